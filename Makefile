@@ -1,0 +1,38 @@
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: demo test lint protos compose-test clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo          three organisations on this machine, from data to release"
+	@echo "make test          lint, type check and all tests that need no container engine"
+	@echo "make compose-test  the multi-party simulation on a Docker engine"
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/coterie demo --out demo-out
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: $(STAMP) lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not compose"
+
+protos: $(STAMP)
+	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. protos/*.proto
+
+compose-test: $(STAMP)
+	$(BIN)/python -m pytest -m compose tests/compose
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info demo-out

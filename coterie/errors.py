@@ -1,0 +1,81 @@
+"""Every error a user can meet, each with the exit code its command ends with.
+
+The message of an error is one line that says what is wrong, where, and what to do. An error that
+is not one of these is a defect of Coterie and exits with `INTERNAL`. docs/exit-codes.md has a
+paragraph for each.
+"""
+
+from __future__ import annotations
+
+INTERNAL = 70
+INTERRUPTED = 130
+
+
+class CoterieError(Exception):
+    """Base of all errors that are reported to a person as one line."""
+
+    exit_code = 1
+
+
+class UsageError(CoterieError):
+    """A command, a job file or a party file says something that cannot be meant."""
+
+    exit_code = 2
+
+
+class DataError(CoterieError):
+    """A table or a taxonomy cannot be used as it is; names file, row and column."""
+
+    exit_code = 3
+
+
+class RefusedError(CoterieError):
+    """A party's policy refuses the job; names the party and the rule."""
+
+    exit_code = 4
+
+
+class UnreachableError(CoterieError):
+    """A party cannot be reached or does not prove who it is, before the job has started."""
+
+    exit_code = 5
+
+
+class PeerError(CoterieError):
+    """Something that a named peer did, or failed to do, ended the job at a named step."""
+
+    def __init__(self, peer: str, step: str, reason: str) -> None:
+        super().__init__(f"{peer}: {reason} (step '{step}')" if step else f"{peer}: {reason}")
+        self.peer = peer
+        self.step = step
+        self.reason = reason
+
+
+class PeerLostError(PeerError):
+    """A peer died, was cut off, stopped, or did not answer within the deadline."""
+
+    exit_code = 6
+
+
+class PeerFaultError(PeerError):
+    """A peer sent what an honest one never sends."""
+
+    exit_code = 7
+
+
+class VerificationError(CoterieError):
+    """A release does not hold what it promises."""
+
+    exit_code = 8
+
+
+class EnvironmentFaultError(CoterieError):
+    """This machine cannot do it: a port in use, a read-only folder, a full disk."""
+
+    exit_code = 9
+
+
+class CancelledError(CoterieError):
+    """The job was cancelled by its coordinator or by a party's operator."""
+
+    exit_code = 10
