@@ -64,6 +64,7 @@ class Channel:
         self._session = session
         self._on_progress = on_progress
         self._steps: list[str] = []
+        self._failed_step: str | None = None
         self._sent = dict.fromkeys(transport.peers, 0)
         self._received = dict.fromkeys(transport.peers, 0)
 
@@ -84,6 +85,11 @@ class Channel:
     def current_step(self) -> str:
         return "/".join(self._steps)
 
+    @property
+    def failed_step(self) -> str:
+        """The innermost step that an error left, for whoever reports the error."""
+        return self.current_step if self._failed_step is None else self._failed_step
+
     @contextmanager
     def step(self, label: str) -> Iterator[None]:
         """Messages sent and received inside belong to this step; steps nest as `outer/inner`."""
@@ -91,6 +97,10 @@ class Channel:
         self.progress(0, 0)
         try:
             yield
+        except BaseException:
+            if self._failed_step is None:
+                self._failed_step = self.current_step
+            raise
         finally:
             self._steps.pop()
 

@@ -102,6 +102,8 @@ def run_parties(
     return {name: future.result() for name, future in futures.items()}
 
 
-def run_alike(names: Sequence[str], function: Callable[[Channel], Any], **options: Any) -> dict[str, Any]:
+def run_alike(
+    names: Sequence[str], function: Callable[[Channel], Any], **options: Any
+) -> dict[str, Any]:
     """`run_parties` where every party runs the same function."""
     return run_parties(dict.fromkeys(names, function), **options)

@@ -39,8 +39,9 @@ class Random:
         dtype = np.dtype(dtype)
         count = int(np.prod(shape, dtype=np.int64))
         out = np.empty(count * dtype.itemsize + 15, np.uint8)  # update_into wants a block to spare
-        self._stream.update_into(bytes(count * dtype.itemsize), memoryview(out))
-        return out[: count * dtype.itemsize].view(dtype).reshape(shape)
+        self._stream.update_into(bytes(count * dtype.itemsize), out.data)
+        used: np.ndarray[Any, Any] = out[: count * dtype.itemsize].view(dtype)
+        return used.reshape(shape)
 
     def bits(self, count: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """`count` uniform zeros and ones."""

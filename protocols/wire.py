@@ -63,17 +63,21 @@ def encode(values: Iterable[Value]) -> list[Buffer]:
             data = value.encode()
             head += bytes([_STR]) + _U64.pack(len(data)) + data
         elif isinstance(value, np.ndarray):
-            code = _CODES.get(value.dtype.newbyteorder("<").str if value.dtype.kind in "iuf" else value.dtype.str)
+            code = _CODES.get(
+                value.dtype.newbyteorder("<").str if value.dtype.kind in "iuf" else value.dtype.str
+            )
             if code is None or value.ndim > _MAX_DIMENSIONS:
-                raise WireError(f"an array of {value.dtype} with {value.ndim} dimensions has no encoding")
+                raise WireError(
+                    f"an array of {value.dtype} with {value.ndim} dimensions has no encoding"
+                )
             head += bytes([_ARRAY, code, value.ndim])
             head += b"".join(map(_U64.pack, value.shape))
             head += bytes(-(size + len(head)) % _ALIGN)
             if value.nbytes:
-                data = np.ascontiguousarray(value, dtype=_DTYPES[code]).reshape(-1).view(np.uint8)
+                flat = np.ascontiguousarray(value, dtype=_DTYPES[code]).reshape(-1)
                 out.append(bytes(head))
-                out.append(memoryview(data))
-                size += len(head) + data.nbytes
+                out.append(flat.view(np.uint8).data)
+                size += len(head) + flat.nbytes
                 head = bytearray()
         elif isinstance(value, bool) or not isinstance(value, int | np.integer | list | tuple):
             raise WireError(f"a value of type {type(value).__name__} has no encoding")
@@ -163,7 +167,9 @@ def decode(body: Buffer) -> list[Any]:
         if tag == _LIST:
             count = u64("count")
             if count > end - at:
-                raise WireError(f"list of {count} values at byte {at}, but only {end - at} bytes are left")
+                raise WireError(
+                    f"list of {count} values at byte {at}, but only {end - at} bytes are left"
+                )
             return [value(depth + 1) for _ in range(count)]
         raise WireError(f"unknown tag {tag} at byte {at - 1}")
 

@@ -1,0 +1,106 @@
+"""Runs one party's part of a job over any transport: alike at a server and in a simulation.
+
+Before the kind's own steps, all parties compare the digest of the job they were given, so that a
+coordinator cannot tell them different stories. Afterwards the party's summary is written beside
+what it releases.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from coterie.errors import PeerError, VerificationError
+from jobs.kind import Workspace
+from jobs.kinds import KINDS
+from jobs.model import Job
+from protocols.channel import Channel, Transport
+from protocols.randomness import Random
+from protocols.wrappers import Metered, Traced, Traffic
+
+SUMMARY = "summary.json"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a party is: sent on every step and, within a step, as the protocol reports."""
+
+    step: str
+    done: int
+    total: int
+    traffic: Traffic
+
+
+def run_party(
+    job: Job,
+    prepared: Any,
+    transport: Transport,
+    session: str,
+    rng: Random,
+    workspace: Workspace,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> dict[str, Any]:
+    """Runs the job at one party and returns the summary, which it also writes."""
+    metered = Metered(Traced(transport))
+    seconds: dict[str, float] = {}
+    last = [("prepare", clock())]
+
+    def listen(step: str, done: int, total: int) -> None:
+        phase, since = last[0]
+        now = clock()
+        seconds[phase] = seconds.get(phase, 0.0) + now - since
+        last[0] = (step.split("/")[0] or phase, now)
+        on_progress(Progress(step, done, total, metered.total))
+
+    channel = Channel(metered, session, listen)
+    try:
+        agree(channel, job)
+        result = KINDS[job.kind].run(job, prepared, channel, rng, workspace)
+    except PeerError as error:
+        if not error.step:  # the transport cannot know the step
+            raise type(error)(error.peer, channel.failed_step, error.reason) from error
+        raise
+    listen("finish", 0, 0)
+    summary = {"traffic": asdict(metered.total), "seconds": seconds, "result": result}
+    (workspace.released / SUMMARY).write_text(json.dumps(summary, indent=1))
+    return summary
+
+
+def agree(channel: Channel, job: Job) -> None:
+    """All parties hold the same job, or the first that differs is named."""
+    with channel.step("agree"):
+        channel.broadcast(job.digest)
+        for peer, digest in channel.gather().items():
+            if digest != job.digest:
+                raise channel.fault(peer, "was given another job than this party")
+
+
+def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any]:
+    """Writes the result folder from what each party released, and returns `result.json`."""
+    summaries = {
+        name: json.loads((folder / SUMMARY).read_text()) for name, folder in released.items()
+    }
+    first, *others = summaries
+    for other in others:
+        if summaries[other]["result"] != summaries[first]["result"]:
+            raise VerificationError(f"{first} and {other} report different results of the job")
+    phases = {phase: 0.0 for summary in summaries.values() for phase in summary["seconds"]}
+    result = {
+        **summaries[first]["result"],
+        "parties": {
+            name: {key: summary["traffic"][key] for key in ("sent_bytes", "received_bytes")}
+            for name, summary in summaries.items()
+        },
+        "seconds": {
+            phase: max(summary["seconds"].get(phase, 0.0) for summary in summaries.values())
+            for phase in phases
+        },
+    }
+    KINDS[job.kind].assemble(job, released, out)
+    (out / "result.json").write_text(json.dumps(result, indent=2) + "\n")
+    return result
