@@ -1,0 +1,32 @@
+# One image for every organisation's server and for the coordinator.
+FROM python:3.11-slim-bookworm AS build
+WORKDIR /src
+RUN python -m venv /opt/coterie
+# The dependencies are a layer of their own, rebuilt only when pyproject.toml changes.
+COPY pyproject.toml ./
+RUN python -c "import tomllib; print('\n'.join(tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']))" > requirements.txt \
+ && /opt/coterie/bin/pip install --no-cache-dir --quiet -r requirements.txt
+COPY README.md LICENSE ./
+COPY coterie coterie
+COPY protos protos
+COPY protocols protocols
+COPY anonymity anonymity
+COPY jobs jobs
+COPY party party
+COPY coordinator coordinator
+COPY bench bench
+RUN /opt/coterie/bin/pip install --no-cache-dir --quiet --no-deps .
+
+FROM python:3.11-slim-bookworm
+# /data: what the organisation puts in (party.yaml, certificates, tables). /state: what Coterie keeps.
+RUN useradd --uid 10001 --create-home coterie \
+ && install -d -o coterie -g coterie -m 0700 /data /state /out /var/cache/coterie
+COPY --from=build /opt/coterie /opt/coterie
+ENV PATH=/opt/coterie/bin:$PATH PYTHONUNBUFFERED=1 NUMBA_CACHE_DIR=/var/cache/coterie
+USER coterie
+WORKDIR /data
+EXPOSE 7000
+HEALTHCHECK --interval=5s --timeout=10s --start-period=30s --retries=6 \
+  CMD ["coterie", "party", "health", "--config", "/data/party.yaml"]
+ENTRYPOINT ["coterie"]
+CMD ["party", "serve", "/data/party.yaml"]

@@ -1,0 +1,102 @@
+"""A compose project on a real engine, driven by its command line."""
+
+import io
+import os
+import shutil
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+# Debian's client fits Debian's engine; a newer client first on the PATH may not.
+DOCKER = next((p for p in ("/usr/bin/docker", shutil.which("docker") or "") if os.path.exists(p)), "")
+IMAGE = "coterie:compose-test"
+
+
+def docker(*arguments, check=True, timeout=120, text=True, **options):
+    return subprocess.run(
+        [DOCKER, *arguments], check=check, timeout=timeout, text=text, capture_output=True, **options
+    )
+
+
+def engine_answers():
+    return bool(DOCKER) and docker("info", check=False).returncode == 0
+
+
+def compose_command():
+    """`docker compose` where the plugin is installed, else docker-compose."""
+    if docker("compose", "version", check=False).returncode == 0:
+        return [DOCKER, "compose"]
+    return [shutil.which("docker-compose")]
+
+
+class Project:
+    """One run of docker-compose.yml under a name of its own."""
+
+    def __init__(self, name, **environment):
+        self.name = name
+        self._environment = {**os.environ, "COTERIE_IMAGE": IMAGE, **environment}
+
+    def compose(self, *arguments, check=True, timeout=300):
+        done = subprocess.run(
+            [*compose_command(), "-p", self.name, *arguments],
+            cwd=ROOT,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        if check and done.returncode:
+            raise AssertionError(f"compose {arguments} failed:\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def container(self, service):
+        return self.compose("ps", "-q", service).stdout.split()[0]
+
+    def logs(self, service):
+        return docker("logs", self.container(service), check=False).stderr + docker(
+            "logs", self.container(service), check=False
+        ).stdout
+
+    def start_parties(self):
+        self.compose("up", "-d", "lender", "bank", "card")
+
+    def start_coordinator(self):
+        self.compose("up", "-d", "coordinator")
+
+    def wait_for_line(self, service, words, seconds=60):
+        """Waits until the service has printed all the words."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            printed = self.logs(service)
+            if all(word in printed for word in words):
+                return printed
+            time.sleep(0.2)
+        raise AssertionError(f"{service} did not print {words} within {seconds} s:\n{self.logs(service)}")
+
+    def wait_for_exit(self, service, seconds=120):
+        """The exit code of a service that is expected to end by itself."""
+        container = self.container(service)
+        done = docker("wait", container, timeout=seconds)
+        return int(done.stdout.strip())
+
+    def files(self, service, path):
+        """The files below a path in a container, by name."""
+        raw = docker("cp", f"{self.container(service)}:{path}", "-", text=False).stdout
+        with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
+            return {
+                member.name: archive.extractfile(member).read()
+                for member in archive.getmembers()
+                if member.isfile()
+            }
+
+    def in_volume(self, volume, script):
+        """Runs a shell line with a volume of the project at /v, as the volume's owner."""
+        return docker(
+            "run", "--rm", "--network", "none", "--entrypoint", "sh",
+            "-v", f"{self.name}_{volume}:/v", IMAGE, "-c", script,
+        )  # fmt: skip
+
+    def down(self):
+        self.compose("down", "-v", "--remove-orphans", "-t", "3", check=False)
