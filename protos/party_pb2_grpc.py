@@ -110,7 +110,8 @@ class JobsServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Watch(self, request, context):
-        """Events of the job from its first one on, until it ends.
+        """Events of the job from its first one on, until it ends. When nothing happens, the newest event
+        is sent again every heartbeat interval: a watcher that hears nothing has lost the party.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -123,7 +124,8 @@ class JobsServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Fetch(self, request, context):
-        """What the job releases from this party, file by file, in chunks.
+        """What a finished job releases from this party, file by file, in chunks; every file has a chunk
+        with `last`, also an empty one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -410,6 +412,10 @@ class Jobs:
 
 class PeersStub:
     """What parties say to each other. One stream for each direction of each pair in a session.
+    The first frame of a stream has the session and is a heartbeat; the receiver answers it with the
+    initial metadata `coterie-accepted`, and the sender sends nothing else before it has that. The
+    last frame is a farewell. A receiver that refuses may give its own farewell, serialized, as the
+    trailing metadata `coterie-farewell-bin`.
     """
 
     def __init__(self, channel):
@@ -427,6 +433,10 @@ class PeersStub:
 
 class PeersServicer:
     """What parties say to each other. One stream for each direction of each pair in a session.
+    The first frame of a stream has the session and is a heartbeat; the receiver answers it with the
+    initial metadata `coterie-accepted`, and the sender sends nothing else before it has that. The
+    last frame is a farewell. A receiver that refuses may give its own farewell, serialized, as the
+    trailing metadata `coterie-farewell-bin`.
     """
 
     def Deliver(self, request_iterator, context):
@@ -453,6 +463,10 @@ def add_PeersServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class Peers:
     """What parties say to each other. One stream for each direction of each pair in a session.
+    The first frame of a stream has the session and is a heartbeat; the receiver answers it with the
+    initial metadata `coterie-accepted`, and the sender sends nothing else before it has that. The
+    last frame is a farewell. A receiver that refuses may give its own farewell, serialized, as the
+    trailing metadata `coterie-farewell-bin`.
     """
 
     @staticmethod
