@@ -60,7 +60,7 @@ def exposed_cells(hidden: Mask, groups: Sequence[Group]) -> Mask:
 def _lines(shape: tuple[int, ...], groups: Sequence[Group]) -> Mask:
     """One row for each known sum: which cells it adds up."""
     index = np.indices(shape).reshape(len(shape), -1)
-    rows = []
+    rows: list[Mask] = []
     for group in groups:
         key = np.zeros(index.shape[1], np.int64)
         for axis in group:
