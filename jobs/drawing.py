@@ -1,0 +1,120 @@
+"""Trees and nets as SVG pictures, without a drawing library."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+
+_COLUMN, _ROW, _MARGIN = 110, 90, 30
+_PALETTE = ("#1b6ca8", "#b5502b", "#3a7d44", "#7a4b9e", "#a8871b", "#4a5a6a")
+
+
+def draw_tree(tree: dict[str, Any], parties: Sequence[str]) -> str:
+    """A decision tree as `result.json` holds it: splits coloured by their owner, leaves below."""
+    shapes: list[str] = []
+    next_leaf = iter(range(1_000_000))
+    depth = _depth(tree)
+
+    def place(node: dict[str, Any], level: int) -> tuple[float, float]:
+        y = _MARGIN + 20 + level * _ROW
+        if "class" in node:
+            x = _MARGIN + _COLUMN / 2 + next(next_leaf) * _COLUMN
+            shapes.append(_box(x, y, node["class"], "#ffffff", "#333333"))
+            return x, y
+        children = [(label, place(child, level + 1)) for label, child in node["branches"].items()]
+        x = sum(at[0] for _, at in children) / len(children)
+        for label, (child_x, child_y) in children:
+            shapes.insert(0, _line(x, y + 14, child_x, child_y - 14))
+            shapes.append(_text((x + 2 * child_x) / 3, (y + 2 * child_y) / 3, label, 11))
+        colour = _PALETTE[list(parties).index(node["party"]) % len(_PALETTE)]
+        shapes.append(_box(x, y, node["attribute"], colour, "#ffffff"))
+        return x, y
+
+    place(tree, 0)
+    leaves = next(next_leaf)
+    width = 2 * _MARGIN + max(leaves, 2) * _COLUMN
+    height = 2 * _MARGIN + 40 + depth * _ROW + 30
+    return _svg(width, height, [*shapes, *_legend(parties, height - 16)])
+
+
+def draw_net(
+    nodes: Sequence[str],
+    edges: Sequence[Sequence[str]],
+    owners: dict[str, str],
+    parties: Sequence[str],
+) -> str:
+    """A Bayes net: nodes on a circle in their order, an arrow from parent to child."""
+    radius = max(120, 26 * len(nodes))
+    centre = radius + 90
+    at = {
+        node: (
+            centre + radius * math.sin(2 * math.pi * i / len(nodes)),
+            centre - radius * math.cos(2 * math.pi * i / len(nodes)),
+        )
+        for i, node in enumerate(nodes)
+    }
+    shapes = []
+    for parent, child in edges:
+        (x1, y1), (x2, y2) = at[parent], at[child]
+        length = math.hypot(x2 - x1, y2 - y1)
+        cut = 34 / length
+        shapes.append(
+            _line(
+                x1 + (x2 - x1) * cut, y1 + (y2 - y1) * cut,
+                x2 - (x2 - x1) * cut, y2 - (y2 - y1) * cut, arrow=True,
+            )
+        )  # fmt: skip
+    for node in nodes:
+        owner = owners.get(node)
+        colour = _PALETTE[list(parties).index(owner) % len(_PALETTE)] if owner else "#333333"
+        shapes.append(_box(*at[node], node, colour, "#ffffff"))
+    size = 2 * centre
+    return _svg(size, size + 30, [*shapes, *_legend(parties, size + 14)])
+
+
+def _depth(tree: dict[str, Any]) -> int:
+    return 1 + max(map(_depth, tree["branches"].values())) if "branches" in tree else 0
+
+
+def _svg(width: float, height: float, shapes: Sequence[str]) -> str:
+    marker = (
+        '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '
+        'markerHeight="8" orient="auto"><path d="M0 0 10 5 0 10z" fill="#666"/></marker></defs>'
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" font-family="sans-serif">\n'
+        f'<rect width="100%" height="100%" fill="#fbfbf9"/>\n{marker}\n'
+        + "\n".join(shapes)
+        + "\n</svg>\n"
+    )
+
+
+def _box(x: float, y: float, label: str, fill: str, ink: str) -> str:
+    width = max(46, 8 * len(label) + 16)
+    return (
+        f'<rect x="{x - width / 2:.1f}" y="{y - 14:.1f}" width="{width}" height="28" rx="6" '
+        f'fill="{fill}" stroke="#333" stroke-width="1"/>' + _text(x, y + 4, label, 13, ink)
+    )
+
+
+def _text(x: float, y: float, label: str, size: int, ink: str = "#333333") -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="middle" '
+        f'fill="{ink}">{escape(label)}</text>'
+    )
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, arrow: bool = False) -> str:
+    end = ' marker-end="url(#arrow)"' if arrow else ""
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#888"{end}/>'
+
+
+def _legend(parties: Sequence[str], y: float) -> Iterator[str]:
+    x = _MARGIN
+    for i, party in enumerate(parties):
+        yield f'<rect x="{x}" y="{y - 10:.0f}" width="12" height="12" fill="{_PALETTE[i % len(_PALETTE)]}"/>'
+        yield f'<text x="{x + 17}" y="{y:.0f}" font-size="12">{escape(party)}</text>'
+        x += 40 + 8 * len(party)
