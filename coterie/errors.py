@@ -41,6 +41,18 @@ class UnreachableError(CoterieError):
     exit_code = 5
 
 
+class CertificateError(UnreachableError):
+    """A certificate is not the right one: another name, another authority, another key."""
+
+    exit_code = 11
+
+
+class ExpiredError(CertificateError):
+    """A certificate is past its date, or not valid yet."""
+
+    exit_code = 12
+
+
 class PeerError(CoterieError):
     """Something that a named peer did, or failed to do, ended the job at a named step."""
 

@@ -23,6 +23,7 @@ from protocols.randomness import Random
 from protocols.wrappers import Metered, Traced, Traffic
 
 SUMMARY = "summary.json"
+FINISH = "finish"  # the step that is reported last
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def run_party(
         if not error.step:  # the transport cannot know the step
             raise type(error)(error.peer, channel.failed_step, error.reason) from error
         raise
-    listen("finish", 0, 0)
+    listen(FINISH, 0, 0)
     summary = {"traffic": asdict(metered.total), "seconds": seconds, "result": result}
     (workspace.released / SUMMARY).write_text(json.dumps(summary, indent=1))
     return summary

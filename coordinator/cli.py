@@ -1,0 +1,170 @@
+"""The coordinator's commands: arguments and output only; what they do is in modules of their own.
+
+Those modules are imported inside the functions, so that `coterie --help` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from coterie.errors import UsageError
+
+_JOB = click.argument("job", type=click.Path(path_type=Path))
+_OUT = click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the result."
+)
+_FORCE = click.option("--force", is_flag=True, help="Replace an earlier result in that folder.")
+_JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."
+)
+_IDENTITY = click.option(
+    "--identity",
+    required=True,
+    envvar="COTERIE_IDENTITY",
+    show_envvar=True,
+    type=click.Path(path_type=Path),
+    help="Folder with your NAME.crt, NAME.key and ca.crt.",
+)
+
+
+def _print(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> None:
+    click.echo(json.dumps(value) if as_json else "\n".join(lines()))
+
+
+@click.command()
+@_JOB
+@_OUT
+@click.option("--seed", help="Same seed, same messages; for tests only. Without it: random.")
+@_FORCE
+@_JSON
+def simulate(job: Path, out: Path, seed: str | None, force: bool, as_json: bool) -> None:
+    """Run JOB with every party in this process, without network.
+
+    Each party's table is the file that its `data` key names, relative to the job file. The result
+    folder is what `coterie run` leaves, and DIR/parties/NAME holds what each party would keep.
+    """
+    from coordinator.progress import Board
+    from coordinator.results import make_result_folder, summary
+    from coordinator.simulate import simulate as work
+    from jobs.model import load_job
+
+    parsed = load_job(job)
+    make_result_folder(out, force)
+    with Board(parsed.party_names, show=not as_json) as board:
+        result = work(parsed, job.parent, out, seed, board)
+    _print(result, as_json, lambda: summary(parsed, result, out))
+
+
+@click.group()
+def certs() -> None:
+    """Make and check certificates for mTLS."""
+
+
+@certs.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--days", default=3650, show_default=True, type=click.IntRange(1, 36500))
+@_JSON
+def init(folder: Path, days: int, as_json: bool) -> None:
+    """Make a local authority in FOLDER: ca.crt, and ca.key, which never leaves it."""
+    from coordinator.certs import create_authority
+
+    _print_issued(create_authority(folder, days), as_json)
+
+
+@certs.command()
+@click.argument("name")
+@click.option(
+    "--dir",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The authority's folder.",
+)
+@click.option("--host", "hosts", multiple=True, help="Another host name or address; repeatable.")
+@click.option("--days", default=365, show_default=True, type=click.IntRange(1, 36500))
+@_JSON
+def issue(name: str, folder: Path, hosts: tuple[str, ...], days: int, as_json: bool) -> None:
+    """Make what the party or coordinator NAME is given.
+
+    That is the folder DIR/NAME with NAME.crt, NAME.key (mode 0600) and ca.crt. An earlier one of
+    this name is replaced.
+    """
+    from coordinator.certs import issue as work
+
+    _print_issued(work(folder, name, hosts, days), as_json)
+
+
+def _print_issued(issued: Any, as_json: bool) -> None:
+    value = {
+        "name": issued.name,
+        "certificate": str(issued.certificate),
+        "key": str(issued.key),
+        "expires": f"{issued.expires:%Y-%m-%dT%H:%M:%SZ}",
+    }
+    _print(
+        value,
+        as_json,
+        lambda: [f"{issued.certificate}: valid until {issued.expires:%Y-%m-%d}", f"{issued.key}"],
+    )
+
+
+@certs.command()
+@click.argument("place", type=click.Path(path_type=Path))
+@_JSON
+def check(place: Path, as_json: bool) -> int:
+    """Check a certificate, or all in a folder: expiry, key, permissions, chain."""
+    from coordinator.certs import check_place
+
+    return _print_checks(check_place(place), as_json)
+
+
+def _print_checks(checks: Any, as_json: bool, width: int = 8) -> int:
+    from coordinator.checks import as_json as form
+    from coordinator.checks import summarise
+
+    seen = []
+
+    def keep() -> Any:
+        for item in checks:
+            seen.append(item)
+            yield item
+
+    code = summarise(keep(), (lambda line: None) if as_json else click.echo, width)
+    if as_json:
+        click.echo(json.dumps(form(seen) | {"exit_code": code}))
+    return code
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("name")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def bench(name: str, arguments: tuple[str, ...]) -> int:
+    """Run the benchmark bench/NAME with its own ARGUMENTS; prints one JSON object."""
+    import bench as room
+
+    folder = Path(next(iter(room.__path__)))
+    known = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+    if name not in known:
+        raise UsageError(f"no benchmark '{name}'; there are: {', '.join(known) or 'none'}")
+    return int(importlib.import_module(f"bench.{name}").main(list(arguments)))
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("name")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def experiment(name: str, arguments: tuple[str, ...]) -> int:
+    """Make one of the papers' tables or figures again, with its data."""
+    from coordinator.experiments import EXPERIMENTS
+
+    if name not in EXPERIMENTS:
+        raise UsageError(
+            f"no experiment '{name}'; there are: {', '.join(sorted(EXPERIMENTS)) or 'none'}"
+        )
+    module, _, function = EXPERIMENTS[name].partition(":")
+    return int(getattr(importlib.import_module(module), function)(list(arguments)) or 0)

@@ -1,0 +1,9 @@
+"""The papers' tables and figures that `coterie experiment` can make again.
+
+Each is a function `main(argv: list[str]) -> int`, named here as `module:function` and imported only
+when it is asked for.
+"""
+
+from __future__ import annotations
+
+EXPERIMENTS: dict[str, str] = {}

@@ -1,0 +1,56 @@
+"""The result folder: made before a job starts, filled when it ends, told in a few lines."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from coordinator.progress import byte_count, duration
+from coterie.errors import EnvironmentFaultError, UsageError
+from jobs.model import Job
+
+# What a job leaves. `--force` removes these and nothing else.
+RESULT_FILES = ("result.json", "release.csv", "report.html")
+RESULT_FOLDERS = ("parties", "transcripts")
+
+
+def make_result_folder(out: Path, force: bool) -> None:
+    """An existing result is overwritten only on request; other files are never touched."""
+    try:
+        if out.exists() and not out.is_dir():
+            raise UsageError(f"{out}: is a file; --out names a folder")
+        if out.is_dir() and any(out.iterdir()):
+            if not force:
+                raise UsageError(f"{out}: is not empty; choose another --out, or say --force")
+            for name in RESULT_FILES:
+                (out / name).unlink(missing_ok=True)
+            for name in RESULT_FOLDERS:
+                shutil.rmtree(out / name, ignore_errors=True)
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise EnvironmentFaultError(f"{out}: {error.strerror}") from None
+
+
+def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
+    """A few lines for a person, from `result.json`."""
+    total = sum(result["seconds"].values())
+    sent = sum(party["sent_bytes"] for party in result["parties"].values())
+    lines = [
+        f"{job.name}: {result['records']:,} records in common among "
+        f"{len(job.parties)} parties, in {duration(total)}, {byte_count(sent)} exchanged"
+    ]
+    lines += [
+        f"  k={entry['k']} on {', '.join(entry['qid'])}: smallest group {entry['smallest']}"
+        for entry in result.get("anonymity", [])
+    ]
+    if result.get("winners"):
+        lines.append(f"  {len(result['winners'])} specializations")
+    lines.append(f"result: {out / 'result.json'}")
+    lines += [
+        f"{name.split('.')[0]}: {out / name}" for name in RESULT_FILES[1:] if (out / name).exists()
+    ]
+    return lines

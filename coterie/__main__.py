@@ -1,0 +1,137 @@
+"""The one `coterie` command: its commands are loaded when they are asked for.
+
+Whatever goes wrong ends here: an error meant for a person becomes one line and its exit code;
+anything else is a defect, also one line, with the traceback only when COTERIE_DEBUG is set.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from coterie import __version__
+from coterie.errors import (
+    INTERNAL,
+    INTERRUPTED,
+    CoterieError,
+    EnvironmentFaultError,
+    PeerError,
+    UsageError,
+)
+
+# name: where the click command is, in the order in which `coterie --help` lists them.
+COMMANDS = {
+    "demo": "coordinator.cli:demo",
+    "simulate": "coordinator.cli:simulate",
+    "run": "coordinator.cli:run",
+    "doctor": "coordinator.cli:doctor",
+    "verify": "coordinator.cli:verify",
+    "certs": "coordinator.cli:certs",
+    "party": "party.cli:party",
+    "bench": "coordinator.cli:bench",
+    "experiment": "coordinator.cli:experiment",
+}
+
+
+class Commands(click.Group):
+    """A group whose members are imported when they are first needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name in COMMANDS if self.get_command(ctx, name)]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name].partition(":")
+        try:
+            found: click.Command | None = getattr(importlib.import_module(module), attribute, None)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
+            return None  # not part of this installation
+        return found
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="coterie %(version)s")
+def cli() -> None:
+    """Organisations compute on a joined table that none of them ever sees."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command and returns its exit code; errors have been told to the user."""
+    as_json = "--json" in arguments
+    try:
+        code = cli.main(args=list(arguments), prog_name="coterie", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return UsageError.exit_code
+    except click.ClickException as error:
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
+        hint = f" (see '{where} --help')" if where else ""
+        return tell(UsageError(_one_line(error.format_message()) + hint), as_json)
+    except (click.Abort, KeyboardInterrupt):
+        return _report({"error": "interrupted", "exit_code": INTERRUPTED}, as_json)
+    except CoterieError as error:
+        return tell(error, as_json)
+    except BrokenPipeError:
+        # Whoever read the output went away; Python must not complain while it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except MemoryError:
+        return tell(EnvironmentFaultError("this machine has not enough memory"), as_json)
+    except OSError as error:
+        _debug()
+        place = f"{error.filename}: " if error.filename else ""
+        return tell(EnvironmentFaultError(f"{place}{error.strerror or error}"), as_json)
+    except Exception as error:
+        _debug()
+        text = f"internal: {type(error).__name__}: {_one_line(str(error))}"
+        hint = "" if _debugging() else " (a defect of Coterie; COTERIE_DEBUG=1 shows where)"
+        return _report({"error": text + hint, "exit_code": INTERNAL}, as_json)
+    return code if isinstance(code, int) else 0
+
+
+def tell(error: CoterieError, as_json: bool) -> int:
+    """Reports an error that is meant for a person."""
+    _debug()
+    report: dict[str, Any] = {"error": _one_line(str(error)), "exit_code": error.exit_code}
+    if isinstance(error, PeerError):
+        report |= {"party": error.peer, "step": error.step}
+    return _report(report, as_json)
+
+
+def _report(report: dict[str, Any], as_json: bool) -> int:
+    if as_json:
+        click.echo(json.dumps(report))
+    else:
+        click.echo(f"error: {report['error']}", err=True)
+    return int(report["exit_code"])
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _debugging() -> bool:
+    return os.environ.get("COTERIE_DEBUG", "") not in ("", "0")
+
+
+def _debug() -> None:
+    if _debugging():
+        traceback.print_exc()
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()
