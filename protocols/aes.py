@@ -1,0 +1,293 @@
+"""AES-128 under one fixed key as a public permutation, and the tweakable hash built on it.
+
+The hash is TMMO of Guo, Katz, Wang and Yu, "Efficient and Secure Multiparty Computation from
+Fixed-Key Block Ciphers" (IEEE S&P 2020, eprint 2019/074), their tweakable construction:
+
+    H(x, i) = P(P(x) ^ i) ^ P(x)
+
+for the permutation P = AES-128 under a public constant key. There it is proved tweakable circular
+correlation robust when P is modelled as a random permutation: for a uniform secret D, the values
+H(x ^ D, i) ^ b D look random to someone who chooses x, i and b, as long as no tweak i comes twice
+with one x and both b. That is what half gates under free XOR need, and more than the extension of
+oblivious transfer needs. The older constructions without the second call (P(x) ^ x ^ i and the
+like) do not have the property and are not offered. The advantage of an adversary that makes p
+calls of AES against q hashed blocks is of the order of (pq + q^2) / 2^128: with 2^40 blocks hashed
+under one secret, about 88 bits remain. Every user gets tweaks of its own by a `domain`.
+
+Two implementations give the same bytes: numba kernels with the AES instructions of x86 through
+LLVM, and NumPy around the AES of `cryptography` (OpenSSL) where the processor or numba's target
+lacks them. `accelerated()` says which is in use. Both run in constant time per block.
+
+Blocks are arrays of shape (n, 2), uint64, little-endian: word 0 holds bytes 0 to 7.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, TypeAlias, TypeVar, cast
+
+import llvmlite.binding
+import numba
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+Blocks: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+F = TypeVar("F", bound=Callable[..., Any])
+
+FIXED_KEY = hashlib.sha256(b"coterie: fixed key of the public permutation").digest()[:16]
+
+# The domains in use; the second word of a tweak, so that no two uses share one.
+TRANSFER, GATE, OUTPUT = 1, 2, 3
+
+
+def compiled(function: F) -> F:
+    """numba-compiled, without the GIL; kept on disk where some cache folder can be written."""
+    try:
+        return cast(F, numba.njit(nogil=True, cache=True)(function))
+    except RuntimeError:  # no folder to cache in: compiled once in each process instead
+        return cast(F, numba.njit(nogil=True)(function))
+
+
+@cache
+def accelerated() -> bool:
+    """Whether numba compiles for a processor with AES instructions."""
+    if numba.config.DISABLE_JIT or platform.machine() not in ("x86_64", "AMD64"):
+        return False
+    if numba.config.CPU_FEATURES is not None:
+        return "+aes" in numba.config.CPU_FEATURES
+    if numba.config.CPU_NAME == "generic":
+        return False
+    return bool(llvmlite.binding.get_host_cpu_features().get("aes", False))
+
+
+def expand_key(key: bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """The eleven round keys of AES-128 (FIPS 197, section 5.2), as 22 words. For public keys."""
+    box = _substitution()
+    words = [list(key[4 * i : 4 * i + 4]) for i in range(4)]
+    constant = 1
+    for i in range(4, 44):
+        word = words[i - 1]
+        if i % 4 == 0:
+            word = [box[byte] for byte in word[1:] + word[:1]]
+            word[0] ^= constant
+            constant = _double(constant)
+        words.append([a ^ b for a, b in zip(words[i - 4], word, strict=True)])
+    return np.frombuffer(bytes(byte for word in words for byte in word), np.uint64).copy()
+
+
+def _double(x: int) -> int:
+    return (x << 1) ^ (0x11B if x & 0x80 else 0)
+
+
+def _substitution() -> list[int]:
+    """The S-box, from powers of the generator 3: 3^i and its inverse 3^(255-i)."""
+    powers = [1]
+    for _ in range(254):
+        powers.append(powers[-1] ^ _double(powers[-1]))
+    inverse = {0: 0} | {powers[i]: powers[-i % 255] for i in range(255)}
+
+    def affine(x: int) -> int:
+        spread = x ^ x << 1 ^ x << 2 ^ x << 3 ^ x << 4
+        return (spread ^ spread >> 8) & 0xFF ^ 0x63
+
+    return [affine(inverse[x]) for x in range(256)]
+
+
+ROUND_KEYS = expand_key(FIXED_KEY)
+_ECB = Cipher(algorithms.AES(FIXED_KEY), modes.ECB())  # noqa: S305 a public permutation, no cipher
+
+
+def permute(blocks: Blocks) -> Blocks:
+    """P of every block, by `cryptography`."""
+    source = np.ascontiguousarray(blocks)
+    out = np.empty(source.size + 2, np.uint64)
+    _ECB.encryptor().update_into(source.reshape(-1).view(np.uint8).data, out.view(np.uint8).data)
+    return out[: source.size].reshape(blocks.shape)
+
+
+# What follows writes LLVM instructions; it is used by the kernels here and in half_gates.
+
+BLOCK = ir.VectorType(ir.IntType(64), 2)
+
+
+def block_at(builder: Any, address: Any, index: int = 0) -> Any:
+    """Pointer to the index-th block after an address."""
+    offset = ir.Constant(address.type, 16 * index)
+    return builder.inttoptr(builder.add(address, offset), BLOCK.as_pointer())
+
+
+def load(builder: Any, address: Any, index: int = 0) -> Any:
+    value = builder.load(block_at(builder, address, index))
+    value.align = 8
+    return value
+
+
+def store(builder: Any, value: Any, address: Any, index: int = 0) -> None:
+    builder.store(value, block_at(builder, address, index)).align = 8
+
+
+def block_of(builder: Any, low: Any, high: Any) -> Any:
+    """A block from two words."""
+    i32 = ir.IntType(32)
+    value = builder.insert_element(ir.Constant(BLOCK, ir.Undefined), low, ir.Constant(i32, 0))
+    return builder.insert_element(value, high, ir.Constant(i32, 1))
+
+
+def encrypt_blocks(builder: Any, states: Sequence[Any], keys: Any) -> list[Any]:
+    """AES-128 of several blocks side by side, which hides the latency of the instruction."""
+    kind = ir.FunctionType(BLOCK, [BLOCK, BLOCK])
+
+    def instruction(name: str) -> Any:
+        known = builder.module.globals.get(name)
+        return known if known is not None else ir.Function(builder.module, kind, name)
+
+    middle = instruction("llvm.x86.aesni.aesenc")
+    final = instruction("llvm.x86.aesni.aesenclast")
+    key = load(builder, keys)
+    states = [builder.xor(state, key) for state in states]
+    for number in range(1, 11):
+        key = load(builder, keys, number)
+        step = middle if number < 10 else final
+        states = [builder.call(step, [state, key]) for state in states]
+    return states
+
+
+def hash_blocks(builder: Any, blocks: Sequence[Any], tweaks: Sequence[Any], keys: Any) -> list[Any]:
+    """TMMO of several blocks side by side."""
+    once = encrypt_blocks(builder, blocks, keys)
+    mixed = [builder.xor(a, tweak) for a, tweak in zip(once, tweaks, strict=True)]
+    twice = encrypt_blocks(builder, mixed, keys)
+    return [builder.xor(a, b) for a, b in zip(once, twice, strict=True)]
+
+
+def _hash_intrinsic(width: int) -> Any:
+    """hash(source, mask, target, keys, index, domain): `width` blocks, each xored with the mask."""
+
+    def hash_width(typing: Any, *arguments: Any) -> Any:
+        signature = types.void(*[types.uintp] * 4, types.uint64, types.uint64)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            source, mask, target, keys, index, domain = arguments
+            offset = load(builder, mask)
+            blocks = [builder.xor(load(builder, source, i), offset) for i in range(width)]
+            tweaks = [
+                block_of(builder, builder.add(index, ir.Constant(index.type, i)), domain)
+                for i in range(width)
+            ]
+            for i, value in enumerate(hash_blocks(builder, blocks, tweaks, keys)):
+                store(builder, value, target, i)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    def one(typing: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
+        return hash_width(typing)
+
+    return intrinsic(one)
+
+
+_hash8 = _hash_intrinsic(8)
+_hash1 = _hash_intrinsic(1)
+
+
+@compiled
+def _hash_kernel(blocks: Any, mask: Any, out: Any, keys: Any, first: Any, domain: Any) -> None:
+    count = blocks.shape[0]
+    source, target = numba.uintp(blocks.ctypes.data), numba.uintp(out.ctypes.data)
+    offset, schedule = numba.uintp(mask.ctypes.data), numba.uintp(keys.ctypes.data)
+    eight = count - count % 8
+    for i in range(0, eight, 8):
+        at = numba.uintp(16 * i)
+        _hash8(
+            numba.uintp(source + at),
+            offset,
+            numba.uintp(target + at),
+            schedule,
+            numba.uint64(first + numba.uint64(i)),
+            domain,
+        )
+    for i in range(eight, count):
+        at = numba.uintp(16 * i)
+        _hash1(
+            numba.uintp(source + at),
+            offset,
+            numba.uintp(target + at),
+            schedule,
+            numba.uint64(first + numba.uint64(i)),
+            domain,
+        )
+
+
+@compiled
+def _hash_bits_kernel(blocks: Any, mask: Any, out: Any, keys: Any, first: Any, domain: Any) -> None:
+    source = numba.uintp(blocks.ctypes.data)
+    offset, schedule = numba.uintp(mask.ctypes.data), numba.uintp(keys.ctypes.data)
+    some = np.empty(16, np.uint64)
+    target = numba.uintp(some.ctypes.data)
+    for i in range(out.shape[0]):
+        _hash8(
+            numba.uintp(source + numba.uintp(128 * i)),
+            offset,
+            target,
+            schedule,
+            numba.uint64(first + numba.uint64(8 * i)),
+            domain,
+        )
+        byte = np.uint64(0)
+        for j in range(8):
+            byte |= (some[2 * j] & np.uint64(1)) << np.uint64(j)
+        out[i] = np.uint8(byte)
+
+
+_NO_MASK = np.zeros(2, np.uint64)
+
+
+def hashed(blocks: Blocks, first: int, domain: int, mask: Blocks | None = None) -> Blocks:
+    """H(blocks[i] ^ mask, tweak) for the tweak (first + i, domain)."""
+    blocks = np.ascontiguousarray(blocks)
+    mask = _NO_MASK if mask is None else mask
+    if accelerated():
+        out = np.empty_like(blocks)
+        _hash_kernel(
+            blocks,
+            mask,
+            out,
+            ROUND_KEYS,
+            np.uint64(first),
+            np.uint64(domain),
+        )
+        return out
+    tweaks = np.arange(first, first + len(blocks), dtype=np.uint64)
+    return portable_hash(blocks ^ mask, tweaks, domain)
+
+
+def hashed_bits(blocks: Blocks, first: int, domain: int, mask: Blocks | None = None) -> Any:
+    """The lowest bit of each `hashed` block, packed eight to a byte; a multiple of eight blocks."""
+    blocks = np.ascontiguousarray(blocks)
+    mask = _NO_MASK if mask is None else mask
+    if len(blocks) % 8:
+        raise ValueError("bits are hashed by multiples of eight blocks")
+    if accelerated():
+        out = np.empty(len(blocks) // 8, np.uint8)
+        _hash_bits_kernel(blocks, mask, out, ROUND_KEYS, np.uint64(first), np.uint64(domain))
+        return out
+    tweaks = np.arange(first, first + len(blocks), dtype=np.uint64)
+    low = portable_hash(blocks ^ mask, tweaks, domain)[:, 0]
+    return np.packbits((low & np.uint64(1)).astype(np.uint8), bitorder="little")
+
+
+def portable_hash(blocks: Blocks, tweaks: np.ndarray[Any, Any], domain: int) -> Blocks:
+    """TMMO by NumPy and `cryptography`; `tweaks` broadcasts against the blocks' leading axes."""
+    once = permute(blocks)
+    mixed = once.copy()
+    mixed[..., 0] ^= tweaks
+    mixed[..., 1] ^= np.uint64(domain)
+    mixed = permute(mixed)
+    mixed ^= once
+    return mixed
