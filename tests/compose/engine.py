@@ -10,13 +10,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 # Debian's client fits Debian's engine; a newer client first on the PATH may not.
-DOCKER = next((p for p in ("/usr/bin/docker", shutil.which("docker") or "") if os.path.exists(p)), "")
+DOCKER = next(
+    (p for p in ("/usr/bin/docker", shutil.which("docker") or "") if os.path.exists(p)), ""
+)
 IMAGE = "coterie:compose-test"
 
 
 def docker(*arguments, check=True, timeout=120, text=True, **options):
     return subprocess.run(
-        [DOCKER, *arguments], check=check, timeout=timeout, text=text, capture_output=True, **options
+        [DOCKER, *arguments],
+        check=check,
+        timeout=timeout,
+        text=text,
+        capture_output=True,
+        **options,
     )
 
 
@@ -55,9 +62,10 @@ class Project:
         return self.compose("ps", "-q", service).stdout.split()[0]
 
     def logs(self, service):
-        return docker("logs", self.container(service), check=False).stderr + docker(
-            "logs", self.container(service), check=False
-        ).stdout
+        return (
+            docker("logs", self.container(service), check=False).stderr
+            + docker("logs", self.container(service), check=False).stdout
+        )
 
     def start_parties(self):
         self.compose("up", "-d", "lender", "bank", "card")
@@ -73,7 +81,9 @@ class Project:
             if all(word in printed for word in words):
                 return printed
             time.sleep(0.2)
-        raise AssertionError(f"{service} did not print {words} within {seconds} s:\n{self.logs(service)}")
+        raise AssertionError(
+            f"{service} did not print {words} within {seconds} s:\n{self.logs(service)}"
+        )
 
     def wait_for_exit(self, service, seconds=120):
         """The exit code of a service that is expected to end by itself."""

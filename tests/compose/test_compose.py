@@ -1,0 +1,152 @@
+"""The deployment of docker-compose.yml on a real engine: it works, and it fails as documented."""
+
+import csv
+import io
+import json
+import time
+
+import pytest
+
+from tests.compose.engine import DOCKER, IMAGE, ROOT, Project, docker, engine_answers
+
+pytestmark = [pytest.mark.compose, pytest.mark.timeout(600)]
+PARTIES = ("lender", "bank", "card")
+DEADLINE = 30  # seconds: the parties' heartbeat deadline, and time for everyone to be told
+
+
+@pytest.fixture(scope="session")
+def image():
+    if not engine_answers():
+        pytest.fail("no container engine answers")
+    docker("build", "-q", "-t", IMAGE, str(ROOT), timeout=900)
+    return IMAGE
+
+
+@pytest.fixture
+def project(image, request):
+    made = []
+
+    def make(**environment):
+        made.append(
+            Project(
+                f"coterie-{len(made)}-{request.node.name[5:25].replace('_', '-')}", **environment
+            )
+        )
+        made[-1].compose("up", "--no-build", "setup")
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.down()
+
+
+def column(data, name):
+    return [row[name] for row in csv.DictReader(io.StringIO(data.decode()))]
+
+
+def private_values(project):
+    """Every identifier that any organisation holds."""
+    found = set()
+    for party in PARTIES:
+        listing = project.in_volume(f"{party}-data", f"cat /v/{party}.csv").stdout
+        found |= set(column(listing.encode(), "ID"))
+    return found
+
+
+def test_a_job_runs_and_the_coordinator_sees_no_private_row(project):
+    run = project(COTERIE_PEOPLE="3000")
+    run.start_parties()
+    run.start_coordinator()
+    assert run.wait_for_exit("coordinator") == 0, run.logs("coordinator")
+    received = run.files("coordinator", "/out/result")
+    result = json.loads(received["result/result.json"])
+    assert result["records"] > 1000
+    assert set(result["parties"]) == set(PARTIES)
+    assert result["anonymity"]
+    assert all(item["smallest"] >= item["k"] for item in result["anonymity"])
+    identifiers = private_values(run)
+    assert len(identifiers) > 3000
+    # All that the coordinator's container holds, and all that it printed.
+    held = docker("export", run.container("coordinator"), text=False, timeout=300).stdout
+    seen = b"".join(received.values()) + held + run.logs("coordinator").encode()
+    assert not [value for value in identifiers if value.encode() in seen]
+
+
+def test_every_party_keeps_its_own_common_records(project):
+    run = project(COTERIE_PEOPLE="2000", COTERIE_KIND="intersect")
+    run.start_parties()
+    run.start_coordinator()
+    assert run.wait_for_exit("coordinator") == 0, run.logs("coordinator")
+    result = json.loads(run.files("coordinator", "/out/result")["result/result.json"])
+    lists = []
+    for party in PARTIES:
+        kept = run.files(party, "/state")
+        [common] = [data for name, data in kept.items() if name.endswith("common.csv")]
+        lists.append(sorted(column(common, "ID")))
+    assert lists[0] == lists[1] == lists[2]
+    assert len(lists[0]) == result["records"] > 0
+
+
+def busy(project):
+    """A job that is in the middle of its ring for some seconds."""
+    run = project(COTERIE_PEOPLE="60000", COTERIE_KIND="intersect")
+    run.start_parties()
+    run.start_coordinator()
+    run.wait_for_line("coordinator", ["bank", "ring"])
+    return run
+
+
+def assert_ends_naming_bank(run, since):
+    code = run.wait_for_exit("coordinator", DEADLINE + 30)
+    printed = run.logs("coordinator")
+    assert time.monotonic() - since < DEADLINE, printed
+    assert code == 6, printed
+    error = [line for line in printed.splitlines() if line.startswith("error:")]
+    assert len(error) == 1
+    assert "bank" in error[0]
+    assert "Traceback" not in printed
+
+
+def test_a_killed_party_ends_the_job_everywhere(project):
+    run = busy(project)
+    since = time.monotonic()
+    docker("kill", run.container("bank"))
+    assert_ends_naming_bank(run, since)
+    for party in ("lender", "card"):
+        run.wait_for_line(party, ["bank"], DEADLINE)
+
+
+def test_a_party_that_is_cut_off_ends_the_job_everywhere(project):
+    run = busy(project)
+    since = time.monotonic()
+    docker("network", "disconnect", f"{run.name}_between", run.container("bank"))
+    assert_ends_naming_bank(run, since)
+
+
+def test_a_party_with_a_foreign_certificate_is_refused(project):
+    run = project(COTERIE_KIND="intersect")
+    run.in_volume(
+        "bank-data",
+        "coterie certs init /tmp/c && coterie certs issue bank --dir /tmp/c --host localhost"
+        " && cp /tmp/c/ca.crt /tmp/c/bank.crt /tmp/c/bank.key /v/",
+    )
+    run.start_parties()
+    run.start_coordinator()
+    assert run.wait_for_exit("coordinator") == 5, run.logs("coordinator")
+    assert "bank" in run.logs("coordinator")
+
+
+def test_a_party_whose_policy_refuses_says_why(project):
+    run = project(COTERIE_KIND="intersect")
+    run.in_volume("bank-data", r"sed -i 's/^\( *kinds:\).*/\1 [count]/' /v/party.yaml")
+    run.start_parties()
+    run.start_coordinator()
+    assert run.wait_for_exit("coordinator") == 4, run.logs("coordinator")
+    printed = run.logs("coordinator")
+    assert "bank" in printed
+    assert "intersect" in printed
+
+
+def test_the_image_runs_as_nobody_in_particular(image):
+    assert DOCKER
+    assert docker("run", "--rm", "--entrypoint", "id", image, "-u").stdout.strip() == "10001"
