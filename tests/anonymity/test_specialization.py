@@ -1,0 +1,72 @@
+"""Single-table specialization against a plain reference."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymity.scores import RULES, best_split
+from anonymity.specialization import Requirement, specialize
+from coterie.errors import DataError
+from tests.anonymity import reference
+from tests.anonymity.tables import Case, cases
+
+
+def outcome(result):
+    winners = [(w.attribute, w.value, w.children, w.score) for w in result.winners]
+    columns = {}
+    for name in result.names:
+        codes, values = result.generalized(name)
+        columns[name] = [values[code] for code in codes]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return winners, result.cut, rows
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases())
+def test_the_result_is_that_of_the_plain_reference(case):
+    expected = reference.specialize(case.rows, case.attributes, "class", case.requirements)
+    result = specialize(case.columns(), case.labels("class"), case.requirement_list())
+    assert outcome(result) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases(max_rows=25, max_attributes=3), st.sampled_from(sorted(RULES)))
+def test_every_score_gives_the_result_of_the_plain_reference(case, rule):
+    class_name = "class" if RULES[rule].needs_class else None
+    expected = reference.specialize(case.rows, case.attributes, class_name, case.requirements, rule)
+    classes = case.labels("class") if class_name else None
+    result = specialize(case.columns(), classes, case.requirement_list(), rule=rule)
+    assert outcome(result) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_the_smallest_groups_reported_are_those_of_the_table(case):
+    result = specialize(case.columns(), case.labels("class"), case.requirement_list())
+    _, _, rows = outcome(result)
+    for (qid, k), reported in zip(case.requirements, result.anonymity, strict=True):
+        groups = [tuple(row[name] for name in qid) for row in rows]
+        assert reported == {"qid": qid, "k": k, "smallest": min(map(groups.count, groups))}
+        assert reported["smallest"] >= k
+
+
+def test_k_above_the_number_of_records_is_refused():
+    case = Case([{"a": "1", "class": "x"}] * 4, {"a": ("range", None)}, [(["a"], 5)])
+    with pytest.raises(DataError, match=r"requirement 1 \(a\): k = 5 is more than the 4 common"):
+        specialize(case.columns(), case.labels("class"), case.requirement_list())
+
+
+def test_a_requirement_over_an_unknown_column_is_refused():
+    case = Case([{"a": "1", "class": "x"}] * 4, {"a": ("range", None)}, [(["a"], 2)])
+    with pytest.raises(DataError, match="no column 'b', which a requirement names"):
+        specialize(case.columns(), case.labels("class"), [Requirement(("a", "b"), 2)])
+
+
+def test_a_split_is_at_the_smallest_of_equally_good_values():
+    counts = np.array([[1, 0], [0, 0], [0, 1], [0, 1], [1, 0]])
+    assert best_split(counts) in (2, 4)
+    assert best_split(counts) == 2
+    assert best_split(np.array([[3, 4]])) is None
+    assert best_split(np.array([[0, 0], [3, 4], [0, 0]])) is None
+    assert best_split(np.array([[2, 2], [1, 1], [3, 3]])) == 1
