@@ -61,6 +61,94 @@ def simulate(job: Path, out: Path, seed: str | None, force: bool, as_json: bool)
     _print(result, as_json, lambda: summary(parsed, result, out))
 
 
+@click.command()
+@_JOB
+@_OUT
+@_IDENTITY
+@click.option(
+    "--consent-timeout",
+    default=3600.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="Seconds to wait for operators who must approve.",
+)
+@click.option(
+    "--heartbeat",
+    default=20.0,
+    show_default=True,
+    type=click.FloatRange(min=1),
+    help="Seconds of silence after which a party counts as lost.",
+)
+@_FORCE
+@_JSON
+def run(
+    job: Path,
+    out: Path,
+    identity: Path,
+    consent_timeout: float,
+    heartbeat: float,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Run JOB at its party servers and collect what they release.
+
+    Proposes the job to every party, waits for consent where a party asks its operator, starts it
+    everywhere, and shows each party's progress. On the first failure, and on Ctrl-C, the job is
+    cancelled at all parties.
+    """
+    from coordinator.certs import load_identity
+    from coordinator.drive import Patience, run_job
+    from coordinator.progress import Board
+    from coordinator.results import make_result_folder, summary
+    from jobs.model import load_job
+
+    parsed = load_job(job)
+    who = load_identity(identity)
+    make_result_folder(out, force)
+    _terminate_like_interrupt()
+    with Board(parsed.party_names, show=not as_json) as board:
+        patience = Patience(consent=consent_timeout, heartbeat=heartbeat)
+        result = run_job(parsed, out, who, board, patience)
+    _print(result, as_json, lambda: summary(parsed, result, out))
+
+
+def _terminate_like_interrupt() -> None:
+    """SIGTERM, as a container engine sends it, stops as tidily as Ctrl-C."""
+    import signal
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+@click.command()
+@_JOB
+@_IDENTITY
+@_JSON
+def doctor(job: Path, identity: Path, as_json: bool) -> int:
+    """Check everything JOB needs before it starts, one line a check.
+
+    Your job file and certificate; each party's name resolution, port, TLS and certificate, clock,
+    version; and whether its policy permits the job and its data fits it. Nothing is started.
+    """
+    from coordinator.doctor import examine
+
+    return _print_checks(examine(job, identity), as_json, width=12)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@_JSON
+def verify(folder: Path, as_json: bool) -> None:
+    """Check a release again: its requirement, and the parties' signed transcripts."""
+    try:
+        module = importlib.import_module("coordinator.verify")
+    except ModuleNotFoundError as error:
+        if error.name != "coordinator.verify":
+            raise
+        raise UsageError("this installation has no verifier") from None
+    result = module.verify(folder)
+    _print(result, as_json, lambda: [f"{key}: {value}" for key, value in result.items()])
+
+
 @click.group()
 def certs() -> None:
     """Make and check certificates for mTLS."""

@@ -22,7 +22,6 @@ from coterie.errors import (
     INTERRUPTED,
     CoterieError,
     EnvironmentFaultError,
-    PeerError,
     UsageError,
 )
 
@@ -103,8 +102,8 @@ def tell(error: CoterieError, as_json: bool) -> int:
     """Reports an error that is meant for a person."""
     _debug()
     report: dict[str, Any] = {"error": _one_line(str(error)), "exit_code": error.exit_code}
-    if isinstance(error, PeerError):
-        report |= {"party": error.peer, "step": error.step}
+    if peer := getattr(error, "peer", None):
+        report |= {"party": peer, "step": getattr(error, "step", "")}
     return _report(report, as_json)
 
 

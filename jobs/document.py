@@ -2,15 +2,21 @@
 
 A `Node` is a value with its place. A `Section` is a mapping whose keys are taken one by one;
 `Section.close` refuses the keys that nobody took. Job files and party files are both read so.
+
+Only the plain part of YAML is read. Anchors, aliases, merge keys and tags are refused: whoever
+judges a job must see in each place what stands there. Numbers are decimal, truth is `true` or
+`false`; YAML's other spellings (`0x10`, `1:30`, `yes`) are refused rather than guessed at. Size and
+depth are limited before anything is built, since a party reads job files of strangers.
 """
 
 from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
@@ -22,18 +28,58 @@ _NAMES = {
     yaml.SequenceNode: "a list",
     yaml.MappingNode: "a mapping",
 }
+LARGEST = 1_000_000  # characters
+DEEPEST = 16
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+
+
+class _RefusedYamlError(yaml.MarkedYAMLError):
+    """YAML that is correct but not read here."""
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Composes nodes of plain YAML only, to a limited depth."""
+
+    _depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise _problem(
+                "anchors and aliases (&, *) are not used here; write the value out", event
+            )
+        if event.tag is not None:
+            raise _problem(f"tags ({event.tag}) are not used here", event)
+        if self._depth >= DEEPEST:
+            raise _problem(f"nested deeper than {DEEPEST} levels", event)
+        self._depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
+
+
+def _problem(text: str, event: Any) -> _RefusedYamlError:
+    return _RefusedYamlError(None, None, text, event.start_mark)
 
 
 def read_document(text: str, file: str) -> Section:
     """The top-level mapping of a YAML document."""
+    if len(text) > LARGEST:
+        raise UsageError(f"{file}: longer than {LARGEST:,} characters")
     try:
-        raw = yaml.compose(text, Loader=yaml.SafeLoader)
+        raw = yaml.compose(text, Loader=_PlainLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
-        raise UsageError(f"{file}{line}: not YAML: {error.problem or error.context}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise UsageError(f"{file}: not YAML: {' '.join(str(error).split())}") from None
+        what = "" if isinstance(error, _RefusedYamlError) else "not YAML: "
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        raise UsageError(f"{file}{line}: {what}{said}") from None
+    except yaml.reader.ReaderError as error:
+        at = text.count("\n", 0, error.position) + 1
+        code = ord(error.character) if isinstance(error.character, str) else error.character
+        raise UsageError(f"{file}:{at}: not YAML: the character U+{code:04X}") from None
     if raw is None:
         raise UsageError(f"{file}: the file is empty")
     return Node(file, "", raw).section()
@@ -69,18 +115,17 @@ class Node:
 
     def integer(self, minimum: int | None = None, maximum: int | None = None) -> int:
         value = self._scalar("a whole number")
-        if self.raw.tag != "tag:yaml.org,2002:int":
-            raise self.error(f"must be a whole number, not '{value}'")
-        number = int(yaml.safe_load(value))
+        if not self._is_bare or not _INTEGER.fullmatch(value) or len(value) > 18:
+            raise self.error(f"must be a whole number, not {self._as_written}")
+        number = int(value)
         self._in_range(number, minimum, maximum)
         return number
 
     def number(self, minimum: float | None = None, maximum: float | None = None) -> float:
         value = self._scalar("a number")
-        try:
-            number = float(value)
-        except ValueError:
-            raise self.error(f"must be a number, not '{value}'") from None
+        if not self._is_bare or not _NUMBER.fullmatch(value):
+            raise self.error(f"must be a number, not {self._as_written}")
+        number = float(value)
         if not math.isfinite(number):
             raise self.error(f"must be finite, not '{value}'")
         self._in_range(number, minimum, maximum)
@@ -94,9 +139,20 @@ class Node:
 
     def boolean(self) -> bool:
         value = self._scalar("true or false")
-        if self.raw.tag != "tag:yaml.org,2002:bool":
-            raise self.error(f"must be true or false, not '{value}'")
-        return bool(yaml.safe_load(value))
+        if not self._is_bare or value not in ("true", "false"):
+            raise self.error(f"must be true or false, not {self._as_written}")
+        return value == "true"
+
+    @property
+    def _is_bare(self) -> bool:
+        """Written without quotation marks."""
+        return isinstance(self.raw, yaml.ScalarNode) and self.raw.style is None
+
+    @property
+    def _as_written(self) -> str:
+        value = str(self.raw.value)
+        short = value if len(value) <= 40 else value[:37] + "..."
+        return f"'{short}'" if self._is_bare else f"the text '{short}' in quotation marks"
 
     def choice(self, *options: str) -> str:
         value = self.text()
@@ -138,6 +194,8 @@ class Section:
         self._key_nodes: dict[str, Node] = {}
         self._known: list[str] = []
         for key_raw, value_raw in node.raw.value:
+            if key_raw.tag == "tag:yaml.org,2002:merge":
+                raise Node(node.file, node.path, key_raw).error("merge keys (<<) are not used here")
             key = Node(node.file, node.path, key_raw).text()
             path = f"{node.path}.{key}" if node.path else key
             place = Node(node.file, path, key_raw)

@@ -97,6 +97,9 @@ def read_common(
             )
         )
         entry.close()
+        # Parties prove their names by TLS, which takes capital and small letters for the same.
+        if party.lower() in (other.name.lower() for other in parties[:-1]):
+            raise node.error("the name differs from another party's in capital letters only")
     if len(parties) < 2:
         raise parties_node.error("a job needs at least two parties")
     return Common(kind, name, tuple(parties), text, files)

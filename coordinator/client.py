@@ -1,0 +1,160 @@
+"""Calls to one party's server. Every call has a deadline; every failure names the party."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+# gRPC would write its own lines to the user's terminal; every failure is told by `PartyClient`.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from coordinator.certs import Identity
+from coterie.errors import (
+    CoterieError,
+    DataError,
+    EnvironmentFaultError,
+    PeerFaultError,
+    RefusedError,
+    UnreachableError,
+    UsageError,
+)
+from jobs.model import Job
+from protos import party_pb2 as pb
+from protos import party_pb2_grpc
+
+CALL_SECONDS = 15.0
+# A proposal makes the party read and check its whole table.
+PREFLIGHT_SECONDS = 600.0
+FETCH_SECONDS = 3600.0
+_OPTIONS = (
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.max_reconnect_backoff_ms", 2000),
+)
+# What a proposal weighs at most: gRPC's own limit for a message, less what surrounds the files.
+PROPOSAL_BYTES = 4_000_000
+
+
+class PartyClient:
+    """A connection to the party `name`, which must prove to be it."""
+
+    def __init__(self, name: str, address: str, identity: Identity) -> None:
+        self.name = name
+        self.address = address
+        credentials = grpc.ssl_channel_credentials(
+            identity.authority.read_bytes(),
+            identity.key.read_bytes(),
+            identity.certificate.read_bytes(),
+        )
+        self._channel = grpc.secure_channel(
+            address, credentials, (*_OPTIONS, ("grpc.ssl_target_name_override", name))
+        )
+        self._jobs: Any = party_pb2_grpc.JobsStub(self._channel)  # type: ignore[no-untyped-call]
+        self._health = health_pb2_grpc.HealthStub(self._channel)
+
+    def close(self) -> None:
+        self._channel.close()
+
+    @contextlib.contextmanager
+    def _named(self, doing: str, seconds: float) -> Iterator[None]:
+        try:
+            yield
+        except grpc.RpcError as error:
+            raise self._explain(error, doing, seconds) from None
+
+    def _explain(self, error: Any, doing: str, seconds: float) -> CoterieError:
+        detail = " ".join((error.details() or "").split())
+        code = error.code()
+        if code == grpc.StatusCode.PERMISSION_DENIED:
+            return RefusedError(f"{self.name}: refuses to {doing}: {detail}")
+        if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.RESOURCE_EXHAUSTED):
+            return UsageError(f"{self.name}: cannot {doing}: {detail}")
+        if code == grpc.StatusCode.FAILED_PRECONDITION:
+            return DataError(f"{self.name}: cannot {doing}: {detail}")
+        if code == grpc.StatusCode.UNIMPLEMENTED:
+            return UnreachableError(
+                f"{self.name}: the server does not know how to {doing}; "
+                "it may be another version of Coterie"
+            )
+        if code == grpc.StatusCode.DEADLINE_EXCEEDED:
+            return UnreachableError(f"{self.name}: did not {doing} within {seconds:g} s")
+        return UnreachableError(
+            f"{self.name}: {detail or code.name.lower()} (while asked to {doing})"
+        )
+
+    def describe(self, job: Job | None = None) -> pb.Description:
+        seconds = PREFLIGHT_SECONDS if job else CALL_SECONDS
+        request = pb.DescribeRequest()
+        if job:
+            request.job_yaml = job.text
+            request.files.update(job.files)
+        with self._named("describe itself", seconds):
+            description: pb.Description = self._jobs.Describe(request, timeout=seconds)
+        return description
+
+    def propose(self, job_id: str, job: Job) -> pb.Decision:
+        proposal = pb.Proposal(job_id=job_id, job_yaml=job.text, files=dict(job.files))
+        if proposal.ByteSize() > PROPOSAL_BYTES:
+            raise UsageError(
+                f"the job and its taxonomies weigh {proposal.ByteSize():,} bytes; "
+                f"a proposal holds at most {PROPOSAL_BYTES:,}"
+            )
+        with self._named("judge the job", PREFLIGHT_SECONDS):
+            decision: pb.Decision = self._jobs.Propose(proposal, timeout=PREFLIGHT_SECONDS)
+        return decision
+
+    def start(self, job_id: str) -> None:
+        with self._named("start the job", CALL_SECONDS):
+            self._jobs.Start(pb.JobRef(job_id=job_id), timeout=CALL_SECONDS)
+
+    def watch(self, job_id: str) -> Any:
+        """The stream of events: an iterator with `cancel`, which raises `grpc.RpcError`.
+
+        The only call without a deadline of its own: whoever reads it also calls `alive`.
+        """
+        return self._jobs.Watch(pb.JobRef(job_id=job_id))
+
+    def alive(self, seconds: float) -> bool:
+        """Whether the server answers at all."""
+        try:
+            self._health.Check(health_pb2.HealthCheckRequest(), timeout=seconds)
+        except grpc.RpcError as error:
+            silent = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+            return error.code() not in silent
+        return True
+
+    def cancel(self, job_id: str, reason: str, seconds: float) -> None:
+        """Best effort: the party may be the one that is gone."""
+        with contextlib.suppress(grpc.RpcError):
+            self._jobs.Cancel(pb.Cancellation(job_id=job_id, reason=reason), timeout=seconds)
+
+    def fetch(self, job_id: str, folder: Path) -> None:
+        """Saves what the party releases under `folder`; a path never leads out of it."""
+        open_files: dict[str, Any] = {}
+        try:
+            with self._named("hand over its release", FETCH_SECONDS):
+                for chunk in self._jobs.Fetch(pb.JobRef(job_id=job_id), timeout=FETCH_SECONDS):
+                    if chunk.path not in open_files:
+                        path = self._inside(folder, chunk.path)
+                        path.parent.mkdir(parents=True, exist_ok=True)
+                        open_files[chunk.path] = path.open("wb")
+                    open_files[chunk.path].write(chunk.data)
+                    if chunk.last:
+                        open_files[chunk.path].close()
+        except OSError as error:
+            raise EnvironmentFaultError(f"{folder}: {error.strerror}") from None
+        finally:
+            for file in open_files.values():
+                file.close()
+
+    def _inside(self, folder: Path, name: str) -> Path:
+        pure = PurePosixPath(name)
+        if not name or "\0" in name or pure.is_absolute() or ".." in pure.parts:
+            raise PeerFaultError(self.name, "fetch", f"offers a file with the path '{name}'")
+        return folder.joinpath(*pure.parts)
