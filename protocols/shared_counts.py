@@ -27,7 +27,7 @@ logarithms and garbled circuits are two-party protocols.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,15 +80,31 @@ def masked_sums(
 
     The owner passes `rows` of shape (records, width), a masker its `bits` of shape (records, s).
     """
+    if transfers.channel.me not in (owner, *(name for name, _ in maskers)):
+        return None
+    total = np.zeros(width_at(width, maskers), np.uint32)
+    for _, mine in masked_rows(transfers, owner, maskers, records, width, rows, bits):
+        total += mine.sum(axis=0, dtype=np.uint32)
+    return total
+
+
+def masked_rows(
+    transfers: Transfers,
+    owner: str,
+    maskers: Sequence[tuple[str, int]],
+    records: int,
+    width: int,
+    rows: Ring | None = None,
+    bits: Bits | None = None,
+) -> Iterator[tuple[slice, Ring]]:
+    """As `masked_sums`, before the records are added up: this party's shares, chunk by chunk."""
     me = transfers.channel.me
     order = [owner, *(name for name, _ in maskers)]
     if len(set(order)) != len(order):
         raise ValueError("every party has one factor: join the bits of one party first")
     if me not in order:
-        return None
-    full = width * int(np.prod([size for _, size in maskers], dtype=np.int64))
-    total = np.zeros(full, np.uint32)
-    step = max(1, _CHUNK // max(full, 1))
+        return
+    step = max(1, _CHUNK // max(width_at(width, maskers), 1))
     with transfers.channel.step("products"):
         for start in range(0, records, step):
             part = slice(start, min(start + step, records))
@@ -101,9 +117,8 @@ def masked_sums(
                 elif mine is not None:
                     mine = _offer(transfers, masker, size, mine)
             if mine is not None:
-                total += mine.sum(axis=0, dtype=np.uint32)
+                yield part, mine
             transfers.channel.progress(part.stop, records)
-    return total
 
 
 def width_at(width: int, maskers: Sequence[tuple[str, int]]) -> int:
