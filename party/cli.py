@@ -1,0 +1,207 @@
+"""`coterie party …`: the server of one organisation, and what its operator asks of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+# gRPC would write its own lines to the operator's terminal; failures are told as errors.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from coterie.errors import (
+    INTERRUPTED,
+    CoterieError,
+    RefusedError,
+    UnreachableError,
+    UsageError,
+)
+from party.config import PartyConfig, load_party
+from party.journal import verify_audit
+from party.server import PartyServer
+from party.transport import explain
+from protos import party_pb2 as pb
+from protos.party_pb2_grpc import JobsStub
+
+_SECONDS = 10.0
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_CONFIG = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The party file of the server to ask.",
+)
+
+
+@click.group()
+def party() -> None:
+    """The server one organisation runs, and what its operator asks of it."""
+
+
+@party.command()
+@click.argument("file", metavar="PARTY.yaml", type=click.Path(path_type=Path))
+@_JSON
+def serve(file: Path, as_json: bool) -> int:
+    """Serve until SIGTERM or Ctrl-C, which end running jobs and tell the peers.
+
+    Ends with 0 after SIGTERM, with 130 after Ctrl-C.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    stopping = threading.Event()
+    caught: list[int] = []
+
+    def stop(number: int, frame: Any) -> None:
+        caught.append(number)
+        stopping.set()
+
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        config = load_party(file)
+        server = PartyServer(config)
+        try:
+            server.start()
+            host = config.listen.rpartition(":")[0]
+            _print(
+                as_json,
+                {"party": config.name, "listen": f"{host}:{server.port}", "pid": os.getpid()},
+                f"{config.name} listens on {host}:{server.port}",
+            )
+            stopping.wait()
+        finally:
+            server.stop()
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+    return INTERRUPTED if caught[0] == signal.SIGINT else 0
+
+
+@party.command()
+@click.argument("job")
+@_CONFIG
+@click.option("--no", "refuse", is_flag=True, help="Refuse the job.")
+@click.option("--reason", default="", help="What the coordinator is told.")
+@_JSON
+def approve(job: str, config: Path, refuse: bool, reason: str, as_json: bool) -> int:
+    """Say yes (or --no) to a job that waits for consent. JOB is its id, or its name."""
+    with _Operator(config) as operator:
+        job_id = _job_id(operator, job)
+        request = pb.Approval(job_id=job_id, yes=not refuse, reason=reason)
+        decision = operator.call(lambda stub: stub.Approve(request, timeout=_SECONDS))
+        state = pb.State.Name(decision.state)
+        _print(as_json, {"job": job_id, "state": state}, f"{job_id} {state.lower()}")
+    return 0
+
+
+@party.command()
+@_CONFIG
+@_JSON
+def jobs(config: Path, as_json: bool) -> int:
+    """List the jobs this party knows."""
+    with _Operator(config) as operator:
+        listed = operator.call(lambda stub: stub.List(pb.ListRequest(), timeout=_SECONDS)).jobs
+        entries = [
+            {
+                "job": job.job_id,
+                "name": job.name,
+                "kind": job.kind,
+                "coordinator": job.coordinator,
+                "state": pb.State.Name(job.state),
+                "detail": job.detail,
+                "text": job.job_yaml,
+            }
+            for job in listed
+        ]
+        lines = [
+            f"{e['job']}  {e['state']:<9}  {e['kind']:<9}  {e['name']} (of {e['coordinator']})"
+            + (f": {e['detail']}" if e["detail"] else "")
+            for e in entries
+        ]
+        _print(as_json, {"jobs": entries}, "\n".join(lines) or "no jobs yet")
+    return 0
+
+
+@party.command()
+@_CONFIG
+@_JSON
+def health(config: Path, as_json: bool) -> int:
+    """Ask this party's server whether it serves: exit code 0 if it does."""
+    with _Operator(config) as operator:
+        stub = health_pb2_grpc.HealthStub(operator.channel)
+        request = health_pb2.HealthCheckRequest(service="coterie.v1.Jobs")
+        answer = operator.call(lambda _: stub.Check(request, timeout=_SECONDS))
+        serving = answer.status == health_pb2.HealthCheckResponse.SERVING
+        state = "serving" if serving else "not serving"
+        if not serving:
+            raise UnreachableError(f"{operator.config.name}: {state}")
+        _print(as_json, {"party": operator.config.name, "state": state}, f"{state}")
+    return 0
+
+
+@party.command()
+@_CONFIG
+@_JSON
+def audit(config: Path, as_json: bool) -> int:
+    """Check the hash chain of this party's audit log."""
+    path = load_party(config).state / "audit.log"
+    count = verify_audit(path)
+    _print(as_json, {"file": str(path), "entries": count}, f"{path}: {count} entries, unbroken")
+    return 0
+
+
+class _Operator:
+    """A connection to the party's own server, with the party's own certificate."""
+
+    def __init__(self, config: Path) -> None:
+        self.config: PartyConfig = load_party(config)
+        self.channel = self.config.identity.connect(self.config.name, self.config.own_address)
+        self._stub: Any = JobsStub(self.channel)  # type: ignore[no-untyped-call]
+
+    def __enter__(self) -> _Operator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.channel.close()
+
+    def call(self, function: Callable[[Any], Any]) -> Any:
+        try:
+            return function(self._stub)
+        except grpc.RpcError as error:
+            code, text = error.code(), f"{self.config.name}: {explain(error)}"
+        kinds: dict[Any, type[CoterieError]] = {
+            grpc.StatusCode.NOT_FOUND: UsageError,
+            grpc.StatusCode.FAILED_PRECONDITION: UsageError,
+            grpc.StatusCode.PERMISSION_DENIED: RefusedError,
+        }
+        raise kinds.get(code, UnreachableError)(f"{text} (at {self.config.own_address})")
+
+
+def _job_id(operator: _Operator, wanted: str) -> str:
+    """The id of a waiting job, given by its id, the beginning of it, or its name."""
+    listed = operator.call(lambda stub: stub.List(pb.ListRequest(), timeout=_SECONDS)).jobs
+    waiting = [job for job in listed if job.state == pb.WAITING]
+    found = [
+        j for j in waiting if j.name == wanted or (j.job_id.startswith(wanted) and len(wanted) > 3)
+    ]
+    if len(found) == 1:
+        return str(found[0].job_id)
+    if found:
+        raise UsageError(f"{len(found)} jobs that wait are called '{wanted}'; give the id")
+    known = next((job for job in listed if wanted in (job.job_id, job.name)), None)
+    if known:
+        raise UsageError(
+            f"'{wanted}' does not wait for consent: it is {pb.State.Name(known.state)}"
+        )
+    raise UsageError(f"no job '{wanted}' waits for consent at {operator.config.name}")
+
+
+def _print(as_json: bool, facts: dict[str, Any], text: str) -> None:
+    click.echo(json.dumps(facts) if as_json else text)

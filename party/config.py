@@ -1,0 +1,194 @@
+"""The party file: who this party is, whom it knows, what data it has and what it permits.
+
+docs/party.md describes every key. Paths are relative to the file. Errors name the key and the line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from coterie.errors import UsageError
+from jobs.document import Node, Section, read_document
+from jobs.model import party_name
+from jobs.sources import Source, parse_source
+from party.identity import Identity, Pin, load_identity, load_pin
+from party.policy import Policy
+
+KIND_NAMES = ("intersect", "integrate", "count", "tree", "bayesnet")
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A party of the roster: where it is, and the only certificate it may show, if pinned."""
+
+    name: str
+    address: str
+    pin: Pin | None
+
+
+@dataclass(frozen=True)
+class Heartbeat:
+    """Seconds between signs of life, and how long silence lasts before a peer counts as lost."""
+
+    interval: float = 1.0
+    deadline: float = 10.0
+
+
+@dataclass(frozen=True)
+class PartyConfig:
+    file: Path
+    name: str
+    listen: str
+    identity: Identity
+    peers: dict[str, Peer]
+    source: Source
+    state: Path
+    memory: int
+    heartbeat: Heartbeat
+    policy: Policy
+
+    @property
+    def own_address(self) -> str:
+        """Where this party's operator, on the same machine, reaches the server."""
+        host, _, port = self.listen.rpartition(":")
+        loopback = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104
+        return f"{loopback.get(host, host)}:{port}"
+
+
+def load_party(path: Path) -> PartyConfig:
+    """Reads a party file and the certificates it names."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: not UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    folder = path.absolute().parent
+    section = read_document(text, str(path))
+    name = party_name(section.required("name"))
+    listen = _address(section.required("listen"), any_port=True)
+    identity = _identity(section.required("tls"), folder, name)
+    no_peers: dict[str, Peer] = {}
+    peers = section.read("peers", lambda node: _peers(node, folder, name), no_peers)
+    source = parse_source(section.required("data"), folder)
+    state = folder / section.required("state").text()
+    memory = section.read("memory", _bytes, _half_of_the_memory())
+    heartbeat = section.read("heartbeat", _heartbeat, Heartbeat())
+    policy = section.read("policy", _policy, Policy())
+    section.close()
+    return PartyConfig(
+        path, name, listen, identity, peers, source, state, memory, heartbeat, policy
+    )
+
+
+def _identity(node: Node, folder: Path, name: str) -> Identity:
+    section = node.section()
+    nodes = {key: section.required(key) for key in ("certificate", "key", "authority")}
+    section.close()
+    paths = {key: folder / item.text() for key, item in nodes.items()}
+    for key, path in paths.items():
+        _check_readable(nodes[key], path)
+    return load_identity(name, paths["certificate"], paths["key"], paths["authority"])
+
+
+def _check_readable(node: Node, path: Path) -> None:
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise node.error(f"{path}: {error.strerror}") from None
+
+
+def _peers(node: Node, folder: Path, me: str) -> dict[str, Peer]:
+    peers: dict[str, Peer] = {}
+    seen = {me.lower()}
+    for name, entry_node in node.section().entries():
+        entry = entry_node.section()
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
+            raise entry_node.error(f"'{name}' is not a name for a party")
+        if name.lower() in seen:  # TLS compares names without regard to case
+            raise entry_node.error(f"'{name}' is taken (capital letters make no difference)")
+        seen.add(name.lower())
+        address = _address(entry.required("address"))
+        pinned = entry.optional("certificate")
+        pin = None
+        if pinned is not None:
+            path = folder / pinned.text()
+            _check_readable(pinned, path)
+            pin = load_pin(name, path)
+        entry.close()
+        peers[name] = Peer(name, address, pin)
+    return peers
+
+
+def _address(node: Node, any_port: bool = False) -> str:
+    value = node.text()
+    host, colon, port = value.rpartition(":")
+    lowest = 0 if any_port else 1
+    if not colon or not host or not port.isascii() or not port.isdigit():
+        raise node.error(f"must be HOST:PORT, not '{value}'")
+    if not lowest <= int(port) < 65536:
+        raise node.error(f"must have a port from {lowest} to 65535, not {port}")
+    return value
+
+
+def _bytes(node: Node) -> int:
+    value = node.text()
+    match = re.fullmatch(r"([0-9]+)\s*([KMGT]?B?)", value.upper())
+    unit = match[2] if match else ""
+    factor = _UNITS.get(unit if unit.endswith("B") or not unit else unit + "B")
+    if not match or factor is None:
+        raise node.error(f"must be a size such as 512MB or 4GB, not '{value}'")
+    size = int(match[1]) * factor
+    if size < 16 * 10**6:
+        raise node.error("must be at least 16MB")
+    return size
+
+
+def _half_of_the_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def _heartbeat(node: Node) -> Heartbeat:
+    section = node.section()
+    interval = section.read("interval", lambda n: n.number(minimum=0.05), Heartbeat.interval)
+    deadline_node = section.optional("deadline")
+    deadline = deadline_node.number() if deadline_node else max(Heartbeat.deadline, 3 * interval)
+    if deadline < 2 * interval:
+        raise (deadline_node or node).error("the deadline must be at least two intervals")
+    section.close()
+    return Heartbeat(interval, deadline)
+
+
+def _names(section: Section, key: str) -> frozenset[str]:
+    nobody: list[str] = []
+    return frozenset(section.read(key, Node.texts, nobody))
+
+
+def _policy(node: Node) -> Policy:
+    section = node.section()
+    kinds = section.optional("kinds")
+    if kinds is not None and kinds.is_list:
+        for item in kinds.items():
+            item.choice(*KIND_NAMES)
+    columns = section.optional("columns")
+    use: frozenset[str] = frozenset()
+    release: frozenset[str] = frozenset()
+    if columns is not None:
+        inner = columns.section()
+        use, release = _names(inner, "use"), _names(inner, "release")
+        inner.close()
+    policy = Policy(
+        coordinators=_names(section, "coordinators"),
+        kinds=_names(section, "kinds"),
+        peers=_names(section, "peers"),
+        use=use,
+        release=release,
+        smallest_k=section.read("smallest_k", lambda n: n.integer(minimum=1), None),
+        consent=section.read("consent", lambda n: n.choice("auto", "manual"), "manual"),
+    )
+    section.close()
+    return policy

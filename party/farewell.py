@@ -1,0 +1,75 @@
+"""How an error travels: what a party tells the others when it ends, and what they make of it.
+
+Texts of a peer are shortened to one printable line. An error of a party's own data is not told to
+its peers, who have no business with it; the coordinator hears it from the party itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from coterie.errors import (
+    INTERNAL,
+    CancelledError,
+    CoterieError,
+    DataError,
+    PeerError,
+    PeerFaultError,
+    PeerLostError,
+)
+from protos.party_pb2 import Farewell
+
+_MAX_TEXT = 500
+
+
+def one_line(text: str) -> str:
+    """Text of someone else, fit to be printed."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= _MAX_TEXT else line[:_MAX_TEXT] + "…"
+
+
+def exit_code_of(error: BaseException) -> int:
+    return error.exit_code if isinstance(error, CoterieError) else INTERNAL
+
+
+def describe(error: BaseException) -> str:
+    """The line for this party's own operator and coordinator."""
+    if isinstance(error, CoterieError):
+        return one_line(str(error))
+    # The text of an unforeseen error may hold data.
+    return f"internal error ({type(error).__name__}); the server's log has the details"
+
+
+def culprit_of(error: BaseException, me: str) -> str:
+    return error.peer if isinstance(error, PeerError) else me
+
+
+def farewell_for(error: BaseException, me: str, step: str) -> Farewell:
+    """What to tell the peers when this party ends with an error."""
+    if isinstance(error, PeerError):
+        reason, step = error.reason, error.step or step
+    elif isinstance(error, DataError):
+        reason = "its data cannot be used"
+    else:
+        reason = describe(error)
+    return Farewell(
+        failed=True,
+        error=one_line(reason),
+        step=step,
+        culprit=culprit_of(error, me),
+        exit_code=exit_code_of(error),
+    )
+
+
+def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> CoterieError:
+    """The error a party ends with when `sender` has said this farewell."""
+    reason, step = one_line(farewell.error), one_line(farewell.step)
+    if farewell.exit_code == CancelledError.exit_code:
+        return CancelledError(f"{sender}: {reason}")
+    culprit = farewell.culprit if farewell.culprit in names else sender
+    said = "" if culprit == sender else f", says {sender}"
+    if farewell.exit_code == PeerFaultError.exit_code:
+        return PeerFaultError(culprit, step, reason + said)
+    if farewell.exit_code == PeerLostError.exit_code:
+        return PeerLostError(culprit, step, reason + said)
+    return PeerLostError(sender, step, f"stopped: {reason}")

@@ -1,0 +1,58 @@
+"""What a party permits. Nothing is permitted that its policy does not list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from jobs.kinds import KINDS
+from jobs.model import Job
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The `policy` of a party file. The default permits nothing."""
+
+    coordinators: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+    peers: frozenset[str] = frozenset()
+    use: frozenset[str] = frozenset()
+    release: frozenset[str] = frozenset()
+    smallest_k: int | None = None
+    consent: str = "manual"
+
+
+def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
+    """Why this coordinator may not propose anything at all; empty if it may."""
+    return _missing("coordinators", "the coordinator", [coordinator], policy.coordinators)
+
+
+def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
+    """Every reason for which `party` refuses the job; empty if the policy permits it."""
+    kind = KINDS[job.kind]
+    wanted = kind.columns(job, party)
+    others = [name for name in job.party_names if name != party]
+    refusals = [
+        *judge_coordinator(policy, coordinator),
+        *_missing("kinds", "the kind", [job.kind], policy.kinds),
+        *_missing("peers", "the party", others, policy.peers),
+        *_missing("columns.use", "the column", wanted.used, policy.use),
+        *_missing("columns.release", "the column", wanted.released, policy.release),
+    ]
+    smallest = kind.smallest_k(job)
+    if smallest is not None:
+        if policy.smallest_k is None:
+            refusals.append(
+                f"policy.smallest_k is not set, and the job releases groups of {smallest}"
+            )
+        elif smallest < policy.smallest_k:
+            refusals.append(
+                f"policy.smallest_k is {policy.smallest_k}, and the job releases groups of {smallest}"
+            )
+    return refusals
+
+
+def _missing(rule: str, what: str, wanted: Collection[str], allowed: Collection[str]) -> list[str]:
+    return [
+        f"policy.{rule} does not list {what} '{name}'" for name in wanted if name not in allowed
+    ]

@@ -1,0 +1,239 @@
+"""The jobs a party knows: their states and events, in memory and in the journal."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coterie.errors import EnvironmentFaultError, UsageError
+from jobs.kind import Workspace
+from jobs.model import Job, parse_job
+from party.journal import Lines, read_lines
+from party.transport import Session
+from protos.party_pb2 import Event, State
+
+ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
+_OFTEN = 0.1  # seconds: steps and progress within one phase are not noted more often
+RESTARTED = "the server was restarted"
+
+
+@dataclass
+class Record:
+    """One job. `changed` guards everything that changes."""
+
+    job_id: str
+    coordinator: str
+    name: str
+    kind: str
+    digest: str
+    folder: Path
+    job: Job | None = None
+    state: Any = State.STATE_UNSPECIFIED
+    reason: str = ""
+    exit_code: int = 0
+    culprit: str = ""
+    records: int = 0
+    step: str = ""
+    prepared: Any = None
+    session: Session | None = None
+    began: float | None = None
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    @property
+    def workspace(self) -> Workspace:
+        return Workspace(self.folder)
+
+    @property
+    def text(self) -> str:
+        return self.job.text if self.job else ""
+
+
+class Book:
+    """All records of a party, kept in its state folder."""
+
+    def __init__(
+        self,
+        state: Path,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._state = state
+        self._clock = clock
+        self._wall = wall
+        self._lock = threading.Lock()
+        self._records: dict[str, Record] = {}
+        entries = read_lines(state / "journal.jsonl")
+        self._journal = Lines(state / "journal.jsonl")
+        for entry in entries:
+            self._replay(entry)
+        for record in self._records.values():
+            if record.state == State.RUNNING:
+                self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6)
+            elif record.state not in ENDED:
+                self._reload(record)
+
+    def _replay(self, entry: Mapping[str, Any]) -> None:
+        job_id = str(entry.get("job", ""))
+        if entry.get("event") == "proposed":
+            coordinator, name, kind, digest = (
+                str(entry.get(key, "")) for key in ("coordinator", "name", "kind", "digest")
+            )
+            self._records[job_id] = Record(
+                job_id, coordinator, name, kind, digest, self._folder(job_id)
+            )
+        elif entry.get("event") == "state" and job_id in self._records:
+            record = self._records[job_id]
+            record.state = State.Value(entry["state"])
+            record.reason = entry.get("reason", "")
+            record.exit_code = entry.get("exit_code", 0)
+            record.culprit = entry.get("culprit", "")
+            record.records = entry.get("records", record.records)
+            self._add_event(record, self._event(record))
+
+    def _reload(self, record: Record) -> None:
+        """A job that had not begun goes on where it was; its data is checked again at the start."""
+        try:
+            stored = json.loads((record.folder / "job.json").read_text())
+            files = {path: base64.b64decode(data) for path, data in stored["files"].items()}
+            record.job = parse_job(stored["text"], files)
+        except (OSError, ValueError, KeyError, UsageError):
+            self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6)
+
+    def _folder(self, job_id: str) -> Path:
+        return self._state / "jobs" / job_id
+
+    def add(self, job_id: str, coordinator: str, job: Job | None) -> Record | None:
+        """A new record; None if the job's id was used before."""
+        with self._lock:
+            if job_id in self._records:
+                return None
+            record = Record(
+                job_id,
+                coordinator,
+                job.name if job else "",
+                job.kind if job else "",
+                job.digest if job else "",
+                self._folder(job_id),
+                job,
+            )
+            self._records[job_id] = record
+        self._write(
+            record,
+            "proposed",
+            coordinator=coordinator,
+            name=record.name,
+            kind=record.kind,
+            digest=record.digest,
+        )
+        return record
+
+    def store(self, record: Record) -> None:
+        """Keeps the job itself, so that it outlives a restart while it waits."""
+        job = record.job
+        assert job is not None  # noqa: S101
+        files = {path: base64.b64encode(data).decode() for path, data in job.files.items()}
+        try:
+            record.folder.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({"text": job.text, "files": files})
+            (record.folder / "job.json").write_text(text)
+        except OSError as error:
+            raise EnvironmentFaultError(f"{record.folder}: {error.strerror}") from None
+
+    def get(self, job_id: str) -> Record | None:
+        with self._lock:
+            return self._records.get(job_id)
+
+    def all(self) -> list[Record]:
+        with self._lock:
+            return list(self._records.values())
+
+    def set_state(
+        self,
+        record: Record,
+        state: Any,
+        *,
+        expected: set[Any] | None = None,
+        reason: str = "",
+        exit_code: int = 0,
+        culprit: str = "",
+    ) -> bool:
+        """Moves the job to a state, unless it has ended or is not in an expected one."""
+        with record.changed:
+            if record.state in ENDED or (expected is not None and record.state not in expected):
+                return False
+            record.state = state
+            record.reason, record.exit_code, record.culprit = reason, exit_code, culprit
+            if state == State.RUNNING:
+                record.began = self._clock()
+            if state in ENDED:
+                record.prepared = None
+            self._write(
+                record,
+                "state",
+                state=State.Name(state),
+                reason=reason,
+                exit_code=exit_code,
+                culprit=culprit,
+                records=record.records,
+            )
+            self._add_event(record, self._event(record))
+        return True
+
+    def progress(
+        self, record: Record, step: str, done: int, total: int, sent: int, received: int
+    ) -> None:
+        with record.changed:
+            if record.state != State.RUNNING:
+                return
+            last_serial, last = record.events[-1]
+            event = self._event(record)
+            event.step, event.done, event.total = step, done, total
+            event.sent_bytes, event.received_bytes = sent, received
+            phase = step.split("/")[0]
+            if phase != last.step.split("/")[0]:
+                self._write(record, "step", step=phase)
+            elif step == last.step:
+                record.events.pop()
+            elif event.seconds - last.seconds < _OFTEN:
+                # Too soon to be worth an event of its own: the newest one is brought up to date.
+                record.events.pop()
+                event.seconds = last.seconds
+            record.step = step
+            self._add_event(record, event, last_serial + 1)
+
+    def _event(self, record: Record) -> Event:
+        last = record.events[-1][1] if record.events else Event()
+        return Event(
+            state=record.state,
+            step=last.step,
+            sent_bytes=last.sent_bytes,
+            received_bytes=last.received_bytes,
+            seconds=self.seconds(record),
+            error=record.reason,
+            exit_code=record.exit_code,
+            culprit=record.culprit,
+        )
+
+    def seconds(self, record: Record) -> float:
+        return self._clock() - record.began if record.began is not None else 0.0
+
+    def _add_event(self, record: Record, event: Event, serial: int | None = None) -> None:
+        if serial is None:
+            serial = record.events[-1][0] + 1 if record.events else 1
+        with record.changed:
+            record.events.append((serial, event))
+            record.changed.notify_all()
+
+    def _write(self, record: Record, event: str, **facts: Any) -> None:
+        entry = {"time": self._wall(), "job": record.job_id, "event": event, **facts}
+        self._journal.append(entry, sync=event != "step")
+
+    def close(self) -> None:
+        self._journal.close()

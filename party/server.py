@@ -1,0 +1,120 @@
+"""Puts a party server together: state folder, services, port, and how it stops."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+from concurrent import futures
+from pathlib import Path
+from typing import IO
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from coterie.errors import EnvironmentFaultError, PeerLostError, RefusedError
+from party.config import PartyConfig
+from party.identity import Caller, caller_of
+from party.journal import AuditLog
+from party.peers import PeerService
+from party.records import Book
+from party.service import JobService
+from party.work import Worker
+from protos.party_pb2 import State
+from protos.party_pb2_grpc import add_JobsServicer_to_server
+
+log = logging.getLogger("coterie.party")
+SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")
+_THREADS = 1024  # one for each stream that is open; made when they are needed
+_OPTIONS = (
+    ("grpc.so_reuseport", 0),  # a port in use is an error
+    ("grpc.max_receive_message_length", 64 << 20),  # a proposal with its taxonomies
+)
+
+
+class PartyServer:
+    """The server of one organisation."""
+
+    def __init__(self, config: PartyConfig) -> None:
+        self.config = config
+        self._lock = _prepare_state(config.state)
+        self._audit = AuditLog(config.state / "audit.log")
+        self._book = Book(config.state)
+        self._peers = PeerService(config.name, self._peer)
+        self._worker = Worker(config, self._book, self._audit, self._peers)
+        for record in self._book.all():
+            if record.state == State.ACCEPTED:
+                self._worker.expect(record)
+        self._server = grpc.server(
+            futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="rpc"),
+            options=_OPTIONS,
+            maximum_concurrent_rpcs=_THREADS,
+        )
+        service = JobService(config, self._book, self._audit, self._worker, self._caller)
+        add_JobsServicer_to_server(service, self._server)  # type: ignore[no-untyped-call]
+        self._server.add_generic_rpc_handlers((self._peers,))
+        self._health = health.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(names, self._server)
+        self.port = 0
+
+    def start(self) -> None:
+        try:
+            self.port = self._server.add_secure_port(
+                self.config.listen, self.config.identity.server_credentials()
+            )
+        except RuntimeError:
+            self.port = 0
+        if not self.port:
+            raise EnvironmentFaultError(
+                f"{self.config.file}: listen: cannot listen on {self.config.listen} "
+                "(in use, or not an address of this machine)"
+            )
+        self._server.start()
+        for name in ("", "coterie.v1.Jobs"):
+            self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self._audit.note("server started", party=self.config.name, listen=self.config.listen)
+
+    def stop(self, reason: str = "was stopped by its operator") -> None:
+        """Ends running jobs, telling their peers, then the server."""
+        self._health.enter_graceful_shutdown()
+        for record in self._book.all():
+            if record.state == State.RUNNING:
+                self._worker.stop(record, PeerLostError(self.config.name, record.step, reason))
+        self._worker.join(3.0)
+        self._server.stop(1.0).wait()
+        self._audit.note("server stopped", party=self.config.name, reason=reason)
+        self._book.close()
+        self._audit.close()
+        self._lock.close()
+
+    def _caller(self, context: grpc.ServicerContext) -> Caller:
+        """The caller, who must show the pinned certificate if there is one."""
+        caller = caller_of(context)
+        peer = self.config.peers.get(caller.name)
+        if peer is not None and peer.pin and peer.pin.fingerprint != caller.fingerprint:
+            self._audit.note("turned away", by=caller.name, certificate=caller.fingerprint)
+            raise RefusedError(f"'{caller.name}' shows another certificate than the pinned one")
+        return caller
+
+    def _peer(self, context: grpc.ServicerContext) -> str:
+        caller = self._caller(context)
+        if caller.name not in self.config.peers:
+            self._audit.note("turned away", by=caller.name, certificate=caller.fingerprint)
+            raise RefusedError(f"'{caller.name}' is not in the roster of {self.config.name}")
+        return caller.name
+
+
+def _prepare_state(folder: Path) -> IO[str]:
+    """Makes the state folder and takes it: two servers must not write the same files."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (folder / "lock").open("w")
+    except OSError as error:
+        raise EnvironmentFaultError(f"{folder}: state folder: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise EnvironmentFaultError(f"{folder}: another server uses this state folder") from None
+    return lock

@@ -1,0 +1,334 @@
+"""The service that coordinators, and the party's own operator, call.
+
+Everyone is known by certificate. A coordinator must be listed in the policy to propose, and only
+the one that proposed a job may start, watch, cancel or fetch it. Only whoever holds this party's
+own certificate may approve and list jobs.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from typing import Any, NoReturn
+
+import grpc
+
+from coterie.errors import (
+    CancelledError,
+    CoterieError,
+    RefusedError,
+    UsageError,
+)
+from jobs.model import Job, parse_job
+from party.config import PartyConfig
+from party.farewell import describe, one_line
+from party.identity import Caller
+from party.journal import AuditLog
+from party.policy import judge_coordinator
+from party.records import ENDED, Book, Record
+from party.work import Worker, check_data, check_parties, check_policy, log
+from protos import party_pb2 as pb
+from protos.party_pb2 import State
+from protos.party_pb2_grpc import JobsServicer
+
+_JOB_ID = re.compile(r"[0-9a-f]{32}")
+_OPEN_JOBS = 64  # of one coordinator that have not ended
+_PIECE = 1 << 20
+
+
+class JobService(JobsServicer):
+    """`coterie.v1.Jobs`."""
+
+    def __init__(
+        self,
+        config: PartyConfig,
+        book: Book,
+        audit: AuditLog,
+        worker: Worker,
+        identify: Callable[[grpc.ServicerContext], Caller],
+    ) -> None:
+        self._config = config
+        self._book = book
+        self._audit = audit
+        self._worker = worker
+        self._identify = identify
+
+    # Before a job.
+
+    def Describe(self, request: Any, context: grpc.ServicerContext) -> pb.Description:  # noqa: N802
+        caller = self._caller(context)
+        checks = []
+
+        def check(name: str, what: Callable[[], str]) -> bool:
+            try:
+                checks.append(pb.Check(name=name, ok=True, detail=what()))
+                return True
+            except CoterieError as error:
+                checks.append(pb.Check(name=name, ok=False, detail=describe(error)))
+                return False
+
+        if request.job_yaml and check("coordinator", lambda: self._check_coordinator(caller)):
+            job: list[Job] = []
+
+            def parse() -> str:
+                job.append(parse_job(request.job_yaml, dict(request.files)))
+                check_parties(self._config, job[0])
+                return f"kind {job[0].kind}"
+
+            def policy() -> str:
+                check_policy(self._config, job[0], caller.name)
+                return f"permitted, consent {self._config.policy.consent}"
+
+            def data() -> str:
+                return f"{check_data(self._config, job[0])[1]} records"
+
+            # Data is looked at only for a job that the policy permits.
+            check("job", parse) and check("policy", policy) and check("data", data)
+        return pb.Description(
+            party=self._config.name,
+            version=metadata.version("coterie"),
+            unix_time=time.time(),
+            checks=checks,
+        )
+
+    def _check_coordinator(self, caller: Caller) -> str:
+        refusals = judge_coordinator(self._config.policy, caller.name)
+        if refusals:
+            raise RefusedError(refusals[0])
+        return f"{caller.name} may propose jobs"
+
+    def Propose(self, request: Any, context: grpc.ServicerContext) -> pb.Decision:  # noqa: N802
+        caller = self._caller(context)
+        facts = {
+            "job": one_line(request.job_id),
+            "by": caller.name,
+            "certificate": caller.fingerprint,
+        }
+        record: Record | None = None
+        try:
+            self._check_coordinator(caller)
+            if not _JOB_ID.fullmatch(request.job_id):
+                raise UsageError("a job's id must be 32 hexadecimal digits")
+            if self._open_jobs(caller.name) >= _OPEN_JOBS:
+                raise RefusedError(f"{caller.name} has {_OPEN_JOBS} jobs here that have not ended")
+            job = parse_job(request.job_yaml, dict(request.files))
+            record = self._book.add(request.job_id, caller.name, job)
+            if record is None:
+                raise UsageError(f"the job id {request.job_id} was used before")
+            facts.update(name=job.name, kind=job.kind, digest=job.digest)
+            check_parties(self._config, job)
+            check_policy(self._config, job, caller.name)
+            prepared, record.records = check_data(self._config, job)
+            self._book.store(record)
+            if self._config.policy.consent == "auto":
+                record.prepared = prepared
+                self._worker.expect(record)
+                self._book.set_state(record, State.ACCEPTED)
+            else:
+                self._book.set_state(
+                    record, State.WAITING, reason="waits for the operator's consent"
+                )
+        except Exception as error:
+            decision = self._refusal(error)
+            if record is not None:
+                record.job = None
+                self._book.set_state(
+                    record, State.REFUSED, reason=decision.reason, exit_code=decision.exit_code
+                )
+        else:
+            decision = _decision(record)
+        self._audit.note(
+            "proposed", **facts, decision=State.Name(decision.state), reason=decision.reason
+        )
+        log.info(
+            "job %s of %s: %s %s",
+            facts["job"],
+            caller.name,
+            State.Name(decision.state).lower(),
+            decision.reason,
+        )
+        return decision
+
+    def _open_jobs(self, coordinator: str) -> int:
+        return sum(
+            record.coordinator == coordinator and record.state not in ENDED
+            for record in self._book.all()
+        )
+
+    def _refusal(self, error: Exception) -> pb.Decision:
+        if not isinstance(error, CoterieError):
+            log.exception("a proposed job could not be checked")
+        return pb.Decision(
+            state=State.REFUSED,
+            reason=describe(error),
+            exit_code=getattr(error, "exit_code", 70),
+        )
+
+    def Approve(self, request: Any, context: grpc.ServicerContext) -> pb.Decision:  # noqa: N802
+        self._operator(context)
+        record = self._book.get(request.job_id)
+        if record is None:
+            _abort(context, grpc.StatusCode.NOT_FOUND, f"no job '{one_line(request.job_id)}' here")
+        waiting = {State.WAITING}
+        reason = one_line(request.reason)
+        if request.yes:
+            with record.changed:
+                done = record.state == State.WAITING
+                if done:
+                    self._worker.expect(record)
+                    self._book.set_state(record, State.ACCEPTED, expected=waiting)
+        else:
+            words = "the operator says no" + (f": {reason}" if reason else "")
+            done = self._book.set_state(
+                record,
+                State.REFUSED,
+                expected=waiting,
+                reason=words,
+                exit_code=RefusedError.exit_code,
+            )
+        if not done:
+            state = State.Name(record.state)
+            _abort(context, grpc.StatusCode.FAILED_PRECONDITION, f"the job is {state}, not WAITING")
+        self._audit.note(
+            "approved" if request.yes else "denied",
+            job=record.job_id,
+            by=self._config.name,
+            reason=reason,
+        )
+        return _decision(record)
+
+    def List(self, request: Any, context: grpc.ServicerContext) -> pb.JobList:  # noqa: N802
+        self._operator(context)
+        return pb.JobList(
+            jobs=[
+                pb.JobSummary(
+                    job_id=record.job_id,
+                    name=record.name,
+                    kind=record.kind,
+                    coordinator=record.coordinator,
+                    state=record.state,
+                    detail=record.reason,
+                    job_yaml=record.text,
+                )
+                for record in self._book.all()
+            ]
+        )
+
+    # The life of a job.
+
+    def Start(self, request: Any, context: grpc.ServicerContext) -> pb.Started:  # noqa: N802
+        record = self._record(request.job_id, context)
+        if not self._worker.start(record):
+            state = State.Name(record.state)
+            _abort(
+                context, grpc.StatusCode.FAILED_PRECONDITION, f"the job is {state}, not ACCEPTED"
+            )
+        return pb.Started()
+
+    def Watch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.Event]:  # noqa: N802
+        record = self._record(request.job_id, context)
+        interval = self._config.heartbeat.interval
+        seen = 0
+        while context.is_active():
+            with record.changed:
+                if record.events[-1][0] <= seen:
+                    record.changed.wait(interval)
+                new = [(serial, event) for serial, event in _tail(record.events, seen)]
+                ended = record.state in ENDED
+                newest = pb.Event()
+                newest.CopyFrom(record.events[-1][1])
+            if new:
+                seen = new[-1][0]
+                yield from (event for _, event in new)
+                if ended:
+                    return
+            else:
+                newest.seconds = self._book.seconds(record)
+                yield newest
+
+    def Cancel(self, request: Any, context: grpc.ServicerContext) -> pb.Cancelled:  # noqa: N802
+        caller = self._caller(context)
+        record = self._record(request.job_id, context, operator=True)
+        reason = one_line(request.reason)
+        words = f"cancelled by {caller.name}" + (f": {reason}" if reason else "")
+        self._audit.note("cancelled", job=record.job_id, by=caller.name, reason=reason)
+        self._worker.stop(record, CancelledError(words))
+        return pb.Cancelled()
+
+    def Fetch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.FileChunk]:  # noqa: N802
+        record = self._record(request.job_id, context)
+        if record.state != State.FINISHED:
+            state = State.Name(record.state)
+            _abort(
+                context, grpc.StatusCode.FAILED_PRECONDITION, f"the job is {state}, not FINISHED"
+            )
+        root = record.workspace.released
+        files = sorted(path for path in root.rglob("*") if path.is_file())
+        names = [path.relative_to(root).as_posix() for path in files]
+        self._audit.note("fetched", job=record.job_id, by=record.coordinator, files=names)
+        for path, name in zip(files, names, strict=True):
+            with path.open("rb") as file:
+                left = path.stat().st_size
+                while True:
+                    data = file.read(_PIECE)
+                    left -= len(data)
+                    last = left <= 0 or not data
+                    yield pb.FileChunk(path=name, data=data, last=last)
+                    if last:
+                        break
+
+    # Who may.
+
+    def _caller(self, context: grpc.ServicerContext) -> Caller:
+        try:
+            return self._identify(context)
+        except RefusedError as error:
+            _abort(context, grpc.StatusCode.PERMISSION_DENIED, str(error))
+
+    def _is_operator(self, caller: Caller) -> bool:
+        return caller.name == self._config.name and (
+            caller.fingerprint == self._config.identity.fingerprint
+        )
+
+    def _operator(self, context: grpc.ServicerContext) -> None:
+        caller = self._caller(context)
+        if not self._is_operator(caller):
+            reason = f"only the operator of {self._config.name} may do this, not '{caller.name}'"
+            self._audit.note("turned away", by=caller.name, certificate=caller.fingerprint)
+            _abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
+
+    def _record(self, job_id: str, context: grpc.ServicerContext, operator: bool = False) -> Record:
+        """The job, if the caller proposed it (or is the operator, where that is enough)."""
+        caller = self._caller(context)
+        record = self._book.get(job_id)
+        if record is None or not (
+            record.coordinator == caller.name or (operator and self._is_operator(caller))
+        ):
+            # Whether someone else's job exists is nobody's business.
+            reason = f"'{caller.name}' has no job '{one_line(job_id)}' at {self._config.name}"
+            _abort(context, grpc.StatusCode.NOT_FOUND, reason)
+        return record
+
+
+def _tail(events: list[tuple[int, pb.Event]], seen: int) -> list[tuple[int, pb.Event]]:
+    """The events with a later serial number than the one seen last."""
+    at = len(events)
+    while at and events[at - 1][0] > seen:
+        at -= 1
+    return events[at:]
+
+
+def _decision(record: Record) -> pb.Decision:
+    return pb.Decision(
+        state=record.state,
+        reason=record.reason,
+        exit_code=record.exit_code,
+        records=record.records,
+    )
+
+
+def _abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str) -> NoReturn:
+    context.abort(code, reason)
+    raise AssertionError("abort raises")

@@ -1,0 +1,405 @@
+"""The transport between party servers: one session of one job, over gRPC.
+
+A session has two streams for each peer: one that this party opened and sends on (`_Outgoing`), one
+that the peer opened (`_Incoming`, fed by `party.peers`). A sender puts frames into a short queue,
+and a heartbeat on the stream when it has nothing else to send. A receiver takes frames into a spool
+at once. A monitor ends the session when a peer has not been heard of for the deadline.
+
+A session ends once, for one reason. When that is an error, the party says farewell to all peers
+with the name of the culprit, so that all of them end with that name, and whoever waits in
+`transmit` or `receive` gets the error. Frames that a peer sends afterwards are answered with it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from coterie.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
+from party.config import Heartbeat
+from party.farewell import error_from, farewell_for, one_line
+from party.frames import HEARTBEAT, FrameCheck, FrameError, bare_chunk, closing, cut, opening, parse
+from party.spool import MEMORY, Spool
+from protocols.channel import Message
+from protos.party_pb2 import Farewell
+
+METHOD = "/coterie.v1.Peers/Deliver"
+ACCEPTED = "coterie-accepted"
+FAREWELL = "coterie-farewell-bin"
+_QUEUE = 8 << 20  # bytes of frames that wait to be sent to one peer
+_RETRIED = {  # while the peer starts, or has not yet been told of the job
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.NOT_FOUND,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+}
+
+
+class _Incoming:
+    """What one peer sends."""
+
+    def __init__(self, check: FrameCheck, spool: Spool, now: float) -> None:
+        self.changed = threading.Condition()
+        self.check = check
+        self.spool = spool
+        self.heard = now
+        self.opened = False
+        self.finished = False  # the peer has said a farewell without an error
+
+
+class _Attempt:
+    """One try to open a stream. Only the one that was accepted may take frames from the queue."""
+
+    def __init__(self) -> None:
+        self.accepted = threading.Event()
+        self.over = False
+
+
+class _Outgoing:
+    """What goes to one peer. The frames are consumed by gRPC in a thread of its own."""
+
+    def __init__(self, interval: float) -> None:
+        self.changed = threading.Condition()
+        self.queue: deque[bytes] = deque()
+        self.queued = 0
+        self.interval = interval
+        self.accepted = False
+        self.given_up = False
+        self.last = False  # the farewell is in the queue
+        self.ended = threading.Event()
+
+    def frames(self, attempt: _Attempt, first: bytes) -> Iterator[bytes]:
+        yield first
+        while not attempt.accepted.wait(self.interval):
+            if attempt.over or self.given_up:
+                return
+        while True:
+            with self.changed:
+                if not self.queue:
+                    self.changed.wait(self.interval)
+                if self.given_up:
+                    return
+                if self.queue:
+                    frame = self.queue.popleft()
+                    if self.queued > _QUEUE:
+                        self.changed.notify_all()
+                    self.queued -= len(frame)
+                    end = self.last and not self.queue
+                else:
+                    frame, end = HEARTBEAT, False
+            yield frame
+            if end:
+                return
+
+    def put(self, frame: bytes) -> None:
+        self.queue.append(frame)
+        self.queued += len(frame)
+        self.changed.notify_all()
+
+    def put_last(self, frame: bytes, drop: bool) -> None:
+        """The farewell: after what is queued, or instead of it."""
+        with self.changed:
+            if drop:
+                self.queue.clear()
+                self.queued = 0
+            self.put(frame)
+            self.last = True
+
+    def give_up(self) -> None:
+        with self.changed:
+            self.given_up = True
+            self.changed.notify_all()
+
+
+class Session:
+    """This party's end of one session: a `Transport`, from the moment the job is accepted.
+
+    `start` opens the streams to the peers; until then only their frames are taken in. `finish`
+    ends it well, `fail` with an error; `close` gives back what it holds.
+    """
+
+    def __init__(
+        self,
+        session: str,
+        me: str,
+        peers: Iterable[str],
+        *,
+        spool_folder: Path,
+        heartbeat: Heartbeat,
+        memory: int,
+        on_failure: Callable[[BaseException], None] = lambda error: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.session = session
+        self.me = me
+        self.peers = tuple(peers)
+        self.error: BaseException | None = None
+        self.step = ""  # where the protocol stands, for farewells
+        self._heartbeat = heartbeat
+        self._on_failure = on_failure
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._channels: list[grpc.Channel] = []
+        self._done = False
+        spool_memory = min(MEMORY, memory // (4 * max(1, len(self.peers))))
+        self._incoming = {
+            peer: _Incoming(FrameCheck(session, memory), Spool(spool_folder, spool_memory), clock())
+            for peer in self.peers
+        }
+        self._outgoing = {peer: _Outgoing(heartbeat.interval) for peer in self.peers}
+
+    # What a protocol uses.
+
+    def transmit(self, peer: str, message: Message) -> None:
+        link = self._outgoing[peer]
+        self.step = message.step
+        for frame in cut(message):
+            with link.changed:
+                while link.queued > _QUEUE and not self.error:
+                    link.changed.wait()
+                if self.error:
+                    raise self._raised()
+                link.put(frame)
+
+    def receive(self, peer: str) -> Message:
+        link = self._incoming[peer]
+        frame = self._next_frame(peer, link)
+        header = parse(frame)
+        body = bytearray(header.chunk)
+        while len(body) < header.size:
+            frame = self._next_frame(peer, link)
+            chunk = bare_chunk(frame)
+            body += parse(frame).chunk if chunk is None else chunk
+        return Message(header.session, header.step, header.sequence, [body])
+
+    def _next_frame(self, peer: str, link: _Incoming) -> bytes:
+        with link.changed:
+            while True:
+                if self.error:
+                    raise self._raised()
+                if link.spool:
+                    try:
+                        return link.spool.get()
+                    except OSError as error:
+                        fault = EnvironmentFaultError(f"spool of {peer}: {error.strerror}")
+                        break
+                if link.finished:
+                    raise PeerLostError(peer, "", "has finished and sends nothing more")
+                link.changed.wait()
+        self.fail(fault)
+        raise self._raised()
+
+    def _raised(self) -> BaseException:
+        """The session's error, as a new object: several threads may raise it."""
+        error = self.error
+        if isinstance(error, PeerLostError | PeerFaultError):
+            return type(error)(error.peer, error.step, error.reason)
+        if isinstance(error, CoterieError):
+            return type(error)(*error.args)
+        return CoterieError(f"the session has ended: {type(error).__name__}")
+
+    # What the server that received a stream uses.
+
+    def accept(self, peer: str) -> None:
+        """A stream of this peer is opened; raises `FrameError` if there may be none."""
+        link = self._incoming.get(peer)
+        if link is None:
+            raise FrameError("is no party of this session")
+        with link.changed:
+            if link.opened:
+                raise FrameError("opened a second stream in this session")
+            link.opened = True
+            link.heard = self._clock()
+
+    def take(self, peer: str, frame: bytes) -> bool:
+        """Takes in one frame; False after the farewell. Raises `FrameError`."""
+        link = self._incoming[peer]
+        link.heard = self._clock()
+        kind = link.check.admit(frame)
+        if kind is False:
+            return True
+        if isinstance(kind, Farewell):
+            if kind.failed:
+                self.fail(error_from(kind, peer, (self.me, *self.peers)))
+            with link.changed:
+                link.finished = True
+                link.changed.notify_all()
+            return False
+        with link.changed:
+            if not self._done and not self.error:
+                try:
+                    link.spool.put(frame)
+                    link.changed.notify_all()
+                    return True
+                except OSError as error:
+                    fault = EnvironmentFaultError(f"spool of {peer}: {error.strerror}")
+            else:
+                return True
+        self.fail(fault)
+        return True
+
+    def broken(self, peer: str, reason: str) -> None:
+        """The stream of this peer ended without a farewell."""
+        if not self._incoming[peer].finished:
+            self.fail(PeerLostError(peer, "", reason))
+
+    @property
+    def last_words(self) -> Farewell | None:
+        """What whoever still sends is answered, once the session has failed."""
+        error = self.error
+        return farewell_for(error, self.me, self.step) if error else None
+
+    # What the job's owner uses.
+
+    def start(self, connect: Callable[[str], grpc.Channel]) -> None:
+        """Opens the streams to the peers. `connect` gives a channel to a named peer."""
+        now = self._clock()
+        for peer, link in self._incoming.items():
+            link.heard = max(link.heard, now)
+            threading.Thread(target=self._open, args=(peer, connect), daemon=True).start()
+        threading.Thread(target=self._monitor, daemon=True).start()
+
+    def finish(self) -> None:
+        """Says farewell after the last message and waits until the peers have taken everything."""
+        for link in self._outgoing.values():
+            link.put_last(closing(Farewell()), drop=False)
+        for peer, out in self._outgoing.items():
+            # The monitor ends this wait when the peer is lost before it has finished itself.
+            deadline = self._clock() + self._heartbeat.deadline
+            before = out.queued
+            while not out.ended.wait(0.05) and not self.error:
+                if out.queued != before:
+                    before, deadline = out.queued, self._clock() + self._heartbeat.deadline
+                if self._clock() > deadline:
+                    if not self._incoming[peer].finished:
+                        self.fail(PeerLostError(peer, "finish", "does not take the last messages"))
+                    break
+        if self.error:
+            raise self._raised()
+        self._done = True
+
+    def fail(self, error: BaseException) -> bool:
+        """Ends the session with this error, unless it has ended; tells the peers."""
+        with self._lock:
+            if self.error or self._done:
+                return False
+            self.error = error
+        last = closing(farewell_for(error, self.me, self.step))
+        for out in self._outgoing.values():
+            out.put_last(last, drop=True)
+        for incoming in self._incoming.values():
+            with incoming.changed:
+                incoming.changed.notify_all()
+        self._on_failure(error)
+        return True
+
+    def close(self, patience: float = 2.0) -> None:
+        """Waits a moment for farewells to arrive, then gives back connections and spools."""
+        deadline = self._clock() + patience
+        for out in self._outgoing.values():
+            if out.accepted:
+                out.ended.wait(max(0.0, deadline - self._clock()))
+        self._stop.set()
+        with self._lock:
+            self._done = True
+        for out in self._outgoing.values():
+            out.give_up()
+        with self._lock:
+            channels = list(self._channels)
+        for channel in channels:
+            channel.close()
+        for incoming in self._incoming.values():
+            with incoming.changed:
+                incoming.spool.clear()
+
+    def _monitor(self) -> None:
+        while not self._stop.wait(self._heartbeat.interval / 2):
+            now = self._clock()
+            for peer, link in self._incoming.items():
+                silent = now - link.heard
+                if silent > self._heartbeat.deadline and not link.finished:
+                    heard = "sent no sign of life" if link.opened else "was not heard of"
+                    self.fail(PeerLostError(peer, "", f"{heard} for {silent:.0f} s"))
+
+    def _open(self, peer: str, connect: Callable[[str], grpc.Channel]) -> None:
+        """Opens the stream to a peer, trying again until the deadline."""
+        out = self._outgoing[peer]
+        deadline = self._clock() + self._heartbeat.deadline
+        channel = connect(peer)
+        with self._lock:
+            self._channels.append(channel)
+        deliver = channel.stream_unary(METHOD)
+        while not self._stop.is_set():
+            attempt = _Attempt()
+            call = deliver.future(out.frames(attempt, opening(self.session)))
+            timer = threading.Timer(max(0.1, deadline - self._clock()), call.cancel)
+            timer.daemon = True
+            timer.start()
+            accepted = any(key == ACCEPTED for key, _ in call.initial_metadata())
+            timer.cancel()
+            if accepted:
+                out.accepted = True
+                attempt.accepted.set()
+                call.add_done_callback(lambda call: self._ended(peer, call))
+                return
+            attempt.over = True
+            code = call.code()  # waits for the end of the call
+            if code not in _RETRIED or self._clock() >= deadline:
+                self._ended(peer, call)
+                return
+            self._stop.wait(0.1)
+        out.ended.set()
+
+    def _ended(self, peer: str, call: Any) -> None:
+        """The stream to a peer is over: well, or not."""
+        out = self._outgoing[peer]
+        if call.code() != grpc.StatusCode.OK and not self._incoming[peer].finished:
+            words = dict(call.trailing_metadata() or ()).get(FAREWELL)
+            if words is not None:
+                self.fail(error_from(_farewell(words), peer, (self.me, *self.peers)))
+            elif out.accepted:
+                self.fail(PeerLostError(peer, "", f"broke the connection: {explain(call)}"))
+            else:
+                self.fail(PeerLostError(peer, "", f"cannot be reached: {explain(call)}"))
+        out.ended.set()
+        out.give_up()
+
+
+def _farewell(data: bytes) -> Farewell:
+    try:
+        return Farewell.FromString(data)
+    except DecodeError:
+        return Farewell(failed=True, error="sent an unreadable farewell")
+
+
+_CAUSES = {
+    "certificate has expired": "a certificate has expired",
+    "CERTIFICATE_VERIFY_FAILED": "its certificate is not the expected one",
+    "Hostname Verification": "its certificate is of another name",
+    "alert certificate expired": "it says that this party's certificate has expired",
+    "TLSV1_ALERT": "it does not accept this party's certificate",
+    "Connection refused": "connection refused",
+    "DNS resolution failed": "its address has no entry in the name service",
+    "No route to host": "no route to host",
+    "Network is unreachable": "network unreachable",
+    "Timeout": "no answer",
+}
+
+
+def explain(call: Any) -> str:
+    """Why a call ended, in a few words instead of gRPC's many."""
+    details = str(call.details() or "")
+    if call.code() == grpc.StatusCode.CANCELLED:
+        return "no answer"
+    if call.code() == grpc.StatusCode.UNAVAILABLE:
+        for sign, cause in _CAUSES.items():
+            if sign in details:
+                return cause
+    return one_line(details) or call.code().name
