@@ -190,15 +190,16 @@ def share_out(
                     channel.send(server, part)
         for holder in holders:
             if total is not None and holder != channel.me:
-                part = channel.recv(holder)
-                if (
-                    not isinstance(part, np.ndarray)
-                    or part.dtype != np.uint32
-                    or part.shape != (count,)
-                ):
-                    raise channel.fault(holder, f"sent no {count} shares")
-                total += part
+                total += received_ring(channel, holder, count)
     return total
+
+
+def received_ring(channel: Channel, peer: str, count: int) -> Ring:
+    """The next message of a peer, which must be `count` ring elements."""
+    value = channel.recv(peer)
+    if not isinstance(value, np.ndarray) or value.dtype != np.uint32 or value.shape != (count,):
+        raise channel.fault(peer, f"sent no {count} shares")
+    return value
 
 
 def one_hot(codes: np.ndarray[Any, Any], size: int, dtype: Any = np.uint32) -> np.ndarray[Any, Any]:
