@@ -215,11 +215,13 @@ def _on_curve(point: Points) -> bool:
 
 
 def _times(key: bytes, rows: Points) -> Points:
-    return encrypt(key, rows.reshape(-1, POINT_BYTES)).reshape(rows.shape)
+    points: Points = encrypt(key, rows.reshape(-1, POINT_BYTES)).reshape(rows.shape)
+    return points
 
 
 def _shuffled(rows: Points, rng: Random) -> Points:
-    return rows[rng.permutation(len(rows))]
+    shuffled: Points = rows[rng.permutation(len(rows))]
+    return shuffled
 
 
 def _points(channel: Channel, peer: str, rows: Any, pieces: int) -> Points:
