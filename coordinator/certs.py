@@ -79,8 +79,13 @@ def create_authority(folder: Path, days: int) -> Issued:
     return Issued(CA, certificate, key_path, expires)
 
 
-def issue(folder: Path, name: str, hosts: Sequence[str], days: int) -> Issued:
-    """Makes a key and a certificate for one organisation or coordinator, in `folder`/`name`."""
+def issue(
+    folder: Path, name: str, hosts: Sequence[str], days: int, into: Path | None = None
+) -> Issued:
+    """Makes a key and a certificate for one organisation or coordinator.
+
+    `folder` is the authority's; the files are put `into` another one, or into `folder`/`name`.
+    """
     if not _NAME.fullmatch(name) or name == CA:
         raise UsageError(
             f"'{name}' is not a name for a certificate: letters, digits, '_', '.', '-', "
@@ -97,7 +102,7 @@ def issue(folder: Path, name: str, hosts: Sequence[str], days: int) -> Issued:
             f"{folder / 'ca.crt'}: the authority has {left} days left, so it cannot vouch for "
             f"{days}; ask for fewer with --days or make a new authority"
         )
-    target = folder / name
+    target = into or folder / name
     certificate, key_path = target / f"{name}.crt", target / f"{name}.key"
     key = ec.generate_private_key(ec.SECP256R1())
     signed = (

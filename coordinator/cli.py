@@ -234,9 +234,7 @@ def _print_checks(checks: Any, as_json: bool, width: int = 8) -> int:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def bench(name: str, arguments: tuple[str, ...]) -> int:
     """Run the benchmark bench/NAME with its own ARGUMENTS; prints one JSON object."""
-    import bench as room
-
-    folder = Path(next(iter(room.__path__)))
+    folder = Path(next(iter(importlib.import_module("bench").__path__)))
     known = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
     if name not in known:
         raise UsageError(f"no benchmark '{name}'; there are: {', '.join(known) or 'none'}")
@@ -256,3 +254,64 @@ def experiment(name: str, arguments: tuple[str, ...]) -> int:
         )
     module, _, function = EXPERIMENTS[name].partition(":")
     return int(getattr(importlib.import_module(module), function)(list(arguments)) or 0)
+
+
+@click.command()
+@click.option(
+    "--out",
+    default=Path("demo-out"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder for everything; an earlier demo there is replaced.",
+)
+@click.option("--people", default=3000, show_default=True, help="Size of the population.")
+@click.option("--seed", default=7, show_default=True, help="Another seed, other people.")
+@click.option("--kind", help="Kind of job: intersect or integrate.")
+@click.option("--prepare-only", is_flag=True, help="Write the files; start nothing.")
+@click.option(
+    "--layout",
+    default="local",
+    show_default=True,
+    type=click.Choice(["local", "compose"]),
+    help="Addresses and folders as on this machine or as in docker-compose.yml.",
+)
+@_JSON
+def demo(
+    out: Path,
+    people: int,
+    seed: int,
+    kind: str | None,
+    prepare_only: bool,
+    layout: str,
+    as_json: bool,
+) -> None:
+    """Three organisations on this machine, from data to release.
+
+    Generates a population for a loan case, starts a lender's, a bank's and a card company's server
+    on the loopback interface over mTLS, runs doctor and one job among them, and stops them.
+    """
+    from coordinator import demo as work
+    from coordinator.results import summary
+
+    def tell(text: str) -> None:
+        if not as_json:
+            click.echo(text, err=True)
+
+    if layout == "compose" and not prepare_only:
+        raise UsageError("--layout compose writes files for containers; add --prepare-only")
+    place = work.Layout.compose() if layout == "compose" else work.Layout.local()
+    work.prepare(out, people, seed, kind or work.default_kind(), place)
+    tell(f"{people:,} people, three organisations and an analyst are in {out}\n")
+    if prepare_only:
+        return
+    _terminate_like_interrupt()
+    job, result = work.play(out, tell, not as_json)
+    tell("")
+    _print(
+        result,
+        as_json,
+        lambda: [
+            *summary(job, result, out / "result"),
+            f"each organisation's own list stays with it: {out}/NAME/state",
+        ],
+    )

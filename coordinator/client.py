@@ -16,9 +16,9 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from coordinator.certs import Identity
 from coterie.errors import (
     CoterieError,
-    DataError,
     EnvironmentFaultError,
     PeerFaultError,
+    PeerLostError,
     RefusedError,
     UnreachableError,
     UsageError,
@@ -37,8 +37,7 @@ _OPTIONS = (
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.max_reconnect_backoff_ms", 2000),
 )
-# What a proposal weighs at most: gRPC's own limit for a message, less what surrounds the files.
-PROPOSAL_BYTES = 4_000_000
+PROPOSAL_BYTES = 64_000_000  # what a party server takes, job file and taxonomies together
 
 
 class PartyClient:
@@ -75,8 +74,8 @@ class PartyClient:
             return RefusedError(f"{self.name}: refuses to {doing}: {detail}")
         if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.RESOURCE_EXHAUSTED):
             return UsageError(f"{self.name}: cannot {doing}: {detail}")
-        if code == grpc.StatusCode.FAILED_PRECONDITION:
-            return DataError(f"{self.name}: cannot {doing}: {detail}")
+        if code == grpc.StatusCode.FAILED_PRECONDITION:  # the job has ended there
+            return PeerLostError(self.name, "", f"did not {doing}: {detail}")
         if code == grpc.StatusCode.UNIMPLEMENTED:
             return UnreachableError(
                 f"{self.name}: the server does not know how to {doing}; "

@@ -25,7 +25,11 @@ from jobs.model import Job, PartyEntry, load_job
 CONNECT_SECONDS = 10.0
 # Certificates are made a few minutes back, and transcripts are read side by side.
 LARGEST_SKEW = 60.0
-_CHECK_CODES = {"policy": RefusedError.exit_code, "data": DataError.exit_code}
+_CHECK_CODES = {
+    "coordinator": RefusedError.exit_code,
+    "policy": RefusedError.exit_code,
+    "data": DataError.exit_code,
+}
 
 
 def examine(

@@ -117,7 +117,10 @@ class Drive:
             )
             proposed = True
             self._propose()
-            self._everywhere(lambda name: self._clients[name].start(self._job_id))
+            try:
+                self._everywhere(lambda name: self._clients[name].start(self._job_id))
+            except PeerLostError as error:  # another party may have said why
+                raise self._follower.verdict(error) from None
             self._follower.until(lambda name, state: state == pb.FINISHED)
             with tempfile.TemporaryDirectory(prefix="coterie-") as scratch:
                 folders = {name: Path(scratch) / name for name in self._clients}
@@ -260,7 +263,7 @@ class Follower:
                 raise RefusedError(f"{late[0]}: {otherwise} within {duration(seconds or 0)}")
             failure = self._next(0.25) or self._silent(late)
             if failure is not None:
-                raise self._verdict(failure)
+                raise self.verdict(failure)
 
     def _next(self, seconds: float) -> CoterieError | None:
         """Takes in one piece of news; returns the error it means, if any."""
@@ -311,7 +314,7 @@ class Follower:
                 return PeerLostError(name, heard.step, f"gave no sign of life for {silence:.0f} s")
         return None
 
-    def _verdict(self, first: CoterieError) -> CoterieError:
+    def verdict(self, first: CoterieError) -> CoterieError:
         """Of what the parties say within a moment, the error nearest to the cause."""
         errors = [first]
         end = self._clock() + self._patience.gather

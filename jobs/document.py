@@ -115,7 +115,7 @@ class Node:
 
     def integer(self, minimum: int | None = None, maximum: int | None = None) -> int:
         value = self._scalar("a whole number")
-        if not self._is_bare or not _INTEGER.fullmatch(value) or len(value) > 18:
+        if not self._is_bare or not _INTEGER.fullmatch(value) or len(value) > 19:
             raise self.error(f"must be a whole number, not {self._as_written}")
         number = int(value)
         self._in_range(number, minimum, maximum)
