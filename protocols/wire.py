@@ -33,6 +33,7 @@ _BYTES, _INT, _STR, _ARRAY, _LIST = 1, 2, 3, 4, 5
 _ALIGN = 16
 _MAX_DEPTH = 16
 _MAX_DIMENSIONS = 8
+_LONG = 4096  # bytes; shorter ones are copied into the head
 _U64 = struct.Struct("<Q")
 _DTYPES = [
     np.dtype(code)
@@ -48,19 +49,33 @@ class WireError(CoterieError):
 
 
 def encode(values: Iterable[Value]) -> list[Buffer]:
-    """The body as a list of buffers; array data is referred to, not copied."""
+    """The body as a list of buffers; the data of arrays and long bytes is referred to, not copied."""
     out: list[Buffer] = []
     head = bytearray()
     size = 0  # of what is already in `out`
 
-    def put(value: Value, depth: int) -> None:
+    def refer(data: Buffer) -> None:
         nonlocal head, size
+        out.extend((bytes(head), data))
+        size += len(head) + len(data)
+        head = bytearray()
+
+    def put(value: Value, depth: int) -> None:
+        nonlocal head
         if depth > _MAX_DEPTH:
             raise WireError(f"lists nest deeper than {_MAX_DEPTH}")
         if isinstance(value, bytes | bytearray | memoryview):
-            head += bytes([_BYTES]) + _U64.pack(len(value)) + value
+            data = value if isinstance(value, bytes) else bytes(value)
+            head += bytes([_BYTES]) + _U64.pack(len(data))
+            if len(data) < _LONG:
+                head += data
+            else:
+                refer(data)
         elif isinstance(value, str):
-            data = value.encode()
+            try:
+                data = value.encode()
+            except UnicodeEncodeError:
+                raise WireError("a string with half a surrogate pair has no encoding") from None
             head += bytes([_STR]) + _U64.pack(len(data)) + data
         elif isinstance(value, np.ndarray):
             code = _CODES.get(
@@ -75,20 +90,17 @@ def encode(values: Iterable[Value]) -> list[Buffer]:
             head += bytes(-(size + len(head)) % _ALIGN)
             if value.nbytes:
                 flat = np.ascontiguousarray(value, dtype=_DTYPES[code]).reshape(-1)
-                out.append(bytes(head))
-                out.append(flat.view(np.uint8).data)
-                size += len(head) + flat.nbytes
-                head = bytearray()
-        elif isinstance(value, bool) or not isinstance(value, int | np.integer | list | tuple):
-            raise WireError(f"a value of type {type(value).__name__} has no encoding")
+                refer(flat.view(np.uint8).data)
         elif isinstance(value, list | tuple):
             head += bytes([_LIST]) + _U64.pack(len(value))
             for item in value:
                 put(item, depth + 1)
-        else:
+        elif isinstance(value, int | np.integer) and not isinstance(value, bool):
             number = int(value)
             data = abs(number).to_bytes((abs(number).bit_length() + 7) // 8, "little")
             head += bytes([_INT, number < 0]) + _U64.pack(len(data)) + data
+        else:
+            raise WireError(f"a value of type {type(value).__name__} has no encoding")
 
     for value in values:
         put(value, 0)
@@ -100,6 +112,7 @@ def encode(values: Iterable[Value]) -> list[Buffer]:
 def decode(body: Buffer) -> list[Any]:
     """The values of one body. Arrays are views of `body`, writable if it is."""
     view = memoryview(body).cast("B")
+    whole = np.frombuffer(view, np.uint8)
     end = len(view)
     at = 0
 
@@ -134,7 +147,7 @@ def decode(body: Buffer) -> list[Any]:
         if any(view[start:at]):
             raise WireError(f"padding at byte {start} is not zero")
         start = take(count * dtype.itemsize, "array")
-        flat = np.frombuffer(view[start:at], dtype=dtype)
+        flat = whole[start:at].view(dtype)
         if dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
             raise WireError(f"array of booleans at byte {start} holds other bytes than 0 and 1")
         try:
