@@ -54,10 +54,12 @@ class Circuit:
     steps: tuple[Step, ...]
     input_bits: int = field(init=False)
     output_bits: int = field(init=False)
+    digest: bytes = field(init=False)  # what parties compare to know that they run one circuit
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input_bits", sum(self.inputs.values()))
         object.__setattr__(self, "output_bits", sum(map(len, self.outputs.values())))
+        object.__setattr__(self, "digest", self._digest())
 
     @property
     def wires(self) -> int:
@@ -99,15 +101,14 @@ class Circuit:
         ends = np.cumsum([len(wires) for wires in self.outputs.values()])[:-1]
         return dict(zip(self.outputs, np.split(bits, ends, axis=1), strict=True))
 
-    def digest(self) -> bytes:
-        """What two parties compare to know that they run the same circuit."""
+    def _digest(self) -> bytes:
         state = hashlib.sha256()
         for name, width in self.inputs.items():
             state.update(f"input {name!r} {width}\n".encode())
         for name, wires in self.outputs.items():
             state.update(f"output {name!r} {len(wires)}\n".encode())
             state.update(wires.astype("<i4").tobytes())
-        for array in (self.kinds.astype("<i4"), self.left, self.right):
+        for array in (self.kinds, self.left, self.right):
             state.update(array.astype("<i4").tobytes())
         return state.digest()
 
