@@ -6,6 +6,7 @@ A table is a list of dicts. A taxonomy is a list of leaf-to-root paths. An attri
 """
 
 from collections import Counter
+from itertools import pairwise
 from math import log2
 
 
@@ -34,7 +35,7 @@ class Categorical:
         self.up = {}
         self.below = {}
         for path in paths:
-            for child, parent in zip(path, path[1:], strict=False):
+            for child, parent in pairwise(path):
                 if child != parent and child not in self.up:
                     self.up[child] = parent
                     self.below.setdefault(parent, []).append(child)

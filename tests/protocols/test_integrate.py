@@ -1,0 +1,440 @@
+"""Joint specialization: equal to that of one table, and no message says more than its result."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymity.columns import IntervalTree, TaxonomyTree
+from anonymity.privacy import DistinctDiversity, EntropyDiversity
+from anonymity.scores import RULES, SCALE
+from anonymity.specialization import Instruction, Specializer, specialize
+from anonymity.taxonomy import taxonomy_of
+from coterie.errors import DataError, PeerFaultError, PeerLostError
+from protocols import wire
+from protocols.class_labels import share_class
+from protocols.codes import pack_codes, unpack_codes
+from protocols.integrate import Plan, announce_scores, integrate, key_of
+from protocols.memory import run_parties
+from protocols.randomness import Random
+from protocols.wrappers import Metered, Traced
+from tests.anonymity.tables import Case, cases
+from tests.papers.loans import JOB, REQUIREMENTS, ROWS, SEX
+
+NAMES = ("ann", "bob", "cat", "dan", "eve")
+
+
+@dataclass
+class Split:
+    """A table whose columns several parties hold."""
+
+    case: Case
+    names: tuple
+    holders: dict  # of the attributes
+    class_holders: tuple
+    models: dict | None = None  # requirement -> (sensitive column, model)
+    rule: str = "gain-ratio"
+
+    @property
+    def requirements(self):
+        listed = self.case.requirement_list()
+        for j, (sensitive, model) in (self.models or {}).items():
+            listed[j] = replace(listed[j], sensitive=sensitive, model=model)
+        return tuple(listed)
+
+    @property
+    def needs_class(self):
+        return RULES[self.rule].needs_class
+
+    def used(self):
+        return [column.name for column in self.case.columns()]
+
+    def sensitive(self):
+        return {s for s, _ in (self.models or {}).values() if s != "class"}
+
+    def plan(self):
+        trees = {}
+        for name in self.used():
+            kind, detail = self.case.attributes[name]
+            if kind == "taxonomy":
+                trees[name] = TaxonomyTree(taxonomy_of(detail))
+            else:
+                trees[name] = None if detail is None else IntervalTree(*detail)
+        return Plan(
+            self.names,
+            trees,
+            {name: self.holders[name] for name in trees},
+            self.requirements,
+            self.class_holders if self.needs_class else (),
+            "class" if self.needs_class else None,
+            {name: self.holders[name] for name in self.sensitive()},
+            self.rule,
+        )
+
+    def party(self, name, **options):
+        columns = {n: self.case.column(n) for n in self.used() if self.holders[n] == name}
+        labels = {n: self.case.labels(n) for n in self.sensitive() if self.holders[n] == name}
+        if self.needs_class and name in self.class_holders:
+            labels["class"] = self.case.labels("class")
+        return lambda channel: integrate(
+            channel, self.plan(), columns, labels, len(self.case.rows), Random(name), **options
+        )
+
+    def run(self, wrap=lambda transport: transport, **options):
+        return run_parties({name: self.party(name, **options) for name in self.names}, wrap=wrap)
+
+    def single(self):
+        sensitive = {name: self.case.labels(name) for name in self.sensitive()}
+        classes = self.case.labels("class") if self.needs_class else None
+        if any(s == "class" for s, _ in (self.models or {}).values()):
+            sensitive["class"] = classes
+        return specialize(
+            self.case.columns(), classes, self.requirements, sensitive=sensitive, rule=self.rule
+        )
+
+
+@st.composite
+def splits(draw, **options):
+    case = draw(cases(**options))
+    count = draw(st.integers(2, 5))
+    names = NAMES[:count]
+    holders = {name: draw(st.sampled_from(names)) for name in case.attributes}
+    class_holders = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+    return Split(case, names, holders, tuple(n for n in names if n in class_holders))
+
+
+def assert_equal(outcome, single):
+    assert outcome.table.winners == single.winners
+    assert outcome.table.cut == single.cut
+    assert outcome.table.anonymity == single.anonymity
+    for name in single.names:
+        ours, theirs = outcome.table.generalized(name), single.generalized(name)
+        assert ours[1] == theirs[1]
+        assert np.array_equal(ours[0], theirs[0])
+
+
+@settings(max_examples=100, deadline=None)
+@given(splits())
+def test_every_party_gets_the_result_of_the_single_table(split):
+    single = split.single()
+    outcomes = split.run()
+    for outcome in outcomes.values():
+        assert_equal(outcome, single)
+        assert outcome.winners == [split.holders[w.attribute] for w in single.winners]
+        for name in split.names:
+            scores = [w.score for w in single.winners if split.holders[w.attribute] == name]
+            assert outcome.contributions[name] == sum(scores)
+
+
+@settings(max_examples=40, deadline=None)
+@given(splits(max_rows=25, max_attributes=4), st.sampled_from(sorted(RULES)))
+def test_every_score_gives_the_result_of_the_single_table(split, rule):
+    split.rule = rule
+    single = split.single()
+    for outcome in split.run().values():
+        assert_equal(outcome, single)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    splits(classes=3),
+    st.sampled_from([DistinctDiversity(2), EntropyDiversity(1.5)]),
+    st.data(),
+)
+def test_conditions_on_sensitive_columns_give_the_result_of_the_single_table(split, model, data):
+    names = [*split.case.attributes, "class"]
+    chosen = data.draw(st.sampled_from(names))
+    places = [j for j, (qid, _) in enumerate(split.case.requirements) if chosen not in qid]
+    split.models = dict.fromkeys(places, (chosen, model))
+    try:
+        single = split.single()
+    except DataError as error:
+        with pytest.raises(DataError, match="not even the whole table") as joint:
+            split.run()
+        assert str(joint.value) == str(error)  # noqa: PT017
+        return
+    for outcome in split.run().values():
+        assert_equal(outcome, single)
+
+
+# What the wire tells
+
+
+def traced_run(split):
+    traced = {}
+
+    def wrap(transport):
+        traced[transport.me] = Traced(transport, capture=True)
+        return traced[transport.me]
+
+    outcomes = split.run(wrap)
+    received = {
+        me: [c for c in trace.captured if c.direction == "received"] for me, trace in traced.items()
+    }
+    return outcomes, received
+
+
+def child_places(tree, node):
+    """For every node below a node, the place of the child it is under."""
+    below = {}
+    for place, child in enumerate(tree.children(node)):
+        stack = [child]
+        while stack:
+            at = stack.pop()
+            below[at] = place
+            stack += tree.children(at)
+    return below
+
+
+@settings(max_examples=60, deadline=None)
+@given(splits())
+def test_what_a_party_receives_can_be_written_from_the_final_table(split):
+    """Every party's messages, but for the scores that lost, follow from the final generalized table
+    and the class: so none is more specific than the table."""
+    outcomes, received = traced_run(split)
+    for me, outcome in outcomes.items():
+        final = outcome.table
+        nodes = [final.partitions.generalized(i) for i in range(len(final.names))]
+        trees = {
+            name: split.plan().trees[name] or IntervalTree(tree.low[0], tree.high[0])
+            for name, tree in zip(final.names, final.trees, strict=True)
+        }
+        labels = {"class": outcome.classes}
+        state = Specializer(trees, {}, labels, split.requirements, final.records, "class")
+        parts = state.partitions
+        expected = []
+        for winner, party in zip(final.winners, outcome.winners, strict=True):
+            attribute = final.names.index(winner.attribute)
+            full = final.trees[attribute]
+            [node] = [
+                n
+                for n in state.cut_nodes(attribute)
+                if full.label(n) == winner.value and len(parts.link(attribute, n))
+            ]
+            at = full.high[full.children(node)[0]] if isinstance(full, IntervalTree) else None
+            records = np.concatenate(
+                [
+                    parts.order[parts.start[leaf] : parts.start[leaf] + parts.size[leaf]]
+                    for leaf in parts.link(attribute, node)
+                ]
+            )
+            below = child_places(full, node)
+            codes = np.array([below[n] for n in nodes[attribute][records]], np.uint8)
+            score = state.apply(Instruction(attribute, node, at, 0, codes))
+            if party != me:
+                split_at = np.array([] if at is None else [at])
+                packed = pack_codes(codes, len(winner.children))
+                body = wire.encode([attribute, node, score, split_at, packed])
+                expected.append((party, b"".join(body)))
+        got = [(c.peer, c.body) for c in received[me] if c.step == "specialize/instruct"]
+        assert got == expected
+
+        for message in received[me]:
+            values = wire.decode(bytearray(message.body))
+            if message.step == "specialize/winner":
+                assert len(values) == 1
+                assert isinstance(values[0], int)
+            elif message.step == "specialize/announce":
+                spans = [
+                    [tree.low[0], tree.high[0]]
+                    for name, tree in zip(final.names, final.trees, strict=True)
+                    if split.holders[name] == message.peer
+                    and split.case.attributes[name] == ("range", None)
+                ]
+                assert values[0].tolist() == spans
+            elif message.step == "class/share":
+                assert values[0] == list(outcome.classes.values)
+                packed = pack_codes(outcome.classes.codes, len(outcome.classes.values))
+                assert np.array_equal(values[1], packed)
+            elif message.step == "class/verdict":
+                assert values == [[]]
+            elif message.step == "class/agree":  # nonces and digests
+                assert len(values[0]) == 32
+            else:
+                assert message.step == "specialize/instruct"
+
+
+@pytest.mark.parametrize("choices", [1, 2, 3, 5, 16, 200, 256, 257, 3000])
+def test_codes_come_back_from_as_few_bits_as_they_need(choices):
+    codes = np.random.default_rng(1).integers(0, choices, 1001)
+    codes = codes.astype(np.uint8 if choices <= 256 else np.uint16)
+    packed = pack_codes(codes, choices)
+    assert len(packed) == (1001 * (choices - 1).bit_length() + 7) // 8
+    assert np.array_equal(unpack_codes(packed, 1001, choices), codes)
+
+
+def test_a_code_out_of_range_is_refused():
+    packed = pack_codes(np.array([0, 1, 3], np.uint8), 4)
+    with pytest.raises(ValueError, match="has the code 3 where 2 is the largest"):
+        unpack_codes(packed, 3, 3)
+
+
+def test_a_seeded_run_has_the_same_messages():
+    split = loans()
+    chains = []
+    for _ in range(2):
+        traced = []
+
+        def wrap(transport, traced=traced):
+            traced.append(Traced(transport))
+            return traced[-1]
+
+        split.run(wrap)
+        chains.append(sorted(trace.chain for trace in traced))
+    assert chains[0] == chains[1]
+
+
+def loans():
+    rows = [{**row, "class": row["Class"]} for row in ROWS]
+    attributes = {
+        "Sex": ("taxonomy", SEX),
+        "Job": ("taxonomy", JOB),
+        "Salary": ("range", (1, 99)),
+    }
+    holders = {"Sex": "ann", "Job": "bob", "Salary": "bob"}
+    return Split(
+        Case(rows, attributes, list(REQUIREMENTS)), ("ann", "bob"), holders, ("ann", "bob")
+    )
+
+
+def test_a_binary_specialization_costs_a_bit_per_record():
+    split = loans()
+    big = [dict(row) for row in split.case.rows for _ in range(1000)]
+    split.case.rows = big
+    metered = {}
+
+    def wrap(transport):
+        metered[transport.me] = Metered(transport)
+        return metered[transport.me]
+
+    outcome = split.run(wrap)["ann"]
+    bits = 0
+    table = outcome.table
+    for winner in table.winners:
+        bits += len(big) * (len(winner.children) - 1).bit_length()  # at most
+    sent = sum(m.by_step["specialize/instruct"].sent_bytes for m in metered.values())
+    assert sent * 8 <= bits + 8 * 150 * len(table.winners)
+
+
+# Bad peers and bad tables
+
+
+def fault_of(split, cheat, **options):
+    """The error of an honest party whose peer `bob` runs with a changed function."""
+    parties = {name: split.party(name, **options) for name in split.names}
+    parties["bob"] = cheat
+    with pytest.raises(PeerFaultError) as error:
+        run_parties(parties)
+    return str(error.value)
+
+
+def honest_until_instruct(change):
+    """Bob wins the first round of the loan table and then sends a changed instruction."""
+    split = loans()
+
+    def bob(channel):
+        plan = split.plan()
+        columns = {name: split.case.column(name) for name in ("Job", "Salary")}
+        records = len(split.case.rows)
+        labels = split.case.labels("class")
+        labels = share_class(channel, ("ann", "bob"), labels, records, Random("bob"))
+        with channel.step("specialize"):
+            with channel.step("announce"):
+                pass
+            table = Specializer(
+                {n: (columns[n].tree if n in columns else t) for n, t in plan.trees.items()},
+                columns,
+                {"class": labels},
+                plan.requirements,
+                records,
+                "class",
+            )
+            candidate = table.propose()
+            body = [
+                candidate.attribute,
+                candidate.node,
+                candidate.score,
+                np.array([candidate.split]),
+                pack_codes(table.instruction(candidate).children, 2),
+            ]
+            with channel.step("winner"):
+                announce_scores(channel, split.names, key_of(candidate.score, candidate.attribute))
+            with channel.step("instruct"):
+                channel.send("ann", *change(body))
+            with channel.step("winner"):
+                channel.recv("ann")
+
+    return fault_of(split, bob)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda b: [0, *b[1:]], "instructs on 'Sex', which it does not hold"),
+        (lambda b: [7, *b[1:]], "instructs on an attribute 7 that is none"),
+        (lambda b: [b[0], 5, *b[2:]], "'Salary' has no value 5 in its cut"),
+        (lambda b: [*b[:3], np.array([100.0]), b[4]], r"no split of [1-99)"),
+        (lambda b: [*b[:3], np.array([np.nan]), b[4]], r"no split of [1-99)"),
+        (lambda b: [*b[:3], np.array([]), b[4]], r"no split of [1-99)"),
+        (lambda b: [*b[:4], b[4][:-1]], "has 4 bytes where 5 are due"),
+        (lambda b: [*b[:4], b[4] | 0x80], "has bits set beyond its end"),
+        (lambda b: [*b[:4], b[4].astype(np.int64)], "is no array of bytes"),
+        (lambda b: [*b[:2], b[2] + 1, *b[3:]], "declared the score"),
+        (lambda b: b[:4], "sent no instruction"),
+        (lambda b: ["Salary", *b[1:]], "sent no instruction"),
+        (lambda b: [*b[:4], np.array([1, 0, 0, 0, 0], np.uint8)], "violates requirement 2"),
+    ],
+)
+def test_an_instruction_that_no_honest_party_gives_names_its_sender(change, message):
+    said = honest_until_instruct(change)
+    assert said.startswith("bob: ")
+    assert message in said
+
+
+def test_an_honest_instruction_is_followed():
+    with pytest.raises(PeerLostError, match="bob: has finished"):  # after it, and without fault
+        honest_until_instruct(lambda body: body)
+
+
+def test_a_score_that_is_no_number_is_a_fault():
+    split = loans()
+    split.class_holders = ("ann",)
+
+    def bob(channel):
+        with channel.step("class"), channel.step("share"):
+            channel.recv("ann")
+        with channel.step("specialize"), channel.step("winner"):
+            channel.send("ann", "high")
+
+    assert "bob: sent no score" in fault_of(split, bob)
+
+
+def test_no_common_records_is_an_error():
+    split = loans()
+    split.case.rows = []
+    plan = split.plan()
+    with pytest.raises(DataError, match="no common records"):
+        run_parties({n: lambda c: integrate(c, plan, {}, {}, 0, Random(1)) for n in split.names})
+
+
+def test_k_above_the_common_records_is_an_error_before_anything_is_sent():
+    split = loans()
+    split.case.requirements[1] = (["Sex", "Salary"], 35)
+    sent = []
+
+    class Watched(Traced):
+        def transmit(self, peer, message):
+            sent.append(message)
+
+    with pytest.raises(DataError, match=r"requirement 2 \(Sex, Salary\): k = 35 is more than"):
+        split.run(Watched)
+    assert not sent
+
+
+def test_scores_are_whole_numbers_of_a_2_to_the_30th():
+    outcome = loans().run()["ann"]
+    assert outcome.table.winners[0].attribute == "Salary"
+    assert sum(outcome.contributions.values()) == sum(w.score for w in outcome.table.winners)
+    assert 0 < outcome.table.winners[0].score < SCALE
