@@ -16,6 +16,7 @@ from jobs.model import party_name
 from jobs.sources import Source, parse_source
 from party.identity import Identity, Pin, load_identity, load_pin
 from party.policy import Policy
+from party.transport import Heartbeat
 
 KIND_NAMES = ("intersect", "integrate", "count", "tree", "bayesnet")
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -28,14 +29,6 @@ class Peer:
     name: str
     address: str
     pin: Pin | None
-
-
-@dataclass(frozen=True)
-class Heartbeat:
-    """Seconds between signs of life, and how long silence lasts before a peer counts as lost."""
-
-    interval: float = 1.0
-    deadline: float = 10.0
 
 
 @dataclass(frozen=True)

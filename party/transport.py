@@ -16,6 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from coterie.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
-from party.config import Heartbeat
 from party.farewell import error_from, farewell_for, one_line
 from party.frames import HEARTBEAT, FrameCheck, FrameError, bare_chunk, closing, cut, opening, parse
 from party.spool import MEMORY, Spool
@@ -39,6 +39,14 @@ _RETRIED = {  # while the peer starts, or has not yet been told of the job
     grpc.StatusCode.NOT_FOUND,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
 }
+
+
+@dataclass(frozen=True)
+class Heartbeat:
+    """Seconds between signs of life, and how long silence lasts before a peer counts as lost."""
+
+    interval: float = 1.0
+    deadline: float = 10.0
 
 
 class _Incoming:

@@ -1,5 +1,6 @@
 """The encoding: round trips, one form for each value, and nothing but `WireError` from bad bytes."""
 
+import contextlib
 import struct
 import tracemalloc
 
@@ -195,10 +196,8 @@ def test_bytes_that_no_encoder_writes_are_refused(name):
 def test_a_body_that_is_cut_is_refused_or_holds_fewer_values(count):
     items = [b"abc", 12345, "text", np.arange(3, dtype="u2")]
     data = body(*items)
-    try:
+    with contextlib.suppress(WireError):
         assert same(items[: len(decode(data[:count]))], decode(data[:count]))
-    except WireError:
-        pass
 
 
 @settings(max_examples=400)
