@@ -42,12 +42,6 @@ class Numbers:
 Attribute: TypeAlias = Labels | Numbers
 
 
-def labels(name: str, values: Sequence[str] | np.ndarray[Any, Any]) -> Labels:
-    """Texts as a categorical column."""
-    found, codes = np.unique(np.asarray(values, dtype=str), return_inverse=True)
-    return Labels(name, codes.astype(np.int64), len(found))
-
-
 @dataclass
 class Node:
     counts: Ints

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from anonymity.decision_tree import Attribute, Numbers, labels
+from anonymity.decision_tree import Attribute, Labels, Numbers
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})\)")
@@ -27,11 +28,16 @@ def lower_end(text: str) -> float | None:
     return float(text) if re.fullmatch(_NUMBER, text) else None
 
 
-def learner_attribute(name: str, values: Sequence[str]) -> Attribute:
+def coded_attribute(name: str, codes: np.ndarray[Any, Any], values: Sequence[str]) -> Attribute:
     """A released column for the learner: numbers where all values are numbers or intervals."""
-    distinct, codes = np.unique(np.asarray(values, dtype=str), return_inverse=True)
-    ends = [lower_end(str(value)) for value in distinct]
+    ends = [lower_end(value) for value in values]
     numbers = [end for end in ends if end is not None]
     if len(numbers) < len(ends):
-        return labels(name, values)
+        return Labels(name, codes.astype(np.int64), len(values))
     return Numbers(name, np.array(numbers, np.float64)[codes])
+
+
+def learner_attribute(name: str, texts: Sequence[str]) -> Attribute:
+    """The same from one text per record."""
+    values, codes = np.unique(np.asarray(texts, dtype=str), return_inverse=True)
+    return coded_attribute(name, codes, [str(value) for value in values])
