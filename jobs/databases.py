@@ -8,6 +8,7 @@ names, quoted, after they were found among the columns that exist.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,17 +47,16 @@ class Selection:
 
 
 @contextlib.contextmanager
-def _complaints(source: object) -> Iterator[None]:
-    """Turns whatever a driver raises into one line about the source."""
+def _complaints(source: object, kind: type[Exception]) -> Iterator[None]:
+    """Turns what a driver raises into one line about the source."""
     try:
         yield
-    except DataError:
-        raise
-    except Exception as error:  # each driver has its own tree of errors, of several modules
-        text = str(error)
-        for noise in ("INVALID_ARGUMENT: ", "IO: ", "NOT_FOUND: ", "[libpq] ", "INTERNAL: "):
-            text = text.replace(noise, "")
-        raise DataError(f"{source}: {' '.join(text.split())}") from None
+    except (kind, pa.ArrowException) as error:
+        text = " ".join(str(error).split())
+        # The driver's own words come after its code and its name.
+        text = re.sub(r"^[A-Z_]+: ", "", text)
+        text = re.sub(r"^\[\w+\] ", "", text)
+        raise DataError(f"{source}: {text}") from None
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,11 @@ class Sqlite:
         if not self.path.is_file():
             raise DataError(f"{self.path}: no such file")
         uri = f"file:{quote(str(self.path.resolve()))}?mode=ro"
-        with _complaints(self), driver.connect(uri) as connection, connection.cursor() as cursor:
+        with (
+            _complaints(self, driver.Error),
+            driver.connect(uri) as connection,
+            connection.cursor() as cursor,
+        ):
             cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
             require_columns(columns, [item[0] for item in cursor.description], str(self))
             kinds = self._kinds(cursor, columns)
@@ -136,12 +140,13 @@ class DuckDb:
         columns = list(dict.fromkeys(columns))
         if not self.path.is_file():
             raise DataError(f"{self.path}: no such file")
-        with _complaints(self), duckdb.connect(str(self.path), read_only=True) as connection:
-            schema = connection.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
-            require_columns(columns, [item[0] for item in schema.description], str(self))
-            names = ", ".join(map(quoted, columns))
-            result = connection.execute(f"SELECT {names} FROM {self.selection.rows}")  # noqa: S608
-            table = result.fetch_record_batch(1 << 16).read_all()
+        with (
+            _complaints(self, duckdb.Error),
+            duckdb.connect(str(self.path), read_only=True) as connection,
+        ):
+            rows = connection.sql(f"SELECT * FROM {self.selection.rows}")  # noqa: S608
+            require_columns(columns, rows.columns, str(self))
+            table = rows.project(", ".join(map(quoted, columns))).to_arrow_table()
         return as_text(table, str(self))
 
 
@@ -163,8 +168,9 @@ class PostgreSql:
 
         columns = list(dict.fromkeys(columns))
         with (
-            _complaints(self),
-            driver.connect(self._address()) as connection,
+            _complaints(self, driver.Error),
+            # Each statement is a transaction of its own, so that the first ones hold for the rest.
+            driver.connect(self._address(), autocommit=True) as connection,
             connection.cursor() as cursor,
         ):
             cursor.execute("SET default_transaction_read_only = on")

@@ -35,7 +35,6 @@ from jobs.document import Node, Section
 
 _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 _KINDS = ("csv", "parquet", "sqlite", "duckdb", "postgresql")
-_MARK = b"\xef\xbb\xbf"  # what some programs put at the start of a UTF-8 file
 
 
 class Source(Protocol):
@@ -108,15 +107,15 @@ class CsvFile:
 
     def _header(self) -> list[str]:
         try:
-            with self.path.open("rb") as file:
-                start = file.read(len(_MARK))
-            with self.path.open(encoding="utf-8-sig", newline="") as text:
+            # A wrong byte further down is for Arrow to find: it tells the row.
+            with self.path.open(encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
                 header = next(csv.reader(text, delimiter=self.delimiter), [])
+            " ".join(header).encode()
         except OSError as error:
             raise DataError(f"{self}: {error.strerror}") from None
-        except (UnicodeDecodeError, csv.Error):
+        except (UnicodeError, csv.Error):
             raise DataError(f"{self}: not a CSV file in UTF-8") from None
-        if not start or not header:
+        if not header:
             raise DataError(f"{self}: the file is empty; it must begin with a header")
         return header
 
