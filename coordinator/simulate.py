@@ -15,7 +15,7 @@ from jobs.kind import Workspace
 from jobs.kinds import KINDS
 from jobs.model import Job
 from jobs.runner import FINISH, Progress, assemble, run_party
-from jobs.sources import file_source
+from jobs.sources import file_source, read_wanted
 from protocols.memory import MemoryNetwork
 from protocols.randomness import Random
 
@@ -37,7 +37,8 @@ def simulate(
         board.update(party.name, "reading", "read")
         source = file_source(folder / party.data)
         kind = KINDS[job.kind]
-        table = source.read(kind.columns(job, party.name).used)
+        wanted = kind.columns(job, party.name)
+        table = read_wanted(source, wanted.used, wanted.optional)
         prepared[party.name] = kind.prepare(job, party.name, table, str(source))
 
     random = Random(seed)

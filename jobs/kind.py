@@ -24,10 +24,14 @@ from protocols.randomness import Random
 
 @dataclass(frozen=True)
 class Columns:
-    """What a job wants of one party's table, for the party's policy to judge."""
+    """What a job wants of one party's table, for the party's policy to judge.
+
+    `optional` columns are used and released where the table has them and the policy permits both.
+    """
 
     used: tuple[str, ...]
     released: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -194,6 +194,23 @@ class ParquetFile:
         return as_text(table.select(columns), str(self))
 
 
+class MissingColumnsError(DataError):
+    """Columns that a source does not have."""
+
+    def __init__(self, message: str, missing: Sequence[str]) -> None:
+        super().__init__(message)
+        self.missing = tuple(missing)
+
+
+def read_wanted(source: Source, required: Sequence[str], optional: Sequence[str]) -> pa.Table:
+    """The required columns, and of the optional ones those that the source has."""
+    try:
+        return source.read([*required, *optional])
+    except MissingColumnsError as error:
+        present = [column for column in optional if column not in error.missing]
+        return source.read([*required, *present])
+
+
 def require_columns(wanted: Sequence[str], present: Sequence[str], source: str) -> None:
     """Names the columns that are not there, and the nearest one that is."""
     missing = [column for column in wanted if column not in present]
@@ -202,7 +219,7 @@ def require_columns(wanted: Sequence[str], present: Sequence[str], source: str) 
         close = difflib.get_close_matches(missing[0], present, 1, cutoff=0.7)
         hint = f"; did you mean '{close[0]}'?" if close else ""
         plural = "s" if len(missing) > 1 else ""
-        raise DataError(f"{source}: no column{plural} {names}{hint}")
+        raise MissingColumnsError(f"{source}: no column{plural} {names}{hint}", missing)
 
 
 def as_text(table: pa.Table, source: str) -> pa.Table:

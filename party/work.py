@@ -18,6 +18,7 @@ from coterie.errors import (
 from jobs.kinds import KINDS
 from jobs.model import Job
 from jobs.runner import Progress, run_party
+from jobs.sources import read_wanted
 from party.config import PartyConfig
 from party.farewell import culprit_of, describe, exit_code_of, one_line
 from party.journal import AuditLog
@@ -50,7 +51,10 @@ def check_data(config: PartyConfig, job: Job) -> tuple[Any, int]:
     """The job's columns of this party's table, checked and prepared, and the number of records."""
     kind = KINDS[job.kind]
     try:
-        table = config.source.read(kind.columns(job, config.name).used)
+        wanted = kind.columns(job, config.name)
+        allowed = config.policy.use & config.policy.release
+        optional = [column for column in wanted.optional if column in allowed]
+        table = read_wanted(config.source, wanted.used, optional)
         return kind.prepare(job, config.name, table, str(config.source)), table.num_rows
     except MemoryError:
         raise DataError(f"{config.source}: not enough memory to read it") from None
