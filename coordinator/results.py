@@ -12,7 +12,7 @@ from jobs.model import Job
 
 # What a job leaves. `--force` removes these and nothing else.
 RESULT_FILES = ("result.json", "release.csv", "report.html")
-RESULT_FOLDERS = ("parties", "transcripts")
+RESULT_FOLDERS = ("parties", "transcripts", "job")
 
 
 def make_result_folder(out: Path, force: bool) -> None:

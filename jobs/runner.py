@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.errors import PeerError, VerificationError
+from jobs.archive import save_job
 from jobs.kind import Workspace
 from jobs.kinds import KINDS
 from jobs.model import Job
@@ -103,5 +104,6 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any
         },
     }
     KINDS[job.kind].assemble(job, released, out)
+    save_job(job, out)
     (out / "result.json").write_text(json.dumps(result, indent=2) + "\n")
     return result
