@@ -45,7 +45,7 @@ def simulate(
     network = MemoryNetwork(job.party_names)
     errors: list[Exception] = []
     with tempfile.TemporaryDirectory(prefix="coterie-") as scratch:
-        spaces = {name: Workspace(Path(scratch) / name) for name in job.party_names}
+        spaces = {name: Workspace(Path(scratch) / name, compute="any") for name in job.party_names}
 
         def run(name: str) -> None:
             try:

@@ -7,53 +7,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from coterie.errors import DataError
 from jobs.document import Section
+from jobs.identifiers import Matching, PreparedIdentifiers, prepare_identifiers, read_matching
 from jobs.kind import Columns, Workspace
+from jobs.lineup import line_up
 from jobs.model import Common, Job
 from protocols.channel import Channel
-from protocols.intersect import intersect
 from protocols.randomness import Random
 
 
 @dataclass(frozen=True)
 class IntersectJob(Job):
-    id: str
+    matching: Matching
 
 
 @dataclass(frozen=True)
 class Prepared:
-    column: pa.ChunkedArray
-    identifiers: list[bytes]
+    columns: pa.Table
+    identifiers: PreparedIdentifiers
+
+    def __len__(self) -> int:
+        return len(self.identifiers)
 
 
 class Intersect:
     def parse(self, section: Section, common: Common) -> IntersectJob:
-        return IntersectJob(**vars(common), id=section.required("id").text())
+        return IntersectJob(**vars(common), matching=read_matching(section))
 
     def columns(self, job: IntersectJob, party: str) -> Columns:
-        return Columns(used=(job.id,))
+        return Columns(used=job.matching.columns)
 
     def smallest_k(self, job: IntersectJob) -> int | None:
         return None
 
     def prepare(self, job: IntersectJob, party: str, table: pa.Table, source: str) -> Prepared:
-        column = table.column(job.id)
-        if column.null_count:
-            row = pc.index(pc.is_null(column), True).as_py()
-            raise DataError(f"{source}: row {row + 1}: column '{job.id}' is empty")
-        seen: dict[str, int] = {}
-        for row, value in enumerate(column.to_pylist()):
-            first = seen.setdefault(value, row)
-            if first != row:
-                raise DataError(
-                    f"{source}: row {row + 1}: column '{job.id}' repeats row {first + 1}"
-                )
-        return Prepared(column, [value.encode() for value in seen])
+        columns = table.select(list(job.matching.columns))
+        return Prepared(columns, prepare_identifiers(job.matching, columns, source))
 
     def run(
         self,
@@ -63,9 +56,12 @@ class Intersect:
         rng: Random,
         workspace: Workspace,
     ) -> dict[str, Any]:
-        common = intersect(channel, job.party_names, prepared.identifiers, rng)
-        table = pa.table({job.id: prepared.column.take(sorted(common.tolist()))})
-        pacsv.write_csv(table, workspace.kept / "common.csv")
+        common = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
+        # In the order of the party's own table: the joint order is of no use to a reader.
+        table = prepared.columns.take(pa.array(np.sort(common)))
+        pacsv.write_csv(
+            table, workspace.kept / "common.csv", pacsv.WriteOptions(quoting_style="needed")
+        )
         return {"records": len(common)}
 
     def assemble(self, job: IntersectJob, released: Mapping[str, Path], out: Path) -> None:

@@ -1,44 +1,185 @@
-"""Private set intersection by commutative encryption in a ring: plain version."""
+"""Private set intersection for any number of parties: which protocol, on which part of the sets.
+
+In: each party's identifiers, different byte strings. Out, at each party: which of its own records all
+parties hold, in one order that is the same at every party and unrelated to the identifiers.
+
+    ring     protocols.ring: commutative encryption. With two parties it reveals the intersection; with
+             more, pairwise overlaps as well, and is used only under `reveal: pairwise`.
+    oprf     protocols.oprf_intersect: two parties, oblivious transfer extension.
+    hints    protocols.hints: three parties or more, intersection alone; its oblivious pseudorandom
+             function is that of the group (`ring`) or of the transfers (`oprf`).
+
+Before that, all parties tell each other how many elements they bring (with padding: the padded number)
+and add to a common salt; identifiers are replaced by 128-bit digests under it. From then on only these
+are used, so that sets prepared before the job cannot be aimed at it.
+
+Sets that do not fit the memory of some party are cut into buckets by digest, and the protocol runs once
+for each. The number of buckets depends on sizes and memory alone. Every bucket is filled up with random
+digests to one size that no bucket exceeds (chance 2^-40), so the parties learn nothing of how a set is
+spread. Finished buckets are kept in the store; a party that comes back after an interruption goes on
+from the first bucket that some party lacks.
+
+Messages: one broadcast with size, part of the salt, buckets wanted and what is kept of an earlier run;
+then those of the protocol, for each bucket. Cost: see there; one digest for each identifier.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import rbcl
 
-from protocols.channel import Channel, ring
+from coterie.errors import CoterieError
+from protocols.buckets import (
+    MOST_BUCKETS,
+    Buckets,
+    Digests,
+    Plan,
+    Rows,
+    buckets_for,
+    read_checkpoint,
+)
+from protocols.channel import Channel
+from protocols.executor import Executor, LocalPool
+from protocols.hints import hinted_intersect
+from protocols.identifiers import Identifiers
+from protocols.oprf_intersect import oprf_intersect
 from protocols.randomness import Random
+from protocols.ring import ring_intersect
+from protocols.store import MemoryStore, Store
+
+PIECE = 2048  # points computed and sent together: 64 KB, some 80 ms of one core
+SMALL = 3000  # up to here the ring is done before the oblivious transfers are set up
+LARGEST = 1 << 40
 
 
 def intersect(
-    channel: Channel, names: Sequence[str], identifiers: Sequence[bytes], rng: Random
-) -> np.ndarray[Any, np.dtype[np.int64]]:
+    channel: Channel,
+    names: Sequence[str],
+    identifiers: Identifiers | Sequence[bytes],
+    rng: Random,
+    *,
+    protocol: str = "auto",
+    reveal: str = "intersection",
+    pad_to: int | None = None,
+    executor: Executor | None = None,
+    store: Store | None = None,
+    memory: int | None = None,
+    piece: int = PIECE,
+) -> Rows:
     """The rows of this party that all parties hold, in the order all parties share."""
-    before, after = ring(channel, names)
-    key = rbcl.crypto_core_ristretto255_scalar_reduce(rng.bytes(64))
+    if not isinstance(identifiers, Identifiers):
+        identifiers = Identifiers.pack(identifiers)
+    store = MemoryStore() if store is None else store
+    with channel.step("intersect"):
+        plan = _agree(channel, names, identifiers, rng, pad_to, memory, store)
+        buckets = Buckets(identifiers, plan, channel.me, store)
+        results = [buckets.result(number) for number in range(plan.finished)]
+        for number in range(plan.finished, plan.buckets):
+            digests, rows = buckets.load(number)
+            label = "all" if plan.buckets == 1 else f"bucket {number + 1} of {plan.buckets}"
+            with channel.step(label):
+                found = _run(channel, names, digests, plan, rng, protocol, reveal, executor, piece)
+            results.append(rows[found])
+            buckets.finish(number, results[-1])
+        buckets.clear()
+    return np.concatenate(results) if results else np.empty(0, np.int64)
 
-    def encrypt(points: list[bytes]) -> list[bytes]:
-        return [rbcl.crypto_scalarmult_ristretto255(key, point) for point in points]
 
-    points = [
-        rbcl.crypto_core_ristretto255_from_hash(hashlib.sha512(value).digest())
-        for value in identifiers
-    ]
-    with channel.step("ring"):
-        points = encrypt(points)
-        for _ in range(len(names) - 1):
-            channel.send(after, np.frombuffer(b"".join(points), np.uint8).reshape(-1, 32))
-            received = channel.recv(before)
-            points = encrypt([row.tobytes() for row in received])
-        channel.send(after, np.frombuffer(b"".join(points), np.uint8).reshape(-1, 32))
-        own = [row.tobytes() for row in channel.recv(before)]
-    with channel.step("compare"):
-        channel.broadcast(np.frombuffer(b"".join(sorted(own)), np.uint8).reshape(-1, 32))
-        common = set(own)
-        for other in channel.gather().values():
-            common &= {row.tobytes() for row in other}
-    row_of = {point: row for row, point in enumerate(own)}
-    return np.array([row_of[point] for point in sorted(common)], np.int64)
+def _run(
+    channel: Channel,
+    names: Sequence[str],
+    digests: Digests,
+    plan: Plan,
+    rng: Random,
+    protocol: str,
+    reveal: str,
+    executor: Executor | None,
+    piece: int,
+) -> Rows:
+    """One bucket: padded, in a secret order, through the protocol."""
+    sizes = {name: plan.capacity(name) for name in names}
+    padding = rng.array((sizes[channel.me] - len(digests), 16), np.uint8)
+    order = rng.permutation(sizes[channel.me])
+    values = np.concatenate([digests, padding])[order]
+    executor = executor or LocalPool()
+    chosen = choose(protocol, reveal, sizes)
+    if chosen == "ring":
+        found = ring_intersect(channel, names, values, sizes, rng, executor, piece)
+    elif chosen == "oprf":
+        found = oprf_intersect(channel, names, values, sizes, rng)
+    else:
+        by_group = chosen == "hints by group"
+        found = hinted_intersect(channel, names, values, sizes, rng, executor, piece, by_group)
+    rows: Rows = order[found]
+    if len(rows) and rows.max() >= len(digests):
+        raise CoterieError("the intersection holds a padding element; run the job again")
+    return rows
+
+
+def choose(protocol: str, reveal: str, sizes: Mapping[str, int]) -> str:
+    """ring, oprf, hints by group, or hints by transfer: alike at every party."""
+    if len(sizes) > 2 and reveal == "pairwise":
+        return "ring"
+    by_group = protocol == "ring" or (protocol == "auto" and max(sizes.values()) <= SMALL)
+    if len(sizes) == 2:
+        return "ring" if by_group else "oprf"
+    return "hints by group" if by_group else "hints by transfer"
+
+
+def _agree(
+    channel: Channel,
+    names: Sequence[str],
+    identifiers: Identifiers,
+    rng: Random,
+    pad_to: int | None,
+    memory: int | None,
+    store: Store,
+) -> Plan:
+    """Sizes, salt and buckets; or those of an earlier run that all parties still hold."""
+    size = len(identifiers) if pad_to is None else pad_to
+    if len(identifiers) > size:
+        raise ValueError(f"{len(identifiers)} identifiers do not fit the padding of {size}")
+    share = rng.bytes(32)
+    kept = read_checkpoint(store, identifiers)
+    with channel.step("sizes"):
+        channel.broadcast(
+            size,
+            share,
+            buckets_for(size, memory),
+            kept.token if kept else b"",
+            kept.finished if kept else 0,
+        )
+        sizes, shares, wanted = {channel.me: size}, {channel.me: share}, [buckets_for(size, memory)]
+        same, finished = kept is not None, [kept.finished if kept else 0]
+        for peer, message in channel.gather().items():
+            checked = _checked(message)
+            if checked is None:
+                raise channel.fault(peer, "sent no size, salt and buckets")
+            sizes[peer], shares[peer], buckets, token, done = checked
+            if pad_to is not None and sizes[peer] != pad_to:
+                raise channel.fault(peer, f"brings {sizes[peer]} elements, not the padded {pad_to}")
+            wanted.append(buckets)
+            same &= kept is not None and token == kept.token
+            finished.append(done)
+    if kept is not None and same:
+        return Plan(kept.salt, kept.sizes, kept.buckets, min(finished))
+    salt = hashlib.sha256(b"coterie intersect salt")
+    for name in names:
+        salt.update(shares[name])
+    return Plan(salt.digest(), {name: sizes[name] for name in names}, max(wanted), 0)
+
+
+def _checked(message: Any) -> tuple[int, bytes, int, bytes, int] | None:
+    if not isinstance(message, list) or len(message) != 5:
+        return None
+    size, share, buckets, token, finished = message
+    if not all(isinstance(number, int) for number in (size, buckets, finished)):
+        return None
+    if not isinstance(share, bytes) or not isinstance(token, bytes) or len(share) != 32:
+        return None
+    if not 0 <= size <= LARGEST or not 1 <= buckets <= MOST_BUCKETS or not 0 <= finished <= buckets:
+        return None
+    return size, share, buckets, token, finished

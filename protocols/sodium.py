@@ -45,31 +45,42 @@ def external(name: str, *arguments: Any) -> Any:
 
 _PTR = types.uintp
 _sha512 = external("crypto_hash_sha512", _PTR, _PTR, types.uint64)
-_blake2b = external("crypto_generichash_blake2b", _PTR, _PTR, _PTR, types.uint64, _PTR, _PTR)
+blake2b_function = _blake2b = external(
+    "crypto_generichash_blake2b", _PTR, _PTR, _PTR, types.uint64, _PTR, _PTR
+)
+_salted = external(
+    "crypto_generichash_blake2b_salt_personal",
+    *(_PTR, _PTR, _PTR, types.uint64, _PTR, _PTR, _PTR, _PTR),
+)
 
 
 @compiled
-def _digests(data: Any, offsets: Any, key: Any, out: Any) -> None:
-    source, keyed = numba.uintp(data.ctypes.data), numba.uintp(key.ctypes.data)
-    target = numba.uintp(out.ctypes.data)
-    width, key_length = numba.uintp(out.shape[1]), numba.uintp(key.shape[0])
+def _digests(data: Any, offsets: Any, salt: Any, out: Any) -> None:
+    source, salted = numba.uintp(data.ctypes.data), numba.uintp(salt.ctypes.data)
+    target, width = numba.uintp(out.ctypes.data), numba.uintp(out.shape[1])
+    nothing = numba.uintp(0)
     for i in range(out.shape[0]):
-        _blake2b(
+        _salted(
             numba.uintp(target + numba.uintp(i) * width),
             width,
             numba.uintp(source + numba.uintp(offsets[i])),
             numba.uint64(offsets[i + 1] - offsets[i]),
-            keyed,
-            key_length,
+            nothing,
+            nothing,
+            salted,
+            numba.uintp(salted + numba.uintp(16)),
         )
 
 
-def digests(data: Bytes, offsets: Offsets, key: bytes, width: int = 16) -> Bytes:
-    """Keyed BLAKE2b of data[offsets[i]:offsets[i+1]] for every i, `width` bytes each."""
-    if not 16 <= width <= 64 or not 16 <= len(key) <= 64:
-        raise ValueError("BLAKE2b is used with 16 to 64 bytes of digest and of key")
+def digests(data: Bytes, offsets: Offsets, salt: bytes, width: int = 16) -> Bytes:
+    """Salted BLAKE2b of data[offsets[i]:offsets[i+1]] for every i, `width` bytes each.
+
+    The salt of 32 bytes fills the salt and the personalization of BLAKE2b.
+    """
+    if not 16 <= width <= 64 or len(salt) != 32:
+        raise ValueError("BLAKE2b is used with 16 to 64 bytes of digest and 32 of salt")
     out = np.empty((len(offsets) - 1, width), np.uint8)
-    _digests(np.ascontiguousarray(data), offsets, np.frombuffer(key, np.uint8), out)
+    _digests(np.ascontiguousarray(data), offsets, np.frombuffer(salt, np.uint8), out)
     return out
 
 

@@ -1,0 +1,44 @@
+"""Lines up the common records of a job: what every kind on vertically divided data begins with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jobs.compute import executor_for
+from jobs.identifiers import Matching, PreparedIdentifiers
+from jobs.kind import Workspace
+from jobs.model import Job
+from jobs.spill import FolderStore
+from protocols.channel import Channel
+from protocols.intersect import intersect
+from protocols.randomness import Random
+
+
+def line_up(
+    job: Job,
+    matching: Matching,
+    prepared: PreparedIdentifiers,
+    channel: Channel,
+    rng: Random,
+    workspace: Workspace,
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The rows of this party's table whose record all parties hold, in one order at every party."""
+    store = FolderStore(workspace.resume / f"{job.digest[:32]}-{channel.me}")
+    with executor_for(matching.compute, workspace.compute, channel.me) as executor:
+        common = intersect(
+            channel,
+            job.party_names,
+            prepared.identifiers,
+            rng,
+            protocol=matching.protocol,
+            reveal=matching.reveal,
+            pad_to=matching.pad_to,
+            executor=executor,
+            store=store,
+            memory=workspace.memory,
+        )
+    store.close()
+    rows: np.ndarray[Any, np.dtype[np.int64]] = prepared.rows[common]
+    return rows

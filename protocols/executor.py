@@ -1,0 +1,57 @@
+"""Where bulk operations on group elements are computed.
+
+A protocol hands over a function and a stream of arguments and gets the results in the same order,
+as they come. The arguments are drawn in the calling thread, a few ahead of the results, so that a
+peer's next chunk is received and worked on while the last one's results are sent. The functions are
+those of a module (they can be sent to another machine) and compute without the GIL.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol
+
+Array = Any  # of NumPy
+
+
+class Executor(Protocol):
+    def map(
+        self, function: Callable[[bytes, Array], Array], key: bytes, pieces: Iterable[Array]
+    ) -> Iterator[Array]:
+        """function(key, piece) for every piece, in order. An exception is that of its piece."""
+        ...
+
+
+class LocalPool:
+    """Threads of this process, as many as there are cores."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = threads or len(os.sched_getaffinity(0))
+
+    def map(
+        self, function: Callable[[bytes, Array], Array], key: bytes, pieces: Iterable[Array]
+    ) -> Iterator[Array]:
+        with ThreadPoolExecutor(self.threads, "group") as pool:
+            yield from in_order(
+                lambda piece: pool.submit(function, key, piece), pieces, self.threads + 1
+            )
+
+
+def in_order(
+    submit: Callable[[Array], Future[Array]], pieces: Iterable[Array], ahead: int
+) -> Iterator[Array]:
+    """Results in the order of the pieces, with at most `ahead` of them under way."""
+    waiting: deque[Future[Array]] = deque()
+    try:
+        for piece in pieces:
+            waiting.append(submit(piece))
+            while waiting and (len(waiting) >= ahead or waiting[0].done()):
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
