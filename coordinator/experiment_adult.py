@@ -165,9 +165,10 @@ def draw(fixed: dict[str, float], found: Sequence[Integration], out: Path) -> No
         bounds = {"BE": "#666666", "SE(A)": "#999999", f"UE Top{size}": "#666666"}
         for name, colour in bounds.items():
             panel.axhline(fixed[name], color=colour, lw=0.8, ls=(0, (6, 3)))
-            label = "SE(A), SE(B)" if name == "SE(A)" else name.split()[0]
-            panel.annotate(label, (len(places) - 0.5, fixed[name]), ha="right", va="bottom",
-                           fontsize=8, color=colour)  # fmt: skip
+            left = name == "SE(A)"
+            label = "SE(A), SE(B)" if left else name.split()[0]
+            panel.annotate(label, (-0.6 if left else len(places) - 0.4, fixed[name]), va="bottom",
+                           ha="left" if left else "right", fontsize=8, color=colour)  # fmt: skip
         panel.axhline(fixed["SE(B)"], color="#999999", lw=0.8, ls=(0, (6, 3)))
         _paper_band(panel, size, places)
         for rule, (colour, line, mark) in _STYLES.items():
@@ -194,7 +195,7 @@ def _paper_band(panel: Any, size: int, places: dict[int, int]) -> None:
     low, high = {5: (14.75, 14.85), 7: (14.7, 15.7), 9: (17.6, 18.6)}[size]
     left, right = min(said) - 0.4, max(said) + 0.4
     panel.fill_between([left, right], low, high, color="#f1c232", alpha=0.45, lw=0,
-                       label="paper")  # fmt: skip
+                       label="paper, text of §7.1")  # fmt: skip
 
 
 def run(adult: Adult, thresholds: Sequence[int], out: Path) -> dict[str, Any]:

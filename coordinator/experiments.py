@@ -6,4 +6,4 @@ when it is asked for.
 
 from __future__ import annotations
 
-EXPERIMENTS: dict[str, str] = {}
+EXPERIMENTS: dict[str, str] = {"adult": "coordinator.experiment_adult:main"}
