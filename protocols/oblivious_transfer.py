@@ -87,7 +87,7 @@ class _Side:
     """What both sides keep: whom they talk to, and how many tweaks the session has used."""
 
     def __init__(self, channel: Channel, peer: str) -> None:
-        self._channel = channel
+        self.channel = channel
         self.peer = peer
         self._tweak = 0
 
@@ -110,7 +110,7 @@ class _Side:
 
     def _expect(self, value: Any, shape: tuple[int, ...], what: str) -> Any:
         if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or value.shape != shape:
-            raise self._channel.fault(self.peer, f"sent {what} of another shape than {shape}")
+            raise self.channel.fault(self.peer, f"sent {what} of another shape than {shape}")
         return value
 
 
@@ -129,7 +129,7 @@ class Sender(_Side):
     def _rows(self, count: int) -> Blocks:
         """Receives one chunk of columns; rows, a multiple of eight, of which `count` are meant."""
         width = (count + 7) // 8
-        columns = self._channel.recv(self.peer)
+        columns = self.channel.recv(self.peer)
         self._expect(columns, (WIDTH, width), "columns")
         columns &= self._mask
         columns ^= self._generators.columns(width)
@@ -138,7 +138,7 @@ class Sender(_Side):
     def correlated(self, count: int) -> Blocks:
         """q of shape (count, 2): the pair of transfer i is q[i], q[i] ^ delta."""
         out = np.empty((count, 2), np.uint64)
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for start, size in _chunks(count):
                 out[start : start + size] = self._rows(size)[:size]
         return out
@@ -146,7 +146,7 @@ class Sender(_Side):
     def random(self, count: int, words: int = 2) -> tuple[Blocks, Blocks]:
         """Two random messages for every transfer, each of shape (count, words)."""
         first, second = np.empty((2, count, words), np.uint64)
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for start, size in _chunks(count):
                 pads = self._hash(self._rows(size), words, (None, self.delta))
                 first[start : start + size] = pads[0][:size]
@@ -158,19 +158,19 @@ class Sender(_Side):
         if first.shape != second.shape or first.ndim != 2:
             raise ValueError("both messages of a transfer have one width")
         count, width = first.shape
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for start, size in _chunks(count):
                 pads = self._hash(self._rows(size), (width + 7) // 8, (None, self.delta))
                 sealed = np.empty((2, size, width), np.uint8)
                 for index, message in enumerate((first, second)):
                     pad = np.ascontiguousarray(pads[index][:size]).view(np.uint8)[:, :width]
                     np.bitwise_xor(message[start : start + size], pad, out=sealed[index])
-                self._channel.send(self.peer, sealed)
+                self.channel.send(self.peer, sealed)
 
     def random_bits(self, count: int) -> tuple[Bytes, Bytes]:
         """Two random bits for every transfer, packed."""
         parts: list[list[Bytes]] = []
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for _, size in _chunks(count):
                 parts.append(self._hash_bits(self._rows(size), (None, self.delta)))
         return _joined([part[0] for part in parts]), _joined([part[1] for part in parts])
@@ -179,12 +179,12 @@ class Sender(_Side):
         """XOR shares of the products of these bits with the receiver's; all packed."""
         _check_packed(bits, count)
         parts = []
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for start, size in _chunks(count):
                 zero, one = self._hash_bits(self._rows(size), (None, self.delta))
                 one ^= zero
                 one ^= bits[start // 8 : (start + size + 7) // 8]
-                self._channel.send(self.peer, one)
+                self.channel.send(self.peer, one)
                 parts.append(zero)
         return _joined(parts)
 
@@ -205,14 +205,14 @@ class Receiver(_Side):
         columns = self._generators[1].columns(width)
         columns ^= kept
         columns ^= choices
-        self._channel.send(self.peer, columns)
+        self.channel.send(self.peer, columns)
         return transpose(kept).view(np.uint64)
 
     def correlated(self, choices: Bytes) -> Blocks:
         """t of shape (count, 2): q of the sender where the choice is 0, q ^ delta where it is 1."""
         packed, count = pack(choices), len(choices)
         out = np.empty((count, 2), np.uint64)
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for start, size in _chunks(count):
                 rows = self._rows(packed[start // 8 : (start + size + 7) // 8])
                 out[start : start + size] = rows[:size]
@@ -222,7 +222,7 @@ class Receiver(_Side):
         """The chosen one of the sender's two random messages, of shape (count, words)."""
         packed, count = pack(choices), len(choices)
         out = np.empty((count, words), np.uint64)
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for start, size in _chunks(count):
                 rows = self._rows(packed[start // 8 : (start + size + 7) // 8])
                 out[start : start + size] = self._hash(rows, words, (None,))[0][:size]
@@ -233,9 +233,9 @@ class Receiver(_Side):
         count = len(choices)
         pads = self.random(choices, (width + 7) // 8).view(np.uint8)[:, :width]
         out = np.empty((count, width), np.uint8)
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for start, size in _chunks(count):
-                sealed = self._channel.recv(self.peer)
+                sealed = self.channel.recv(self.peer)
                 self._expect(sealed, (2, size, width), "sealed messages")
                 part = slice(start, start + size)
                 chosen = np.asarray(choices[part], bool)[:, None]
@@ -246,7 +246,7 @@ class Receiver(_Side):
         """The chosen one of the sender's two random bits; choices and result packed."""
         _check_packed(choices, count)
         parts = []
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for start, size in _chunks(count):
                 rows = self._rows(choices[start // 8 : (start + size + 7) // 8])
                 parts.append(self._hash_bits(rows, (None,))[0])
@@ -255,10 +255,10 @@ class Receiver(_Side):
     def multiply_bits(self, bits: Bytes, count: int) -> Bytes:
         """XOR shares of the products of these bits with the sender's; all packed."""
         out = self.random_bits(bits, count)
-        with self._channel.step(STEP):
+        with self.channel.step(STEP):
             for start, size in _chunks(count):
                 part = slice(start // 8, (start + size + 7) // 8)
-                correction = self._channel.recv(self.peer)
+                correction = self.channel.recv(self.peer)
                 self._expect(correction, (part.stop - part.start,), "corrections")
                 out[part] ^= correction & bits[part]
         return out
