@@ -33,6 +33,16 @@ _IDENTITY = click.option(
 )
 
 
+def _days(default: int) -> Callable[[Any], Any]:
+    return click.option(
+        "--days",
+        default=default,
+        show_default=True,
+        type=click.IntRange(1, 36500),
+        help="Until it expires.",
+    )
+
+
 def _print(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> None:
     click.echo(json.dumps(value) if as_json else "\n".join(lines()))
 
@@ -156,7 +166,7 @@ def certs() -> None:
 
 @certs.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--days", default=3650, show_default=True, type=click.IntRange(1, 36500))
+@_days(3650)
 @_JSON
 def init(folder: Path, days: int, as_json: bool) -> None:
     """Make a local authority in FOLDER: ca.crt, and ca.key, which never leaves it."""
@@ -175,7 +185,7 @@ def init(folder: Path, days: int, as_json: bool) -> None:
     help="The authority's folder.",
 )
 @click.option("--host", "hosts", multiple=True, help="Another host name or address; repeatable.")
-@click.option("--days", default=365, show_default=True, type=click.IntRange(1, 36500))
+@_days(365)
 @_JSON
 def issue(name: str, folder: Path, hosts: tuple[str, ...], days: int, as_json: bool) -> None:
     """Make what the party or coordinator NAME is given.
@@ -229,31 +239,48 @@ def _print_checks(checks: Any, as_json: bool, width: int = 8) -> int:
     return code
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
-@click.argument("name")
+# What stands after NAME belongs to the benchmark or experiment, also `--help`.
+_PASS_ON: dict[str, Any] = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+
+
+@click.command(context_settings=_PASS_ON)
+@click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def bench(name: str, arguments: tuple[str, ...]) -> int:
-    """Run the benchmark bench/NAME with its own ARGUMENTS; prints one JSON object."""
+def bench(name: str | None, arguments: tuple[str, ...]) -> int:
+    """Run the benchmark bench/NAME with its own ARGUMENTS; prints one JSON object.
+
+    Without NAME: lists the benchmarks.
+    """
     folder = Path(next(iter(importlib.import_module("bench").__path__)))
     known = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
-    if name not in known:
-        raise UsageError(f"no benchmark '{name}'; there are: {', '.join(known) or 'none'}")
-    return int(importlib.import_module(f"bench.{name}").main(list(arguments)))
+    chosen = _chosen("benchmark", name, known)
+    return int(importlib.import_module(f"bench.{chosen}").main(list(arguments))) if chosen else 0
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
-@click.argument("name")
+@click.command(context_settings=_PASS_ON)
+@click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def experiment(name: str, arguments: tuple[str, ...]) -> int:
-    """Make one of the papers' tables or figures again, with its data."""
+def experiment(name: str | None, arguments: tuple[str, ...]) -> int:
+    """Make one of the papers' tables or figures again, with its data.
+
+    Without NAME: lists the experiments.
+    """
     from coordinator.experiments import EXPERIMENTS
 
-    if name not in EXPERIMENTS:
-        raise UsageError(
-            f"no experiment '{name}'; there are: {', '.join(sorted(EXPERIMENTS)) or 'none'}"
-        )
-    module, _, function = EXPERIMENTS[name].partition(":")
+    chosen = _chosen("experiment", name, sorted(EXPERIMENTS))
+    if not chosen:
+        return 0
+    module, _, function = EXPERIMENTS[chosen].partition(":")
     return int(getattr(importlib.import_module(module), function)(list(arguments)) or 0)
+
+
+def _chosen(what: str, name: str | None, known: list[str]) -> str | None:
+    if name is None:
+        click.echo("\n".join(known))
+        return None
+    if name not in known:
+        raise UsageError(f"no {what} '{name}'; there are: {', '.join(known) or 'none'}")
+    return name
 
 
 @click.command()

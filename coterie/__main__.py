@@ -25,37 +25,37 @@ from coterie.errors import (
     UsageError,
 )
 
-# name: where the click command is, in the order in which `coterie --help` lists them.
+# In the order in which `coterie --help` lists them: where the command is, and its short help, so
+# that the list can be shown without importing what the commands need.
 COMMANDS = {
-    "demo": "coordinator.cli:demo",
-    "simulate": "coordinator.cli:simulate",
-    "run": "coordinator.cli:run",
-    "doctor": "coordinator.cli:doctor",
-    "verify": "coordinator.cli:verify",
-    "certs": "coordinator.cli:certs",
-    "party": "party.cli:party",
-    "bench": "coordinator.cli:bench",
-    "experiment": "coordinator.cli:experiment",
+    "demo": ("coordinator.cli:demo", "Three organisations on this machine, from data to release."),
+    "simulate": ("coordinator.cli:simulate", "Run a job with every party in this process."),
+    "run": ("coordinator.cli:run", "Run a job at its party servers."),
+    "doctor": ("coordinator.cli:doctor", "Check everything a job needs before it starts."),
+    "verify": ("coordinator.cli:verify", "Check a release again, and its transcripts."),
+    "certs": ("coordinator.cli:certs", "Make and check certificates for mTLS."),
+    "party": ("party.cli:party", "Serve one organisation, and what its operator asks."),
+    "bench": ("coordinator.cli:bench", "Run a benchmark."),
+    "experiment": ("coordinator.cli:experiment", "Make one of the papers' tables or figures."),
 }
 
 
 class Commands(click.Group):
-    """A group whose members are imported when they are first needed."""
+    """A group whose members are imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name in COMMANDS if self.get_command(ctx, name)]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[name].partition(":")
-        try:
-            found: click.Command | None = getattr(importlib.import_module(module), attribute, None)
-        except ModuleNotFoundError as error:
-            if error.name != module:
-                raise
-            return None  # not part of this installation
-        return found
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,0 +1,128 @@
+"""What the coordinator's tests share: the command in this process, and real party servers."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from coordinator import demo
+from coordinator.certs import load_identity
+from coordinator.probe import probe
+from coterie.__main__ import run
+
+
+@dataclass
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def error(self):
+        """The one line of an error."""
+        lines = [line for line in self.err.splitlines() if line.startswith("error: ")]
+        assert len(lines) == 1, self.err
+        assert "Traceback" not in self.err
+        return lines[0].removeprefix("error: ")
+
+
+def coterie(*arguments):
+    """Runs the command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run([str(argument) for argument in arguments])
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def process(*arguments, **options):
+    """Starts the command as a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "coterie", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+def finish(started, seconds=60):
+    out, err = started.communicate(timeout=seconds)
+    return Done(started.returncode, out, err)
+
+
+class Organisations:
+    """The demo's organisations with their servers as real processes."""
+
+    def __init__(self, folder: Path, people=60):
+        self.folder = folder
+        self.layout = demo.Layout.local()
+        demo.prepare(folder, people, 1, "intersect", self.layout)
+        self.job = folder / "analyst" / "job.yaml"
+        self.identity = folder / "analyst"
+        self.processes = {}
+
+    def edit(self, name, old, new):
+        path = self.folder / name / "party.yaml"
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    def start(self, *names):
+        for name in names or demo.PARTIES:
+            log = (self.folder / name / "server.log").open("ab")
+            self.processes[name] = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-m",
+                    "coterie",
+                    "party",
+                    "serve",
+                    self.folder / name / "party.yaml",
+                ],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+            log.close()
+        identity = load_identity(self.identity)
+        for name in names or demo.PARTIES:
+            wait_for(
+                lambda name=name: all(
+                    check.state != "failed"
+                    for check in probe(name, self.layout.addresses[name], identity, 5)
+                ),
+                f"{name} to be up",
+            )
+
+    def stop(self, *names):
+        for name in names or list(self.processes):
+            process = self.processes.pop(name)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGCONT)
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def jobs(self, name):
+        done = coterie("party", "jobs", "--config", self.folder / name / "party.yaml", "--json")
+        return done.json["jobs"]
+
+
+def wait_for(condition, what, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"waited {seconds} s for {what}"
+        time.sleep(0.05)
