@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from jobs.integrate import INTEGRATE
 from jobs.intersect import INTERSECT
 from jobs.kind import Kind
 
-KINDS: dict[str, Kind] = {"intersect": INTERSECT}
+KINDS: dict[str, Kind] = {"intersect": INTERSECT, "integrate": INTEGRATE}

@@ -1,0 +1,196 @@
+"""`kind: integrate`: one table, anonymous when joined, from the columns of several parties.
+
+The parties line up their common records, share the class, specialize together, and each releases
+its own generalized columns to the coordinator, which joins and sorts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anonymity.columns import Column, categorical_column, continuous_column, encode_text
+from anonymity.scores import SCALE
+from anonymity.specialization import Labels
+from coterie.errors import DataError, VerificationError
+from jobs.document import Section
+from jobs.identifiers import PreparedIdentifiers, prepare_identifiers
+from jobs.integrate_file import IntegrateJob, parse_integrate
+from jobs.kind import Columns, Workspace
+from jobs.lineup import line_up
+from jobs.model import Common
+from jobs.release_table import Coded, read_share, write_release, write_share
+from protocols.channel import Channel
+from protocols.integrate import Outcome, Plan, check_topmost, integrate
+from protocols.randomness import Random
+
+RELEASE = "release.csv"
+
+
+@dataclass
+class Prepared:
+    """A party's columns as codes, in the order of its table."""
+
+    identifiers: PreparedIdentifiers
+    columns: dict[str, Column]  # in a QID
+    plain: dict[str, Labels]  # in none: released as they are
+    classes: Labels | None
+
+
+class Integrate:
+    def parse(self, section: Section, common: Common) -> IntegrateJob:
+        return parse_integrate(section, common)
+
+    def columns(self, job: IntegrateJob, party: str) -> Columns:
+        own = tuple(attribute.name for attribute in job.of_party(party))
+        return Columns(
+            used=(*job.matching.columns, *own),
+            released=own,
+            optional=() if job.class_name is None else (job.class_name,),
+        )
+
+    def smallest_k(self, job: IntegrateJob) -> int | None:
+        return job.smallest_k
+
+    def prepare(self, job: IntegrateJob, party: str, table: pa.Table, source: str) -> Prepared:
+        columns: dict[str, Column] = {}
+        plain: dict[str, Labels] = {}
+        for attribute in job.of_party(party):
+            text, name = table.column(attribute.name), attribute.name
+            if attribute.in_qid and attribute.taxonomy is None:
+                columns[name] = continuous_column(name, text, attribute.limits, source)
+                continue
+            if attribute.taxonomy is not None:
+                column = categorical_column(name, text, attribute.taxonomy, source)
+                if attribute.in_qid:
+                    columns[name] = column
+                    continue
+            elif attribute.limits is not None:
+                continuous_column(name, text, attribute.limits, source)
+            if name not in job.sensitive_holders:  # an empty value is released as an empty one
+                text = pc.fill_null(text, "")
+            codes, values = encode_text(name, text, source)
+            plain[name] = Labels(codes, tuple(values))
+        classes = None
+        if job.class_name is not None and job.class_name in table.column_names:
+            codes, values = encode_text(job.class_name, table.column(job.class_name), source)
+            classes = Labels(codes, tuple(values))
+        largest = max(requirement.k for requirement in job.requirements)
+        if table.num_rows < largest:
+            raise DataError(
+                f"{source}: has {table.num_rows} records, fewer than the k = {largest} required"
+            )
+        identifiers = prepare_identifiers(job.matching, table, source)
+        return Prepared(identifiers, columns, plain, classes)
+
+    def run(
+        self,
+        job: IntegrateJob,
+        prepared: Prepared,
+        channel: Channel,
+        rng: Random,
+        workspace: Workspace,
+    ) -> dict[str, Any]:
+        rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
+        columns = {name: column.take(rows) for name, column in prepared.columns.items()}
+        plain = {name: labels.take(rows) for name, labels in prepared.plain.items()}
+        classes = None if prepared.classes is None else prepared.classes.take(rows)
+        prepared.columns, prepared.plain, prepared.classes = {}, {}, None
+
+        plan = self._plan(job, channel, classes is not None, len(rows))
+        labels = {name: plain[name] for name in job.sensitive_holders if name in plain}
+        if classes is not None and job.class_name is not None:
+            labels[job.class_name] = classes
+        outcome = integrate(channel, plan, columns, labels, len(rows), rng)
+
+        with channel.step("release"):
+            share = {}
+            for attribute in job.of_party(channel.me):
+                if attribute.in_qid:
+                    share[attribute.name] = Coded(*outcome.table.generalized(attribute.name))
+                else:
+                    own = plain[attribute.name]
+                    share[attribute.name] = Coded(own.codes, own.values)
+            if outcome.classes is not None and channel.me == plan.class_holders[0]:
+                assert job.class_name is not None  # noqa: S101
+                share[job.class_name] = Coded(outcome.classes.codes, outcome.classes.values)
+            write_share(share, workspace.released)
+        return _result(job, outcome, len(rows))
+
+    def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool, records: int) -> Plan:
+        """The job's part of the protocol's input, once all know who holds the class."""
+        holders: list[str] = []
+        if job.class_name is not None:
+            with channel.step("holders"):
+                channel.broadcast(int(has_class))
+                told = {**channel.gather(), channel.me: int(has_class)}
+            for peer, value in told.items():
+                if not isinstance(value, int) or value not in (0, 1):
+                    raise channel.fault(peer, "sent neither yes nor no")
+            holders = [name for name in job.party_names if told[name]]
+            if not holders:
+                raise DataError(f"no party has (or may use) the class column '{job.class_name}'")
+        in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
+        plan = Plan(
+            names=job.party_names,
+            trees={attribute.name: attribute.tree() for attribute in in_qid},
+            holders={attribute.name: attribute.party for attribute in in_qid},
+            requirements=job.requirements,
+            class_holders=tuple(holders),
+            class_name=job.class_name,
+            sensitive_holders=job.sensitive_holders,
+            rule=job.rule,
+        )
+        check_topmost(plan, records)
+        return plan
+
+    def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> None:
+        columns: dict[str, Coded] = {}
+        wanted = [attribute.name for attribute in job.attributes]
+        if job.class_name is not None:
+            wanted.append(job.class_name)
+        for party, folder in released.items():
+            own = [attribute.name for attribute in job.of_party(party)]
+            share = read_share(folder, party)
+            extra = [name for name in share if name not in own]
+            if [*own, *extra] != list(share) or extra not in ([], [job.class_name]):
+                raise VerificationError(
+                    f"{party}: released {', '.join(share)}, not its own columns"
+                )
+            repeated = [name for name in share if name in columns]
+            if repeated:
+                raise VerificationError(f"{party}: released '{repeated[0]}', as another party did")
+            columns |= share
+        if sorted(columns) != sorted(wanted):
+            missing = sorted(set(wanted) - set(columns))
+            raise VerificationError(f"nobody released the column '{missing[0]}'")
+        if len({len(column.codes) for column in columns.values()}) > 1:
+            raise VerificationError("the parties released different numbers of records")
+        write_release({name: columns[name] for name in wanted}, out / RELEASE)
+
+
+def _result(job: IntegrateJob, outcome: Outcome, records: int) -> dict[str, Any]:
+    return {
+        "records": records,
+        "winners": [
+            {
+                "attribute": winner.attribute,
+                "value": winner.value,
+                "children": list(winner.children),
+                "score": winner.score / SCALE,
+                "party": party,
+            }
+            for winner, party in zip(outcome.table.winners, outcome.winners, strict=True)
+        ],
+        "cut": outcome.table.cut,
+        "contributions": {name: mu / SCALE for name, mu in outcome.contributions.items()},
+        "anonymity": outcome.table.anonymity,
+    }
+
+
+INTEGRATE = Integrate()

@@ -1,0 +1,358 @@
+"""The `integrate` job from its file to its release, in one process."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anonymity.columns import categorical_column, continuous_column, encode_text
+from anonymity.scores import SCALE
+from anonymity.specialization import Labels, Requirement, specialize
+from anonymity.taxonomy import taxonomy_of
+from coordinator.simulate import simulate
+from coterie.errors import CoterieError, DataError, UsageError, VerificationError
+from jobs.integrate import INTEGRATE
+from jobs.model import load_job
+from jobs.release_table import Coded, read_share, write_release, write_share
+from tests.papers.loans import JOB, REQUIREMENTS, ROWS, SEX
+
+JOB_FILE = """\
+kind: integrate
+name: loan-approval
+parties:
+  lender: {data: lender.csv}
+  bank: {data: bank.csv}
+id: ID
+class: Class
+attributes:
+  Sex: {party: lender, taxonomy: Sex.csv}
+  Job: {party: bank, taxonomy: Job.csv}
+  Salary: {party: bank, range: [1, 99]}
+  Zodiac: {party: lender}
+requirement:
+  - {qid: [Sex, Job], k: 4}
+  - {qid: [Sex, Salary], k: 5}
+"""
+ZODIAC = ["Aries", "Leo, maybe", 'the "Twins"', "", "Virgo"]
+
+SIGNS = ["Aries", "Leo", "Gemini", "Pisces", "Virgo"]
+
+
+def write_csv(path, rows, names):
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, names, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def loan_folder(folder, job=JOB_FILE, lender=None, bank=None, zodiac=ZODIAC):
+    """The loan table over two parties in different orders, each with records the other lacks."""
+    rows = [
+        {**row, "ID": f"p{i:03}", "Zodiac": zodiac[i % len(zodiac)]} for i, row in enumerate(ROWS)
+    ]
+    others = [{**rows[0], "ID": f"x{i}"} for i in range(5)]
+    more = [{**rows[-1], "ID": f"y{i}"} for i in range(7)]
+    lender_names = lender or ["ID", "Sex", "Zodiac", "Class"]
+    bank_names = bank or ["Salary", "ID", "Job", "Class"]
+    write_csv(folder / "lender.csv", rows[::-1] + others, lender_names)
+    write_csv(folder / "bank.csv", more + rows, bank_names)
+    for name, paths in (("Sex", SEX), ("Job", JOB)):
+        (folder / f"{name}.csv").write_text("".join(";".join(path) + "\n" for path in paths))
+    path = folder / "job.yaml"
+    path.write_text(job)
+    return path
+
+
+def run(folder, **options):
+    path = loan_folder(folder, **options)
+    out = folder / "out"
+    out.mkdir()
+    return simulate(load_job(path), folder, out, seed="1"), out
+
+
+def release(out):
+    with (out / "release.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def single():
+    def text(name):
+        return [row[name] for row in ROWS]
+
+    columns = [
+        categorical_column("Sex", text("Sex"), taxonomy_of(SEX)),
+        categorical_column("Job", text("Job"), taxonomy_of(JOB)),
+        continuous_column("Salary", text("Salary"), (1, 99)),
+    ]
+    codes, values = encode_text("Class", text("Class"), "table")
+    classes = Labels(codes, tuple(values))
+    return specialize(columns, classes, [Requirement(tuple(q), k) for q, k in REQUIREMENTS])
+
+
+def test_the_release_is_the_single_tables_sorted_and_without_identifiers(tmp_path):
+    result, out = run(tmp_path)
+    expected = single()
+    columns = {}
+    for name in ("Sex", "Job", "Salary"):
+        codes, values = expected.generalized(name)
+        columns[name] = [values[code] for code in codes]
+    columns["Zodiac"] = [ZODIAC[i % len(ZODIAC)] for i in range(len(ROWS))]
+    columns["Class"] = [row["Class"] for row in ROWS]
+    rows = sorted(zip(*columns.values(), strict=True))
+    assert [tuple(row.values()) for row in release(out)] == rows
+    assert list(release(out)[0]) == ["Sex", "Job", "Salary", "Zodiac", "Class"]
+    assert result["records"] == 34
+    assert result["cut"] == expected.cut
+    assert result["anonymity"] == expected.anonymity
+    assert [
+        (w["attribute"], w["value"], tuple(w["children"]), round(w["score"] * SCALE))
+        for w in result["winners"]
+    ] == [(w.attribute, w.value, w.children, w.score) for w in expected.winners]
+    holder = {"Sex": "lender", "Job": "bank", "Salary": "bank"}
+    assert all(w["party"] == holder[w["attribute"]] for w in result["winners"])
+    for party, mu in result["contributions"].items():
+        scores = [w["score"] for w in result["winners"] if w["party"] == party]
+        assert mu == pytest.approx(sum(scores))
+    assert set(result) == {
+        *("records", "parties", "seconds", "winners", "cut", "contributions", "anonymity")
+    }
+    assert json.loads((out / "result.json").read_text()) == result
+
+
+@pytest.mark.parametrize(
+    ("lender", "bank"),
+    [
+        (["ID", "Sex", "Zodiac"], None),
+        (None, ["ID", "Job", "Salary"]),
+    ],
+)
+def test_one_holder_of_the_class_is_enough(tmp_path, lender, bank):
+    result, out = run(tmp_path, lender=lender, bank=bank)
+    assert result["cut"] == single().cut
+    assert {row["Class"] for row in release(out)} == {"Y", "N"}
+
+
+def test_without_a_class_the_groups_alone_decide(tmp_path):
+    job = JOB_FILE.replace("class: Class\n", "score: discernibility\n")
+    result, out = run(tmp_path, job=job)
+    assert list(release(out)[0]) == ["Sex", "Job", "Salary", "Zodiac"]
+    assert all(entry["smallest"] >= entry["k"] for entry in result["anonymity"])
+    assert result["winners"]
+
+
+def test_a_sensitive_column_limits_the_other_partys_specializations(tmp_path):
+    free, _ = run(tmp_path)
+    job = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 5}")
+    other = tmp_path / "other"
+    other.mkdir()
+    result, out = run(other, job=job, zodiac=SIGNS)
+    assert len(result["winners"]) < len(free["winners"])
+    groups = {}
+    for row in release(out):
+        groups.setdefault((row["Sex"], row["Job"]), set()).add(row["Zodiac"])
+    assert min(map(len, groups.values())) >= 5
+
+
+def test_the_class_can_be_the_sensitive_column(tmp_path):
+    job = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Class, alpha: 0.9}")
+    result, out = run(tmp_path, job=job)
+    groups = {}
+    for row in release(out):
+        groups.setdefault((row["Sex"], row["Job"]), []).append(row["Class"])
+    assert all(max(map(g.count, "YN")) <= 0.9 * len(g) for g in groups.values())
+    assert result["records"] == 34
+
+
+# What is wrong is said before anything leaves a house
+
+
+def refused(folder, message, job=JOB_FILE, change=None, **options):
+    path = loan_folder(folder, job=job, **options)
+    if change:
+        change(folder)
+    out = folder / "out"
+    out.mkdir()
+    with pytest.raises(CoterieError) as error:
+        simulate(load_job(path), folder, out)
+    assert message in str(error.value)
+    assert not (out / "release.csv").exists()
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("qid: [Sex, Job]", "qid: [Sex, Jop]", ":14: requirement[0].qid: 'Jop' is not among"),
+        ("qid: [Sex, Job]", "qid: [Sex, Sex]", "names an attribute twice"),
+        ("qid: [Sex, Job]", "qid: []", "must name at least one attribute"),
+        ("k: 4}", "k: 0}", "must be at least 1, not 0"),
+        ("k: 4}", "k: 4, l: 3}", "'l' has no meaning without 'sensitive'"),
+        ("k: 4}", "k: 4, sensitive: Zodiac}", "'sensitive' needs one of l, alpha"),
+        ("k: 4}", "k: 4, sensitive: Zodiac, l: 1}", "l must be at least 2"),
+        ("k: 4}", "k: 4, sensitive: Salary, l: 2}", "'Salary' is in a qid; it must be in none"),
+        ("k: 4}", "k: 4, sensitive: Taste, l: 2}", "'Taste' is neither an attribute nor the class"),
+        ("k: 4}", "k: 4, kk: 3}", "unknown key; did you mean 'k'?"),
+        ("Zodiac: {party: lender}", "Zodiac: {party: lendr}", "'lendr' is not among the parties"),
+        ("  Zodiac:", "  Sex:", "attributes.Sex: the key stands here twice"),
+        ("{party: lender}", "{party: [lender, bank]}", "Zodiac.party: must be a text, not a list"),
+        ("range: [1, 99]", "range: [99, 1]", "the lowest value must be below the highest"),
+        ("range: [1, 99]", "range: [1]", "must be [lowest, highest]"),
+        ("range: [1, 99]", "range: [1, 9], taxonomy: Sex.csv", "both a taxonomy and a range"),
+        ("  Zodiac:", "  Class:", "is the class, which is released without being listed"),
+        ("  Zodiac:", "  ID:", "is a column of 'id', which is never released"),
+        ("class: Class", "class: ID", "is a column of 'id', which is never released"),
+        ("class: Class\n", "", "the key 'class' is missing"),
+        ("class: Class", "class: Class\nscore: best", "must be one of gain-ratio"),
+        ("class: Class", "class: Class\nadversary: nice", "must be one of semi-honest, malicious"),
+        ("class: Class", "class: Class\nepsilon: -1", "must be at least 0"),
+        ("class: Class", "class: Class\nmax_suppression: 2", "must be at most 0.5"),
+        ("class: Class", "class: Class\nmax_supression: 0.1", "did you mean 'max_suppression'?"),
+    ],
+)
+def test_a_job_file_that_cannot_be_meant_is_refused(tmp_path, old, new, message):
+    assert old in JOB_FILE
+    error = refused(tmp_path, message, job=JOB_FILE.replace(old, new, 1))
+    assert isinstance(error, UsageError)
+
+
+def replace_in(name, old, new):
+    def change(folder):
+        path = folder / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            replace_in("bank.csv", "Mover", "Driver"),
+            "bank.csv: row 11: column 'Job': 'Driver' is not in its taxonomy",
+        ),
+        (replace_in("bank.csv", "Mover", "Manual"), "'Manual' is not in its taxonomy"),
+        (
+            replace_in("bank.csv", "Mover", "White-collar"),
+            "'White-collar' is not a leaf of its taxonomy",
+        ),
+        (
+            replace_in("bank.csv", "32,", "thirty,"),
+            "bank.csv: row 11: column 'Salary': 'thirty' is not a number",
+        ),
+        (
+            replace_in("bank.csv", "32,", "100,"),
+            "row 11: column 'Salary': '100' is outside the range [1, 99]",
+        ),
+        (replace_in("bank.csv", "32,", ","), "row 11: column 'Salary' is empty"),
+        (replace_in("bank.csv", ",Y", ","), "column 'Class' is empty"),
+        (replace_in("lender.csv", "p033", "p032"), "column 'ID': row 2 repeats 1"),
+        (replace_in("Sex.csv", "Female;ANY_Sex", "Female;Other"), "a taxonomy has one root"),
+        (
+            replace_in("Job.csv", "Mover;Non-Technical", "Mover;Technical"),
+            "'Technical' is under 'Blue-collar'",
+        ),
+        (replace_in("lender.csv", "Sex", "Gender"), "lender.csv: no column 'Sex'"),
+    ],
+)
+def test_a_table_or_taxonomy_that_cannot_be_used_is_named(tmp_path, change, message):
+    if "Technical" in message:
+        change = replace_in("Job.csv", "Mover;Non-Technical;Blue", "Mover;Technical;White")
+        message = "Job.csv:3: 'Technical' is under 'Blue-collar', but it is under 'White-collar'"
+    assert isinstance(refused(tmp_path, message, change=change), DataError)
+
+
+def test_k_above_a_partys_own_records_is_refused_there(tmp_path):
+    job = JOB_FILE.replace("k: 4}", "k: 40}")
+    refused(tmp_path, "lender.csv: has 39 records, fewer than the k = 40 required", job=job)
+
+
+def test_k_above_the_common_records_is_refused(tmp_path):
+    job = JOB_FILE.replace("k: 4}", "k: 36}")
+    refused(tmp_path, "requirement 1 (Sex, Job): k = 36 is more than the 34 common records", job)
+
+
+def test_no_common_records(tmp_path):
+    def change(folder):
+        path = folder / "lender.csv"
+        path.write_text(path.read_text().replace("p0", "q0"))
+
+    refused(tmp_path, "the parties have no common records", change=change)
+
+
+def test_disagreement_on_the_class_is_counted(tmp_path):
+    def change(folder):
+        path = folder / "lender.csv"
+        path.write_text(path.read_text().replace(",N", ",Y", 3))
+
+    refused(tmp_path, "lender and bank disagree on the class of 3 common records", change=change)
+
+
+def test_nobody_has_the_class(tmp_path):
+    names = {"lender": ["ID", "Sex", "Zodiac"], "bank": ["ID", "Job", "Salary"]}
+    refused(tmp_path, "no party has (or may use) the class column 'Class'", **names)
+
+
+def test_a_model_that_the_whole_table_violates_is_refused(tmp_path):
+    job = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 6}")
+    message = "requirement 1 (Sex, Job): not even the whole table satisfies"
+    refused(tmp_path, message, job, zodiac=SIGNS)
+
+
+def test_an_empty_sensitive_value_is_refused(tmp_path):
+    job = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}")
+    refused(tmp_path, "lender.csv: row 1: column 'Zodiac' is empty", job)
+
+
+# Shares and the joined table
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from("abc")), min_size=1, max_size=30))
+def test_the_release_reads_back_as_the_sorted_rows(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("release")
+    columns = {}
+    for name, texts in zip(("a", "b,", 'c"'), zip(*rows, strict=True), strict=True):
+        values = sorted(set(texts), key=texts.index)
+        columns[name] = Coded(np.array([values.index(t) for t in texts]), values)
+    write_share(columns, folder)
+    write_release(read_share(folder, "p"), folder / "release.csv")
+    with (folder / "release.csv").open(newline="", encoding="utf-8") as file:
+        header, *read = csv.reader(file)
+    assert header == ["a", "b,", 'c"']
+    assert [tuple(row) for row in read] == sorted(rows)
+
+
+def test_a_damaged_share_is_its_partys_error(tmp_path):
+    with pytest.raises(VerificationError, match="bank: its columns are missing or damaged"):
+        read_share(tmp_path, "bank")
+    (tmp_path / "columns.arrow").write_bytes(b"ARROW1")
+    with pytest.raises(VerificationError, match="bank: its columns are missing or damaged"):
+        read_share(tmp_path, "bank")
+    table = pa.table({"a": ["x"]})
+    path = str(tmp_path / "columns.arrow")
+    with pa.OSFile(path, "wb") as file, pa.ipc.new_file(file, table.schema) as out:
+        out.write_table(table)
+    with pytest.raises(VerificationError, match="bank: the column 'a' is not one of codes"):
+        read_share(tmp_path, "bank")
+
+
+def test_columns_of_another_party_are_refused(tmp_path):
+    job = load_job(loan_folder(tmp_path))
+    folders = {}
+    for party, names in (("lender", ["Sex", "Zodiac", "Job"]), ("bank", ["Job", "Salary"])):
+        folders[party] = Path(tmp_path / party)
+        folders[party].mkdir()
+        share = {name: Coded(np.zeros(3, np.int8), ["x"]) for name in names}
+        write_share(share, folders[party])
+    with pytest.raises(VerificationError, match="lender: released Sex, Zodiac, Job, not its own"):
+        INTEGRATE.assemble(job, folders, tmp_path)
