@@ -242,6 +242,7 @@ def test_digests_differ_when_anything_does():
     assert circuit().digest == circuit().digest
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-(2**70), 2**70)), st.integers(1, 80))
 def test_numbers_come_back_from_bits_modulo_the_width(values, width):
     bits = to_bits(values, width)

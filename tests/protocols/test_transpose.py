@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.transpose import portable_transpose, transpose
 
 
+@settings(deadline=None)
 @given(st.integers(0, 40), st.integers(0, 150), st.integers(0, 2**32))
 def test_bit_i_j_becomes_bit_j_i(groups, width, seed):
     matrix = np.random.default_rng(seed).integers(0, 256, (16 * groups, width), np.uint8)
