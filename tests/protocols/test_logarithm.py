@@ -1,0 +1,334 @@
+"""The secure logarithm against math.log, the paper's bounds, and its own proof of error."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie.errors import PeerFaultError, UsageError
+from protocols.channel import Channel
+from protocols.circuits import evaluate, from_bits, to_bits
+from protocols.logarithm import (
+    Logarithms,
+    OutOfDomainError,
+    Session,
+    Settings,
+    error_bound,
+    logarithms,
+    quick_error,
+    quick_logarithms,
+    x_times_logarithms,
+)
+from protocols.logarithm_circuits import phase_one, quick
+from protocols.logarithm_settings import remainder_range, taylor_coefficients
+from protocols.paillier import KeySizeError, generate
+from protocols.polynomial import evaluate_coefficients, evaluate_points, shift_argument
+from protocols.randomness import Random
+from protocols.shares import Ring, split
+from protocols.wrappers import Metered
+from tests.protocols.pairs import KEY, run_engines, run_pair
+
+PAPER = [(17, 3, 0.0112), (13, 4, 0.0044), (10, 5, 0.0018)]
+
+
+def run(function, agreed: Settings, xs, evaluation: str = "transfer", seed: int = 0, **options):
+    """The opened result of `function` on random shares of xs, and one party's Logarithms."""
+    other = options.pop("other", agreed)
+    key = options.pop("key", KEY)
+    shares = split(agreed.input_ring, xs, Random(seed))
+
+    def party(first: bool):
+        def work(channel: Channel) -> Logarithms:
+            rng = Random(f"{seed} {first}")
+            session = Session(
+                channel, channel.peers[0], first, rng, evaluation, key.bits, None if first else key
+            )
+            mine = agreed if first else other
+            session.prepare(mine, len(xs))
+            return function(session, mine, shares[0 if first else 1], rng)
+
+        return work
+
+    one, two = run_pair(party(True), party(False), **options)
+    return one.values(one.ring.add(one.share, two.share)), one
+
+
+def largest_error(values, xs) -> float:
+    return float(np.abs(values - np.log(np.array(xs, float))).max(initial=0))
+
+
+@pytest.mark.parametrize(("bits", "terms", "stated"), PAPER)
+def test_the_proven_bound_is_below_what_the_paper_states(
+    bits: int, terms: int, stated: float
+) -> None:
+    assert error_bound(bits, terms) <= stated
+    assert error_bound(bits, terms, "none") <= stated
+
+
+@pytest.mark.parametrize(("bits", "terms", "stated"), PAPER)
+def test_without_the_middle_the_taylor_error_is_the_papers_figure(
+    bits: int, terms: int, stated: float
+) -> None:
+    worst = max(abs(end) for end in remainder_range(bits, terms))
+    assert round(float(worst), 4) == stated
+
+
+@pytest.mark.parametrize("scaling", ["none", "exact"])
+@pytest.mark.parametrize(
+    ("bits", "terms"), [(10, 5), (8, 3), (6, 2), (3, 4), (2, 2), (1, 1), (1, 3)]
+)
+def test_every_number_of_few_bits_is_within_the_bound(bits: int, terms: int, scaling) -> None:
+    agreed = Settings(bits, terms, scaling)
+    xs = list(range(1, 1 << bits))
+    values, result = run(logarithms, agreed, xs)
+    assert largest_error(values, xs) <= result.error_bound == agreed.error_bound
+
+
+@pytest.mark.parametrize(("bits", "terms", "stated"), PAPER)
+def test_random_numbers_of_the_papers_settings_are_within_its_figure(
+    bits: int, terms: int, stated: float
+) -> None:
+    xs = [1, 2, 3, (1 << bits) - 1, 1 << (bits - 1), 3 << (bits - 2), (3 << (bits - 2)) - 1]
+    xs += [1 + x for x in Random(bits).integers((1 << bits) - 1, 2000)]
+    values, result = run(logarithms, Settings(bits, terms), xs)
+    assert largest_error(values, xs) <= result.error_bound <= stated
+
+
+@pytest.mark.parametrize("scaling", ["none", "exact", "autonomous"])
+@pytest.mark.parametrize(("bits", "terms"), [(17, 3), (13, 4), (24, 3), (32, 5)])
+def test_paillier_evaluation_is_within_the_bound(bits: int, terms: int, scaling) -> None:
+    agreed = Settings(bits, terms, scaling)
+    xs = [1, (1 << bits) - 1] + [1 + x for x in Random(bits).integers((1 << bits) - 1, 20)]
+    values, result = run(logarithms, agreed, xs, "paillier")
+    assert largest_error(values, xs) <= result.error_bound + 1e-12  # of float division
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(1, 20), st.integers(1, 4), st.integers(2, 2**70), st.integers(0, 2**32))
+def test_any_modulus_of_the_input_will_do(bits: int, terms: int, modulus: int, seed: int) -> None:
+    agreed = Settings(bits, terms, input_modulus=modulus)
+    if agreed.ring.bits > 64:
+        return
+    top = min(modulus, 1 << bits)
+    xs = [1 + x for x in Random(seed).integers(top - 1, 10)] if top > 2 else [1]
+    values, result = run(logarithms, agreed, xs, seed=seed)
+    assert largest_error(values, xs) <= result.error_bound
+
+
+def test_both_evaluations_give_the_same_logarithms() -> None:
+    """Before scaling down they are equal to the last bit: the polynomial is exact."""
+    agreed, xs = Settings(17, 3, "none"), [1, 7, 99999, 131071]
+    one, _ = run(logarithms, agreed, xs, "transfer")
+    two, _ = run(logarithms, agreed, xs, "paillier")
+    assert one.tolist() == two.tolist()
+
+
+@pytest.mark.parametrize(("bits", "terms", "stated"), PAPER)
+def test_the_uncorrected_scaling_gives_wrong_results(bits: int, terms: int, stated: float) -> None:
+    """§3: with σ = 2^N lcm, dividing by 2^(N(i-1)) modulo m is not division of integers."""
+    modulus = (1 << (bits * terms + 2 * terms + 6)) - 59  # odd, so that the inverses exist
+    ring = Ring(modulus)
+    lcm = math.lcm(*range(1, terms + 1))
+    uncorrected = [0] + [
+        (-1) ** (i - 1) * (lcm // i) * pow(2, -bits * (i - 1), modulus) for i in range(1, terms + 1)
+    ]
+    xs = Random(bits).integers(1 << (bits - 2), 30)
+    xs = [x + (1 << (bits - 1)) for x in xs]  # eps = x / 2^(N-1) - 1, in [0, 1/2)
+    eps = [2 * x - (1 << bits) for x in xs]
+    one, two = split(ring, eps, Random(1))
+
+    def evaluated(coefficients):
+        mine, theirs = run_engines(
+            "paillier",
+            lambda engine, rng: evaluate_coefficients(
+                engine, ring, shift_argument(ring, coefficients, one), rng
+            ),
+            lambda engine, rng: evaluate_points(engine, ring, two, terms, rng),
+        )
+        return ring.signed(ring.add(mine, theirs))
+
+    truth = [math.log1p(e / (1 << bits)) for e in eps]
+    wrong = [int(v) / ((1 << bits) * lcm) for v in evaluated(uncorrected)]
+    right = [
+        int(v) / ((1 << (bits * terms)) * lcm) for v in evaluated(taylor_coefficients(bits, terms))
+    ]
+    assert max(abs(v - t) for v, t in zip(right, truth, strict=True)) < 1.02 * stated
+    off = [abs(v - t) > 1 for v, t in zip(wrong, truth, strict=True)]
+    assert sum(off) > len(xs) * 0.9
+
+
+@pytest.mark.parametrize(("bits", "terms", "_stated"), PAPER)
+def test_the_ring_has_the_size_that_section_3_asks_for(bits: int, terms: int, _stated) -> None:
+    least = 2 ** (bits * terms + 2 * terms + math.log2(bits))
+    assert Settings(bits, terms).ring.modulus >= least
+    assert Settings(bits, terms).sigma == 2 ** (bits * terms) * math.lcm(*range(2, terms + 1))
+
+
+@pytest.mark.parametrize("bits", range(1, 12))
+def test_phase_one_splits_every_number(bits: int) -> None:
+    xs = list(range(1, 1 << bits))
+    ring = Ring(1 << 40)
+    zeros = np.zeros(len(xs), np.uint64)
+    inputs = {
+        "x1": to_bits(ring.array(xs), 20),
+        "x2": to_bits(zeros, 20),
+        "first eps": to_bits(zeros, 40),
+        "first n": to_bits(zeros, 40),
+    }
+    out = evaluate(phase_one(1 << 20, bits, 40, False, False), inputs)
+    assert not out["flag"].any()
+    for x, n, eps in zip(xs, from_bits(out["n"]), ring.signed(from_bits(out["eps"])), strict=True):
+        fraction = Fraction(int(eps), 1 << bits)
+        assert Fraction(-1, 4) <= fraction < Fraction(1, 2)
+        assert x == 2 ** int(n) * (1 + fraction)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 2**40), st.integers(1, 30), st.booleans(), st.data())
+def test_the_flag_is_up_exactly_outside_the_domain(
+    modulus: int, bits: int, zero_as_one: bool, data
+) -> None:
+    xs = [0, *data.draw(st.lists(st.integers(0, modulus - 1), min_size=1, max_size=6))]
+    ring = Ring(modulus)
+    one, two = split(ring, xs, Random(1))
+    zeros = to_bits(np.zeros(len(xs), np.uint64), 64)
+    inputs = {"x1": to_bits(one, ring.bits), "x2": to_bits(two, ring.bits)}
+    circuit = phase_one(modulus, bits, 64, zero_as_one, False)
+    out = evaluate(circuit, {**inputs, "first eps": zeros, "first n": zeros})
+    assert out["flag"][:, 0].tolist() == [x >> bits > 0 or (x == 0 and not zero_as_one) for x in xs]
+    fast = evaluate(quick(modulus, bits, 64, zero_as_one, 4), {**inputs, "first log2": zeros})
+    assert fast["flag"].tolist() == out["flag"].tolist()
+
+
+@pytest.mark.parametrize("bad", [0, 1 << 10, (1 << 32) - 1], ids=["zero", "too-long", "negative"])
+@pytest.mark.parametrize("count", [1, 300], ids=["alone", "among-many"])
+@pytest.mark.parametrize("function", [logarithms, quick_logarithms])
+def test_a_number_without_a_logarithm_is_refused_by_name(bad: int, count: int, function) -> None:
+    xs = [5] * (count - 1) + [bad]
+    with pytest.raises(OutOfDomainError, match="at least one number is 0 or longer than agreed"):
+        run(function, Settings(10, 2), xs)
+
+
+def test_a_zero_may_be_taken_for_a_one() -> None:
+    values, result = run(logarithms, Settings(10, 5, zero_as_one=True), [0, 1, 2])
+    assert largest_error(values, [1, 1, 2]) <= result.error_bound
+
+
+@pytest.mark.parametrize("evaluation", ["transfer", "paillier"])
+@pytest.mark.parametrize("scaling", ["exact", "autonomous"])
+def test_x_times_its_logarithm(evaluation: str, scaling) -> None:
+    if evaluation == "transfer" and scaling == "autonomous":
+        return
+    agreed = Settings(17, 3, scaling, zero_as_one=True)
+    xs = [0, 1, 2, 3, 1000, 131071]
+    values, result = run(x_times_logarithms, agreed, xs, evaluation)
+    for x, value in zip(xs, values, strict=True):
+        assert abs(value - (x * math.log(x) if x else 0)) <= x * agreed.error_bound
+    assert result.error_bound == agreed.error_bound * 131071
+
+
+@pytest.mark.parametrize("fraction", [0, 1, 4, 9, 12])
+def test_the_quick_base_2_logarithm_is_within_its_bounds(fraction: int) -> None:
+    xs = list(range(1, 1024))
+    values, result = run(
+        lambda *arguments: quick_logarithms(*arguments, fraction=fraction), Settings(10, 1), xs
+    )
+    errors = np.log2(np.array(xs, float)) - values
+    low, high = quick_error(10, fraction)
+    assert low <= errors.min()
+    assert errors.max() <= high == result.error_bound
+    if fraction == 4:
+        assert round(high, 4) == 0.1486
+
+
+def test_settings_that_differ_between_the_parties_are_a_named_fault() -> None:
+    for other, reason in [
+        (Settings(9, 2), "'9 bits' where '10 bits' is agreed"),
+        (Settings(10, 3), "'3 terms' where '2 terms' is agreed"),
+        (Settings(10, 2, "none"), "'none scaling'"),
+        (Settings(10, 2, zero_as_one=True), "'zero as one'"),
+    ]:
+        with pytest.raises(PeerFaultError, match=reason):
+            run(logarithms, Settings(10, 2), [1, 2], other=other)
+
+
+def test_a_vector_of_other_length_is_a_named_fault() -> None:
+    agreed = Settings(10, 2)
+
+    def party(count: int, first: bool):
+        def work(channel: Channel):
+            session = Session(channel, channel.peers[0], first, Random(1))
+            return logarithms(session, agreed, np.ones(count, np.uint64), Random(2))
+
+        return work
+
+    with pytest.raises(PeerFaultError, match=r"'[34] numbers' where '[34] numbers' is agreed"):
+        run_pair(party(3, True), party(4, False))
+
+
+def test_a_key_too_small_for_bits_and_terms_is_refused_before_any_work() -> None:
+    small = generate(Random("small"), 256)
+    with pytest.raises(KeySizeError, match="a larger key is needed"):
+        run(logarithms, Settings(32, 5), [1], "paillier", key=small)
+
+
+def test_transfers_refuse_a_ring_beyond_a_word() -> None:
+    with pytest.raises(UsageError, match="need shares of 71 bits"):
+        run(logarithms, Settings(20, 3, "exact"), [1])
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"bits": 0},
+        {"terms": 0},
+        {"terms": 99},
+        {"scale_bits": 60},
+        {"scaling": "some"},
+        {"input_modulus": 1},
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense_are_refused(bad) -> None:
+    with pytest.raises(UsageError, match="logarithm: "):
+        Settings(**{"bits": 10, "terms": 3, **bad})
+
+
+def test_x_ln_x_that_would_overflow_is_refused() -> None:
+    with pytest.raises(UsageError, match="overflows shares"):
+        run(x_times_logarithms, Settings(32, 1, scale_bits=40), [1])
+
+
+def test_no_numbers_have_no_logarithms() -> None:
+    values, _ = run(logarithms, Settings(10, 2), [])
+    assert values.tolist() == []
+
+
+def test_rounds_do_not_depend_on_the_number_of_values() -> None:
+    rounds = []
+    for count in (1, 200):
+        meters = []
+
+        def wrap(transport, meters=meters):
+            meters.append(Metered(transport))
+            return meters[-1]
+
+        run(logarithms, Settings(10, 3), [3] * count, wrap=wrap)
+        rounds.append(
+            max(
+                sum(t.rounds for step, t in meter.by_step.items() if step.startswith("logarithm"))
+                for meter in meters
+            )
+        )
+    assert rounds[0] == rounds[1] <= 12
+
+
+def test_a_seeded_run_repeats_itself() -> None:
+    shares = [run(logarithms, Settings(10, 3), [7, 9], seed=5)[1].share.tolist() for _ in range(2)]
+    assert shares[0] == shares[1]
+    assert shares[0] != run(logarithms, Settings(10, 3), [7, 9], seed=6)[1].share.tolist()
