@@ -238,11 +238,16 @@ def generate(rng: Random, bits: int = DEFAULT_BITS) -> PrivateKey:
         p, q = _prime(rng, half), _prime(rng, half)
         if p != q and gmpy2.gcd(p - 1, q - 1) == 2 and gmpy2.gcd(p * q, (p - 1) * (q - 1)) == 1:
             break
-    n = p * q
-    while gmpy2.gcd(x := mpz(rng.below(int(n))), n) != 1:
+    public = PaillierPublicKey(int(p * q))
+    return adopt(PaillierPrivateKey(public, int(p), int(q)), rng)
+
+
+def adopt(key: PaillierPrivateKey, rng: Random) -> PrivateKey:
+    """A key of phe with a random base -x² to announce."""
+    n = int(key.public_key.n)
+    while gmpy2.gcd(x := rng.below(n), n) != 1:
         pass
-    public = PaillierPublicKey(int(n))
-    return PrivateKey(PaillierPrivateKey(public, int(p), int(q)), int(-x * x % n))
+    return PrivateKey(key, -x * x % n)
 
 
 def _prime(rng: Random, bits: int) -> Any:
@@ -272,8 +277,8 @@ def receive_key(channel: Channel, peer: str, minimum_bits: int = DEFAULT_BITS) -
         raise channel.fault(
             peer, f"sent a Paillier key of {n.bit_length()} bits; at least {minimum_bits} are asked"
         )
-    if n % 4 != 1 or gmpy2.is_prime(n) or gmpy2.is_power(n):
+    if n % 2 == 0 or gmpy2.is_prime(n) or gmpy2.is_power(n):
         raise channel.fault(peer, "sent a Paillier modulus that is not a product of two primes")
-    if not 1 < base < n - 1 or gmpy2.gcd(base, n) != 1 or gmpy2.jacobi(base, n) != 1:
+    if not 1 < base < n - 1 or gmpy2.gcd(base, n) != 1:
         raise channel.fault(peer, "sent a base that is outside the group")
     return PublicKey(PaillierPublicKey(n), base)

@@ -36,7 +36,14 @@ import gmpy2
 import numpy as np
 from gmpy2 import mpz
 
-from protocols.paillier import Ciphertexts, PrivateKey, PublicKey, from_bytes, in_threads
+from protocols.paillier import (
+    Ciphertexts,
+    KeySizeError,
+    PrivateKey,
+    PublicKey,
+    from_bytes,
+    in_threads,
+)
 from protocols.randomness import Random
 
 Method = Literal["exact", "full", "half", "short"]
@@ -100,6 +107,8 @@ class Randomizers:
         self._powers: list[FixedBase] = []
         if method == "exact":
             return
+        if method == "half" and key.n % 4 != 1:
+            raise KeySizeError("half-length exponents need primes that are 3 modulo 4")
         base = key.base
         if base is None:  # anyone may choose one for his own encryptions
             base = -(self._unit() ** 2) % key.n

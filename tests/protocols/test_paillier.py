@@ -135,6 +135,11 @@ def test_a_key_of_3072_bits_is_the_default_and_works_with_phe() -> None:
     assert key.decrypt_signed(key.from_phe([key.phe.encrypt(77)])) == [77]
 
 
+def test_half_length_exponents_refuse_a_modulus_that_they_are_not_proved_for() -> None:
+    with pytest.raises(KeySizeError, match="3 modulo 4"):
+        Randomizers(PublicKey(phe.PaillierPublicKey(13 * 7)), Random(1), "half")
+
+
 @pytest.mark.parametrize("value", [N, -N, N + 5])
 def test_a_value_outside_the_modulus_is_refused(value: int) -> None:
     with pytest.raises(ValueError, match="does not fit"):
