@@ -1,0 +1,112 @@
+"""One session between processes of this machine, over the transport that party servers use.
+
+`run` starts a process for each party, with its own certificate, gRPC server and mTLS connections,
+and gives every one a channel to the others.
+"""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import socket
+import tempfile
+from collections.abc import Sequence
+from concurrent import futures
+from pathlib import Path
+from typing import Any
+
+from protocols.channel import Channel
+
+
+def _guarded(*arguments: Any) -> None:
+    """Reports whatever goes wrong, so that nobody waits for a result that never comes."""
+    try:
+        _party(*arguments)
+    except BaseException as error:
+        arguments[-1].put((arguments[-3], f"failed: {error!r}"))
+
+
+def _party(
+    place: str,
+    folder: str,
+    names: list[str],
+    ports: list[int],
+    index: int,
+    arguments: Any,
+    out: Any,
+) -> None:
+    import grpc
+
+    from party.config import Heartbeat
+    from party.identity import caller_of, load_identity
+    from party.peers import PeerService
+    from party.transport import Session
+
+    me, home = names[index], Path(folder)
+    identity = load_identity(
+        me, home / me / f"{me}.crt", home / me / f"{me}.key", home / me / "ca.crt"
+    )
+    service = PeerService(me, lambda context: caller_of(context).name)
+    server = grpc.server(futures.ThreadPoolExecutor(2 * len(names) + 4))
+    server.add_generic_rpc_handlers((service,))
+    server.add_secure_port(f"127.0.0.1:{ports[index]}", identity.server_credentials())
+    server.start()
+    session = Session(
+        "bench",
+        me,
+        names[index + 1 :] + names[:index],
+        spool_folder=home,
+        heartbeat=Heartbeat(1.0, 120.0),
+        memory=2 << 30,
+    )
+    service.add(session)
+    address = {name: f"127.0.0.1:{port}" for name, port in zip(names, ports, strict=True)}
+    session.start(lambda peer: identity.connect(peer, address[peer]))
+    module, _, function = place.partition(":")
+    try:
+        result = getattr(importlib.import_module(module), function)(
+            Channel(session, "bench"), names, arguments[index]
+        )
+        session.finish()
+    except BaseException as error:
+        session.fail(error)
+        result = f"failed: {error!r}"
+    session.close(0.2)
+    server.stop(0).wait()
+    out.put((index, result))
+
+
+def run(place: str, arguments: Sequence[Any]) -> list[Any]:
+    """Runs `module:function`, as function(channel, names, argument), at every party."""
+    from coordinator.certs import create_authority, issue
+
+    names = [f"p{i}" for i in range(len(arguments))]
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in names]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    spawn = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory(prefix="coterie-bench-") as folder:
+        create_authority(Path(folder), 2)
+        for name in names:
+            issue(Path(folder), name, ["localhost"], 1)
+        out = spawn.Queue()
+        processes = [
+            spawn.Process(
+                target=_guarded, args=(place, folder, names, ports, i, list(arguments), out)
+            )
+            for i in range(len(names))
+        ]
+        for process in processes:
+            process.start()
+        results: dict[int, Any] = {}
+        for _ in names:
+            index, result = out.get(timeout=900)
+            if isinstance(result, str) and result.startswith("failed"):
+                for process in processes:
+                    process.terminate()
+                raise RuntimeError(f"{names[index]} {result}")
+            results[index] = result
+        for process in processes:
+            process.join(30)
+    return [results[i] for i in range(len(names))]

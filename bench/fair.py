@@ -1,0 +1,198 @@
+"""Secure argmax of 32-bit scores beside MPyC's, in one run: processes on this machine.
+
+Coterie's parties talk over gRPC with mTLS and resist all parties but one colluding; MPyC's talk over
+plain TCP and resist fewer than half. MPyC's setup (sharing seeds) and its inputs' sharing are not
+timed; of ours, base transfers are reported apart, and everything that a batch needs beyond them,
+products included, is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+PARTIES = (2, 3, 5, 10)
+REPEATS = 3
+
+
+def scores(parties: int, count: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """The same numbers for both; 31 bits, because MPyC's 32-bit integers are signed."""
+    draw = np.random.default_rng(parties)
+    return draw.integers(0, 1 << 31, (parties, count), dtype=np.uint64)
+
+
+def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, float]:
+    """One party: seconds of setup, of preparing and playing one batch, and of single maxima."""
+    from protocols.randomness import Random
+    from protocols.secure_maximum import SecureMaximum
+
+    table = scores(len(names), count)
+    own = table[names.index(channel.me)]
+    expected = table.argmax(axis=0)
+
+    start = time.perf_counter()
+    session = SecureMaximum(channel, names, Random())
+    setup = time.perf_counter() - start
+    session.prepare(8)  # compiles what numba has not yet compiled
+    session.argmax(own[:8])
+
+    def together() -> float:
+        with channel.step("together"):
+            channel.broadcast(0)
+            channel.gather()
+        return time.perf_counter()
+
+    ahead, batch, single = [], [], []
+    for _ in range(REPEATS):
+        start = together()
+        session.prepare(count)
+        ahead.append(time.perf_counter() - start)
+        start = together()
+        winners = session.argmax(own).indices
+        batch.append(time.perf_counter() - start)
+        if (winners != expected).any():
+            raise RuntimeError("wrong winners")
+        session.prepare(10)
+        start = together()
+        for i in range(10):
+            session.argmax(own[i : i + 1])
+        single.append((time.perf_counter() - start) / 10)
+    return {
+        "setup": setup,
+        "ahead": min(ahead),
+        "batch": min(batch),
+        "total": min(a + b for a, b in zip(ahead, batch, strict=True)),
+        "single": min(single),
+    }
+
+
+def measure_coterie(parties: int, count: int) -> dict[str, float]:
+    from bench._sessions import run
+
+    results = run("bench.fair:coterie_party", [count] * parties)
+    return {key: max(result[key] for result in results) for key in results[0]}
+
+
+def measure_mpyc(parties: int, count: int) -> dict[str, float]:
+    """Starts MPyC's parties as its own launcher does, each a process of this file."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(parties)]
+    addresses = [f"-P127.0.0.1:{s.getsockname()[1]}" for s in sockets]
+    for s in sockets:
+        s.close()
+    root = Path(__file__).parent.parent
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "bench.fair", *addresses, f"-I{i}", "--no-log"],
+            stdout=subprocess.PIPE if i == 0 else subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=root,
+            env={**os.environ, "COTERIE_BENCH_MPYC": str(count)},
+            text=True,
+        )
+        for i in range(parties)
+    ]
+    output, errors = processes[0].communicate(timeout=1800)
+    for process in processes[1:]:
+        process.communicate(timeout=60)
+    if processes[0].returncode:
+        raise RuntimeError(f"MPyC failed: {errors[-500:]}")
+    return dict(json.loads(output.strip().splitlines()[-1]))
+
+
+def mpyc_party(count: int) -> None:
+    """One of MPyC's parties: its own argmax, single and all of a batch in flight at once."""
+    from mpyc.runtime import mpc
+
+    integer = mpc.SecInt(32)
+    parties = len(mpc.parties)
+    table = scores(parties, count)
+
+    async def main() -> None:
+        await mpc.start()
+        own = [int(x) for x in table[mpc.pid]]
+        shared = mpc.input([integer(x) for x in own])
+        await mpc.gather(shared)
+        expected = table.argmax(axis=0)
+
+        def one(i: int) -> Any:
+            return mpc.argmax([column[i] for column in shared])[0]
+
+        def arrays() -> Any:
+            """The same by MPyC's arrays: a tournament of vectorised comparisons."""
+            items = [(i, mpc.np_fromlist(column)) for i, column in enumerate(shared)]
+            level = [(integer.array(np.full(count, i)), values) for i, values in items]
+            while len(level) > 1:
+                following = []
+                for (i, x), (j, y) in zip(level[::2], level[1::2], strict=False):
+                    less = x < y
+                    following.append((i + less * (j - i), x + less * (y - x)))
+                level = following + level[len(level) - len(level) % 2 :]
+            return level[0][0]
+
+        async def best(work: Any, check: Any, times: int) -> float:
+            seconds = []
+            for _ in range(times):
+                await mpc.transfer(b"")
+                start = time.perf_counter()
+                result = [int(x) for x in await mpc.output(work())]
+                seconds.append(time.perf_counter() - start)
+                if result != check:
+                    raise RuntimeError("MPyC: wrong winners")
+            return min(seconds)
+
+        times = REPEATS if parties < 5 else 1
+        single = await best(lambda: [one(0)], [int(expected[0])], 5)
+        whole = [int(x) for x in expected]
+        lists = await best(lambda: [one(i) for i in range(count)], whole, times)
+        vectors = await best(arrays, whole, times)
+        if mpc.pid == 0:
+            print(json.dumps({"single": single, "lists": lists, "arrays": vectors}), flush=True)
+        await mpc.shutdown()
+
+    mpc.run(main())
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="coterie bench fair", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="2 and 3 parties, batches of 100")
+    options = parser.parse_args(argv)
+    count = 100 if options.quick else 1000
+    rows = []
+    for parties in PARTIES[:2] if options.quick else PARTIES:
+        ours = measure_coterie(parties, count)
+        theirs = measure_mpyc(parties, count)
+        fastest = min(theirs["lists"], theirs["arrays"])
+        rows.append(
+            {
+                "parties": parties,
+                "batch": count,
+                "coterie_seconds": ours,
+                "mpyc_seconds": theirs,
+                "times_faster_batch": round(fastest / ours["total"], 2),
+                "times_faster_batch_online": round(fastest / ours["batch"], 2),
+                "times_faster_single": round(theirs["single"] / ours["single"], 2),
+            }
+        )
+    print(
+        json.dumps(
+            {"bench": "fair", "cores": os.cpu_count(), "machine": platform.machine(), "rows": rows}
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    if "COTERIE_BENCH_MPYC" in os.environ:
+        mpyc_party(int(os.environ["COTERIE_BENCH_MPYC"]))
+    else:
+        raise SystemExit(main())
