@@ -220,7 +220,8 @@ class JobService(JobsServicer):
 
     def Start(self, request: Any, context: grpc.ServicerContext) -> pb.Started:  # noqa: N802
         record = self._record(request.job_id, context)
-        if not self._worker.start(record):
+        # A peer that started sooner may have failed by now; whoever watches hears why.
+        if not self._worker.start(record) and record.state not in (State.FAILED, State.CANCELLED):
             state = State.Name(record.state)
             _abort(
                 context, grpc.StatusCode.FAILED_PRECONDITION, f"the job is {state}, not ACCEPTED"

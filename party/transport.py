@@ -78,6 +78,7 @@ class _Outgoing:
         self.queued = 0
         self.interval = interval
         self.accepted = False
+        self.trouble = ""  # why the stream is not open yet
         self.given_up = False
         self.last = False  # the farewell is in the queue
         self.ended = threading.Event()
@@ -312,8 +313,7 @@ class Session:
         """Waits a moment for farewells to arrive, then gives back connections and spools."""
         deadline = self._clock() + patience
         for out in self._outgoing.values():
-            if out.accepted:
-                out.ended.wait(max(0.0, deadline - self._clock()))
+            out.ended.wait(max(0.0, deadline - self._clock()))
         self._stop.set()
         with self._lock:
             self._done = True
@@ -334,7 +334,9 @@ class Session:
                 silent = now - link.heard
                 if silent > self._heartbeat.deadline and not link.finished:
                     heard = "sent no sign of life" if link.opened else "was not heard of"
-                    self.fail(PeerLostError(peer, "", f"{heard} for {silent:.0f} s"))
+                    trouble = self._outgoing[peer].trouble
+                    cause = f" (it cannot be reached: {trouble})" if trouble else ""
+                    self.fail(PeerLostError(peer, "", f"{heard} for {silent:.0f} s{cause}"))
 
     def _open(self, peer: str, connect: Callable[[str], grpc.Channel]) -> None:
         """Opens the stream to a peer, trying again until the deadline."""
@@ -353,13 +355,15 @@ class Session:
             accepted = any(key == ACCEPTED for key, _ in call.initial_metadata())
             timer.cancel()
             if accepted:
-                out.accepted = True
+                out.accepted, out.trouble = True, ""
                 attempt.accepted.set()
                 call.add_done_callback(lambda call: self._ended(peer, call))
                 return
             attempt.over = True
             code = call.code()  # waits for the end of the call
-            if code not in _RETRIED or self._clock() >= deadline:
+            out.trouble = explain(call)
+            hopeless = code not in _RETRIED or out.trouble in _HOPELESS
+            if hopeless or self._clock() >= deadline:
                 self._ended(peer, call)
                 return
             self._stop.wait(0.1)
@@ -374,6 +378,8 @@ class Session:
                 self.fail(error_from(_farewell(words), peer, (self.me, *self.peers)))
             elif out.accepted:
                 self.fail(PeerLostError(peer, "", f"broke the connection: {explain(call)}"))
+            elif call.code() == grpc.StatusCode.PERMISSION_DENIED:
+                self.fail(PeerLostError(peer, "", f"refuses this party: {explain(call)}"))
             else:
                 self.fail(PeerLostError(peer, "", f"cannot be reached: {explain(call)}"))
         out.ended.set()
@@ -387,10 +393,15 @@ def _farewell(data: bytes) -> Farewell:
         return Farewell(failed=True, error="sent an unreadable farewell")
 
 
-_CAUSES = {
-    "certificate has expired": "a certificate has expired",
-    "CERTIFICATE_VERIFY_FAILED": "its certificate is not the expected one",
-    "Hostname Verification": "its certificate is of another name",
+_HOPELESS = (
+    "its certificate has expired",
+    "its certificate is not the expected one",
+    "its certificate is of another name",
+)
+_CAUSES = {  # what gRPC's text holds, and what that means
+    "certificate has expired": _HOPELESS[0],
+    "CERTIFICATE_VERIFY_FAILED": _HOPELESS[1],
+    "Hostname Verification": _HOPELESS[2],
     "alert certificate expired": "it says that this party's certificate has expired",
     "TLSV1_ALERT": "it does not accept this party's certificate",
     "Connection refused": "connection refused",

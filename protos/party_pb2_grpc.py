@@ -103,7 +103,8 @@ class JobsServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Start(self, request, context):
-        """Begins an accepted job. Every party must be told.
+        """Begins an accepted job. Every party must be told. A job that has already failed because of a
+        peer is no error here: Watch tells.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -200,13 +200,6 @@ def _end_process(process: subprocess.Popen[str]) -> None:
         process.send_signal(signal.SIGCONT)
         process.kill()
     process.communicate()
-
-
-@contextmanager
-def houses(folder: Path, *names: str, **options: Any) -> Iterator[Houses]:
-    made = Houses(folder, names or ("lender", "bank", "card"), **options)
-    with made.stack:
-        yield made
 
 
 def status(error: Any) -> tuple[grpc.StatusCode, str]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from concurrent import futures
 from pathlib import Path
+from typing import Any
 
 import grpc
 
@@ -29,7 +32,13 @@ class Node:
         self.port = self.server.add_secure_port("127.0.0.1:0", self.identity.server_credentials())
         self.server.start()
 
-    def session(self, session: str, peers: tuple[str, ...], memory: int = 1 << 30) -> Session:
+    def session(
+        self,
+        session: str,
+        peers: tuple[str, ...],
+        memory: int = 1 << 30,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> Session:
         made = Session(
             session,
             self.name,
@@ -37,6 +46,7 @@ class Node:
             spool_folder=self.folder,
             heartbeat=self.heartbeat,
             memory=memory,
+            clock=clock,
         )
         self.service.add(made)
         return made
@@ -56,12 +66,12 @@ class GrpcNetwork:
     def connect(self, name: str, peer: str) -> grpc.Channel:
         return self.nodes[name].identity.connect(peer, f"127.0.0.1:{self.nodes[peer].port}")
 
-    def sessions(self, session: str, memory: int = 1 << 30) -> dict[str, Session]:
+    def sessions(self, session: str, **options: Any) -> dict[str, Session]:
         """A session of all parties, every end of it started."""
         made = {}
         for at, name in enumerate(self.names):
             peers = self.names[at + 1 :] + self.names[:at]
-            made[name] = self.nodes[name].session(session, peers, memory)
+            made[name] = self.nodes[name].session(session, peers, **options)
         for name, end in made.items():
             end.start(lambda peer, name=name: self.connect(name, peer))
         return made

@@ -1,0 +1,105 @@
+"""Frames are what the .proto says, and a stream that does not fit is refused by name."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from party.frames import CHUNK, FrameCheck, FrameError, bare_chunk, closing, cut, opening, parse
+from protocols.channel import Message
+from protos.party_pb2 import Farewell, Frame
+
+SESSION = "s" * 32
+sizes = st.lists(st.integers(0, 3 * CHUNK // 2), min_size=1, max_size=4)
+
+
+def message(*body, step="step", sequence=0):
+    return Message(SESSION, step, sequence, list(body))
+
+
+@given(sizes, st.integers(0, 2**40), st.text(max_size=10))
+def test_the_protobuf_library_reads_the_frames_that_are_cut(lengths, sequence, step):
+    parts = [bytes([i + 1]) * length for i, length in enumerate(lengths)]
+    frames = [Frame.FromString(f) for f in cut(message(*parts, step=step, sequence=sequence))]
+    first = frames[0]
+    assert (first.session, first.step, first.sequence) == (SESSION, step, sequence)
+    assert first.size == sum(lengths)
+    assert b"".join(f.chunk for f in frames) == b"".join(parts)
+    assert all(len(f.chunk) <= CHUNK for f in frames)
+    assert all(f.chunk and not f.session for f in frames[1:])
+
+
+@given(st.binary(min_size=1, max_size=300))
+def test_a_bare_chunk_is_read_as_the_protobuf_library_reads_it(chunk):
+    frame = Frame(chunk=chunk).SerializeToString()
+    assert bytes(bare_chunk(frame)) == chunk == parse(frame).chunk
+
+
+@given(st.binary(max_size=60))
+def test_what_is_taken_for_a_bare_chunk_is_one(data):
+    chunk = bare_chunk(data)
+    if chunk is not None:
+        assert Frame.FromString(data) == Frame(chunk=bytes(chunk))
+
+
+@given(sizes)
+def test_honest_frames_are_admitted(lengths):
+    check = FrameCheck(SESSION, 1 << 40)
+    for length in lengths:
+        assert all(check.admit(frame) is True for frame in cut(message(bytes(length))))
+        assert check.admit(opening(SESSION)) is False
+    assert check.admit(closing(Farewell())) == Farewell()
+
+
+def frame(**fields):
+    return Frame(**fields).SerializeToString()
+
+
+HEAD = frame(session=SESSION, step="x", size=10)
+BAD = {
+    "bytes that are no frame": ([b"\xff\xff\xff"], "not a frame"),
+    "a chunk outside of a message": ([frame(chunk=b"a")], "1 bytes where 0"),
+    "more than was announced": ([HEAD, frame(chunk=b"a" * 11)], "11 bytes where 10"),
+    "more than was announced, in parts": (
+        [HEAD, frame(chunk=b"a" * 6), frame(chunk=b"a" * 5)],
+        "5 bytes where 4",
+    ),
+    "more than was announced, in the first frame": (
+        [frame(session=SESSION, size=1, chunk=b"ab")],
+        "2 bytes where 1",
+    ),
+    "a second message before the first is whole": ([HEAD, HEAD], "10 bytes of the last one"),
+    "another session": ([frame(session="other", size=1)], "another session"),
+    "an empty frame": ([frame()], "empty frame"),
+    "an empty frame within a message": ([HEAD, frame()], "empty frame"),
+    "no session on the first frame": ([frame(step="x", size=3, chunk=b"abc")], "3 bytes where 0"),
+    "a size beyond the memory budget": ([frame(session=SESSION, size=1 << 50)], "memory budget"),
+    "a step label without end": ([frame(session=SESSION, step="x" * 2000)], "2000 characters"),
+    "a step label that is not UTF-8": ([b"\x12\x01\xff"], "not a frame"),
+    "a clean farewell within a message": ([HEAD, frame(farewell=Farewell())], "in the middle"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_stream_that_does_not_fit_is_refused(name):
+    *before, last = BAD[name][0]
+    check = FrameCheck(SESSION, 1 << 30)
+    for one in before:
+        check.admit(one)
+    with pytest.raises(FrameError, match=BAD[name][1]):
+        check.admit(last)
+
+
+def test_a_failed_party_may_say_farewell_within_a_message():
+    check = FrameCheck(SESSION, 1 << 30)
+    check.admit(HEAD)
+    assert check.admit(closing(Farewell(failed=True, error="x"))).error == "x"
+
+
+@given(st.lists(st.binary(max_size=80), max_size=5))
+def test_random_frames_raise_frame_error_and_nothing_else(frames):
+    check = FrameCheck(SESSION, 1 << 30)
+    try:
+        for one in frames:
+            check.admit(one)
+    except FrameError:
+        pass
