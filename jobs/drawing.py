@@ -28,8 +28,7 @@ def draw_tree(tree: dict[str, Any], parties: Sequence[str]) -> str:
         for label, (child_x, child_y) in children:
             shapes.insert(0, _line(x, y + 14, child_x, child_y - 14))
             shapes.append(_text((x + 2 * child_x) / 3, (y + 2 * child_y) / 3, label, 11))
-        colour = _PALETTE[list(parties).index(node["party"]) % len(_PALETTE)]
-        shapes.append(_box(x, y, node["attribute"], colour, "#ffffff"))
+        shapes.append(_box(x, y, node["attribute"], _colour(node["party"], parties), "#ffffff"))
         return x, y
 
     place(tree, 0)
@@ -66,12 +65,16 @@ def draw_net(
                 x2 - (x2 - x1) * cut, y2 - (y2 - y1) * cut, arrow=True,
             )
         )  # fmt: skip
-    for node in nodes:
-        owner = owners.get(node)
-        colour = _PALETTE[list(parties).index(owner) % len(_PALETTE)] if owner else "#333333"
-        shapes.append(_box(*at[node], node, colour, "#ffffff"))
+    shapes += [
+        _box(*at[node], node, _colour(owners.get(node), parties), "#ffffff") for node in nodes
+    ]
     size = 2 * centre
     return _svg(size, size + 30, [*shapes, *_legend(parties, size + 14)])
+
+
+def _colour(party: str | None, parties: Sequence[str]) -> str:
+    """A colour for each party; grey for what all hold."""
+    return _PALETTE[list(parties).index(party) % len(_PALETTE)] if party else "#333333"
 
 
 def _depth(tree: dict[str, Any]) -> int:

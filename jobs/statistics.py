@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,13 +66,15 @@ class PreparedColumns:
     codes: Mapping[str, Codes]
     domains: Mapping[str, tuple[str, ...]]
     labels: Labels | None
+    id_columns: pa.Table | None = None
 
 
 @dataclass(frozen=True)
 class Joined:
     """The columns of one party, in the joint order, and what all know about all of them.
 
-    With horizontal partition `records` are this party's own and `total` is not known.
+    With horizontal partition `records` are this party's own. `rows` are the rows of this party's
+    table that are common.
     """
 
     records: int
@@ -80,6 +82,7 @@ class Joined:
     axes: Mapping[str, Axis]
     domains: Mapping[str, tuple[str, ...]]
     labels: Labels | None
+    rows: np.ndarray[Any, np.dtype[np.int64]] | None = None
 
 
 def read_statistics(section: Section, common: Common, needs_class: bool) -> dict[str, Any]:
@@ -140,7 +143,8 @@ def prepare_columns(
         identifiers = prepare_identifiers(job.matching, table, source)
     elif table.num_rows >= 1 << RING_BITS:
         raise DataError(f"{source}: {table.num_rows} records are more than counts can hold")
-    return PreparedColumns(table.num_rows, identifiers, codes, domains, labels)
+    ids = table.select(list(job.matching.columns)) if job.matching else None
+    return PreparedColumns(table.num_rows, identifiers, codes, domains, labels, ids)
 
 
 def check_domain(values: tuple[str, ...], name: str, source: str) -> None:
@@ -177,7 +181,7 @@ def begin(job: StatisticsJob, prepared: PreparedColumns, channel: Channel, rng: 
     labels = _share_labels(job, prepared, rows, channel, rng)
     axes = {name: Axis(name, job.owner(name), len(values)) for name, values in domains.items()}
     codes = {name: column[rows] for name, column in prepared.codes.items()}
-    return _joined(job, len(rows), codes, axes, domains, labels)
+    return replace(_joined(job, len(rows), codes, axes, domains, labels), rows=rows)
 
 
 def _joined(
