@@ -68,6 +68,7 @@ __all__ = [
     "Settings",
     "error_bound",
     "logarithms",
+    "logarithms_with_x",
     "quick_error",
     "quick_logarithms",
     "x_times_logarithms",
@@ -153,6 +154,15 @@ def x_times_logarithms(session: Session, settings: Settings, x: Array, rng: Rand
         share = product(session.engine, result.ring, again, result.share, rng)
     bound = result.error_bound * ((1 << settings.bits) - 1)
     return Logarithms(share, result.ring, result.scale, bound)
+
+
+def logarithms_with_x(
+    session: Session, settings: Settings, x: Array, rng: Random
+) -> tuple[Logarithms, Array]:
+    """Shares of ln x, and in the same ring of x itself (of 1 for a 0 that is taken for a one)."""
+    result, again = _logarithms(session, settings, x, rng, with_x=True)
+    assert again is not None  # noqa: S101 for the type checker
+    return result, again
 
 
 def _logarithms(
