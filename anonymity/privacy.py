@@ -74,9 +74,13 @@ class Model(ABC):
     def for_values(self, values: Sequence[str]) -> Model:
         """The model for columns that stand for these sensitive values, in this order.
 
-        Raises `ValueError` when the thresholds or the order do not fit the values.
+        Raises `ValueError` when an order that the model needs does not fit the values.
         """
         return self
+
+    def check(self, values: Sequence[str]) -> None:
+        """Raises `ValueError` when the model does not fit all values that its holder has."""
+        self.for_values(values)
 
 
 def _sizes(counts: Counts) -> Counts:
@@ -250,17 +254,22 @@ class ConfidenceBounding(Model):
         inner = ", ".join(f"{value}: {bound:g}" for value, bound in self.bounds.items())
         return f"confidence bounding {{{inner}}}"
 
-    def for_values(self, values: Sequence[str]) -> ConfidenceBounding:
-        """A value that no record has is refused: it is more likely misspelt than absent."""
+    def check(self, values: Sequence[str]) -> None:
+        """A value that no record has is more likely misspelt than absent."""
         for value in self.bounds:
             if value not in values:
                 raise ValueError(f"confidence names '{value}', which no record has")
-        return replace(self, columns=tuple(values.index(value) for value in self.bounds))
+
+    def for_values(self, values: Sequence[str]) -> ConfidenceBounding:
+        places = {value: at for at, value in enumerate(values)}
+        return replace(self, columns=tuple(places.get(value, -1) for value in self.bounds))
 
     def _excess(self, counts: Counts) -> tuple[Measures, Measures]:
         if self.columns is None:
             raise TypeError("the model has not been told which column is which value")
-        shares = _ratio(counts[:, list(self.columns)], _sizes(counts)[:, None])
+        absent = np.zeros((len(counts), 1), counts.dtype)  # what column -1 is
+        bounded = np.hstack([counts, absent])[:, list(self.columns)]
+        shares = _ratio(bounded, _sizes(counts)[:, None])
         return shares, np.array(list(self.bounds.values()))
 
     def measure(self, counts: Counts, overall: Counts) -> Measures:
@@ -347,6 +356,10 @@ class Together(Model):
     @property
     def name(self) -> str:
         return " and ".join(model.name for model in self.models)
+
+    def check(self, values: Sequence[str]) -> None:
+        for model in self.models:
+            model.check(values)
 
     def for_values(self, values: Sequence[str]) -> Together:
         return Together(tuple(model.for_values(values) for model in self.models))

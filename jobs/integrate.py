@@ -80,6 +80,14 @@ class Integrate:
         if job.class_name is not None and job.class_name in table.column_names:
             codes, values = encode_text(job.class_name, table.column(job.class_name), source)
             classes = Labels(codes, tuple(values))
+        for requirement in job.requirements:
+            name = requirement.sensitive or ""
+            own = classes if name == job.class_name else plain.get(name)
+            if requirement.model is not None and own is not None:
+                try:
+                    requirement.model.check(own.values)
+                except ValueError as error:
+                    raise DataError(f"{source}: column '{name}': {error}") from None
         largest = max(requirement.k for requirement in job.requirements)
         if table.num_rows < largest:
             raise DataError(

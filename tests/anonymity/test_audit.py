@@ -74,11 +74,8 @@ def test_many_columns_with_many_values_do_not_overflow() -> None:
     assert all(len(np.unique(codes[numbers == number])) == 1 for number in np.unique(numbers))
 
 
-def test_a_bounded_value_that_the_release_lacks_is_told() -> None:
-    table = {
-        "a": Released(np.zeros(4, np.int64), ("x",)),
-        "s": Released(np.arange(4), tuple("pqrs")),
-    }
-    model = model_from_options({"confidence": {"HIV": 0.5}})
-    with pytest.raises(VerificationError, match="s: confidence names 'HIV', which no record has"):
+def test_values_that_cannot_be_ordered_are_told() -> None:
+    table = {"a": Released(np.zeros(2, np.int64), ("x",)), "s": Released(np.arange(2), ("p", "q"))}
+    model = model_from_options({"t": 0.5, "distance": "ordered"})
+    with pytest.raises(VerificationError, match="s: an ordered distance needs numbers"):
         audit(table, ["a"], 2, "s", model)

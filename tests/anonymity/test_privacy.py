@@ -296,6 +296,19 @@ def test_an_order_is_followed_whatever_the_order_of_the_columns() -> None:
     ) == pytest.approx([0.25, 0.25])
 
 
-def test_a_bounded_value_that_no_record_has_is_refused() -> None:
+def test_a_bounded_value_that_its_holder_does_not_have_is_refused() -> None:
+    model = model_from_options({"confidence": {"HVI": 0.1}})
     with pytest.raises(ValueError, match="confidence names 'HVI', which no record has"):
-        ConfidenceBounding({"HVI": 0.1}).for_values(["HIV", "flu"])
+        model.check(["HIV", "flu"])
+    model_from_options({"confidence": {"HIV": 0.1}}).check(["HIV", "flu"])
+
+
+def test_a_bounded_value_that_the_common_records_lack_is_within_its_bound() -> None:
+    model = ConfidenceBounding({"HIV": 0.1, "flu": 0.5}).for_values(["flu", "cold"])
+    counts = np.array([[1, 1], [3, 1]])
+    assert model.holds(counts, counts.sum(axis=0)).tolist() == [True, False]
+
+
+def test_values_that_an_order_lacks_are_refused_by_their_holder() -> None:
+    with pytest.raises(ValueError, match="order lacks the value 'x'"):
+        Closeness(0.2, "ordered", ("low", "high")).check(["x"])
