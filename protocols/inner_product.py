@@ -18,11 +18,9 @@ mining" (J. Cryptology 2002), §4.3, evaluate polynomials so; the slots are ours
     Cost: rows·columns encryptions (randomizers ahead), about bits(m)/4 ciphertext products for each
     element, rows/slots decryptions; 2 bits(n) / 8 bytes a ciphertext; one round.
 
-`TransferEngine`: oblivious transfer, by Gilboa (CRYPTO 1999, §4.1), modulo 2^l, l <= 64. For bit j
-of each V[i,c] one random transfer gives the first party r0, r1 and the second r_bit; the first
-sends r0 - r1 + 2^j U[i,c], and the second adds it where its bit is one: they hold -r0 and
-r0 + bit 2^j U[i,c].
-    Cost: rows·columns·l transfers, 16 + l/8 bytes each; one round.
+`TransferEngine`: oblivious transfer, by Gilboa's products (`protocols.multiplication`), summed. Any m;
+powers of two are cheapest. The first party is the sender.
+    Cost: for m = 2^l, rows·columns·l transfers, 16 + l/8 bytes each; one round.
 
 Adversary: semi-honest, computationally bounded; assumptions of `protocols.randomizers` (DCR) or of
 `protocols.oblivious_transfer`. A cheating party can make the shares wrong; a cheating key owner who
@@ -35,8 +33,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.errors import UsageError
 from protocols.channel import Channel
+from protocols.multiplication import receive_products, send_products
 from protocols.oblivious_transfer import Receiver, Sender
 from protocols.packing import Slots
 from protocols.paillier import (
@@ -155,7 +153,7 @@ def mask_bound(largest: int) -> int:
 
 
 class TransferEngine:
-    """Inner products modulo 2^l, l <= 64, by oblivious transfer: the first party is its sender."""
+    """Inner products by oblivious transfer: the first party is its sender."""
 
     def __init__(
         self,
@@ -172,33 +170,10 @@ class TransferEngine:
         self.transfers = transfers
 
     def inner_products(self, ring: Ring, mine: Array, rng: Random) -> Array:
-        if not ring.is_power_of_two or ring.bits > 64:
-            raise UsageError(
-                f"inner products by oblivious transfer are modulo 2^l, l <= 64, not {ring.modulus}"
-            )
-        rows, columns = mine.shape
-        bits, wire = ring.bits, np.dtype(f"u{_word(ring.bits)}")
+        flat = mine.reshape(-1)
         with self.channel.step("inner products"):
             if isinstance(self.transfers, Sender):
-                zero, one = (pad[:, 0] for pad in self.transfers.random(mine.size * bits, 1))
-                shifted = mine.reshape(-1, 1) << np.arange(bits, dtype=np.uint64)
-                self.channel.send(self.peer, (zero - one + shifted.reshape(-1)).astype(wire))
-                share = np.negative(zero)
+                share = send_products(self.transfers, flat, ring.modulus, ring.bits)
             else:
-                values = np.ascontiguousarray(mine, dtype="<u8").reshape(-1, 1).view(np.uint8)
-                choices = np.unpackbits(values, axis=1, count=bits, bitorder="little").reshape(-1)
-                share = self.transfers.random(choices, 1)[:, 0]
-                correction = self.channel.recv(self.peer)
-                if (
-                    not isinstance(correction, np.ndarray)
-                    or correction.dtype != wire
-                    or correction.shape != choices.shape
-                ):
-                    raise self.channel.fault(self.peer, f"sent no {len(choices)} corrections")
-                share = share + correction * choices.astype(np.uint64)
-        return ring.array(share.reshape(rows, columns * bits).sum(axis=1, dtype=np.uint64))
-
-
-def _word(bits: int) -> int:
-    """Bytes of the smallest integer type of so many bits."""
-    return next(size for size in (1, 2, 4, 8) if 8 * size >= bits)
+                share = receive_products(self.transfers, flat, ring.modulus, ring.bits)
+        return ring.sum(ring.array(share).reshape(mine.shape), axis=1)

@@ -50,7 +50,7 @@ from protocols.boolean import Circuit, from_bits, to_bits
 from protocols.channel import Channel
 from protocols.garbling import Evaluator, Garbler
 from protocols.inner_product import PaillierEngine, TransferEngine
-from protocols.logarithm_circuits import FLAGS, phase_one, quick, some_flag
+from protocols.logarithm_circuits import FLAGS, WithX, phase_one, quick, some_flag
 from protocols.logarithm_settings import Settings, error_bound, quick_error
 from protocols.paillier import DEFAULT_BITS, PrivateKey
 from protocols.polynomial import evaluate_coefficients, evaluate_points, powers, shift_argument
@@ -137,7 +137,7 @@ class Session:
 
 def logarithms(session: Session, settings: Settings, x: Array, rng: Random) -> Logarithms:
     """Shares of ln x from shares of x, a vector in `settings.input_ring`."""
-    result, _ = _logarithms(session, settings, x, rng, with_x=False)
+    result, _ = _logarithms(session, settings, x, rng, with_x="no")
     return result
 
 
@@ -148,7 +148,7 @@ def x_times_logarithms(session: Session, settings: Settings, x: Array, rng: Rand
             f"x ln x for {settings.bits} bits at scale {settings.scale} overflows shares modulo "
             f"{settings.output_ring.modulus}: a smaller scale is needed"
         )
-    result, again = _logarithms(session, settings, x, rng, with_x=True)
+    result, again = _logarithms(session, settings, x, rng, with_x="as it is")
     assert again is not None  # noqa: S101 for the type checker
     with session.channel.step("x ln x"):
         share = product(session.engine, result.ring, again, result.share, rng)
@@ -160,13 +160,13 @@ def logarithms_with_x(
     session: Session, settings: Settings, x: Array, rng: Random
 ) -> tuple[Logarithms, Array]:
     """Shares of ln x, and in the same ring of x itself (of 1 for a 0 that is taken for a one)."""
-    result, again = _logarithms(session, settings, x, rng, with_x=True)
+    result, again = _logarithms(session, settings, x, rng, with_x="positive")
     assert again is not None  # noqa: S101 for the type checker
     return result, again
 
 
 def _logarithms(
-    session: Session, settings: Settings, x: Array, rng: Random, with_x: bool
+    session: Session, settings: Settings, x: Array, rng: Random, with_x: WithX
 ) -> tuple[Logarithms, Array | None]:
     ring, count = settings.ring, len(x)
     with session.channel.step("logarithm"):
@@ -175,7 +175,7 @@ def _logarithms(
         circuit = phase_one(
             settings.input_modulus, settings.bits, ring.bits, settings.zero_as_one, with_x
         )
-        names = ["eps", "n", "x"] if with_x else ["eps", "n"]
+        names = ["eps", "n"] if with_x == "no" else ["eps", "n", "x"]
         parts = _phase_one(session, circuit, names, settings.input_ring, ring, x, rng)
         correction = _correction(session, settings, parts["eps"], rng)
         share = ring.add(ring.scale(parts["n"], settings.main_factor), correction)
@@ -192,15 +192,8 @@ def _logarithms(
 
 def _check_room(session: Session, settings: Settings) -> None:
     """Raises before any work if the engine cannot hold F."""
-    if settings.terms < 2:
-        return
-    if isinstance(session.engine, PaillierEngine):
+    if isinstance(session.engine, PaillierEngine) and settings.terms > 1:
         session.engine.slots(settings.ring, settings.terms - 1)
-    elif settings.ring.bits > 64:
-        raise UsageError(
-            f"logarithm: {settings.bits} bits, {settings.terms} terms and {settings.scaling} scaling "
-            f"need shares of {settings.ring.bits} bits; evaluation by transfer has 64, Paillier any"
-        )
 
 
 def _agree(session: Session, mine: list[Any]) -> None:

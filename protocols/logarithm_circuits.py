@@ -17,9 +17,11 @@ but the flag are for the second party.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Literal
 
 from protocols.circuits import ZERO, Builder, Circuit, Word
 
+WithX = Literal["no", "as it is", "positive"]
 FLAGS = 256  # how many flags one instance of `some_flag` joins
 
 
@@ -47,8 +49,10 @@ def _normalized(builder: Builder, x: Word) -> tuple[Word, Word]:
 
 
 @lru_cache(maxsize=64)
-def phase_one(modulus: int, bits: int, share_bits: int, zero_as_one: bool, with_x: bool) -> Circuit:
-    """Outputs `eps` and `n` (and `x`, with `with_x`) modulo 2^share_bits, and `flag`."""
+def phase_one(
+    modulus: int, bits: int, share_bits: int, zero_as_one: bool, with_x: WithX = "no"
+) -> Circuit:
+    """Outputs `eps`, `n` and, with `with_x`, x or max(x, 1), modulo 2^share_bits, and `flag`."""
     builder = Builder()
     x, positive, wrong = _argument(builder, modulus, bits, zero_as_one)
     eps1 = builder.input("first eps", share_bits)
@@ -62,8 +66,10 @@ def phase_one(modulus: int, bits: int, share_bits: int, zero_as_one: bool, with_
     n = builder.increment(builder.encode(top), upper, bits.bit_length())
     builder.output("eps", builder.subtract(eps, eps1, share_bits))
     builder.output("n", builder.subtract(n, n1, share_bits))
-    if with_x:
-        builder.output("x", builder.subtract(x, builder.input("first x", share_bits), share_bits))
+    if with_x != "no":
+        again = positive if with_x == "positive" else x
+        first = builder.input("first x", share_bits)
+        builder.output("x", builder.subtract(again, first, share_bits))
     builder.output("flag", [wrong])
     return builder.build()
 
