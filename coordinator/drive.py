@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -46,7 +46,8 @@ _CANCEL_SECONDS = 5.0
 _FIRST_ERRORS: dict[int, type[CoterieError]] = {
     cls.exit_code: cls for cls in (UsageError, DataError, RefusedError)
 }
-_ENDED = (pb.FINISHED, pb.FAILED, pb.CANCELLED, pb.REFUSED)
+_FAILED = (pb.FAILED, pb.CANCELLED, pb.REFUSED)
+_ENDED = (pb.FINISHED, *_FAILED)
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,7 @@ class Drive:
                 )
             )
             proposed = True
+            self._follower.listen()
             self._propose()
             try:
                 self._everywhere(lambda name: self._clients[name].start(self._job_id))
@@ -140,14 +142,17 @@ class Drive:
                 client.close()
 
     def _everywhere(self, do: Callable[[str], T]) -> dict[str, T]:
-        """Calls every party at once; raises the first error in the job's order."""
+        """Calls every party at once; raises the first error in the job's order.
+
+        A call may take as long as the party's data needs, so long as the party lives.
+        """
         pool = ThreadPoolExecutor(len(self._clients))
         try:
             futures = {name: pool.submit(do, name) for name in self._clients}
             for future in futures.values():
-                # A blocking wait would hold Ctrl-C back on some systems.
                 while not future.done():
-                    time.sleep(0.01)
+                    wait([future], 0.25)
+                    self._follower.require_signs()
             return {name: future.result() for name, future in futures.items()}
         finally:
             pool.shutdown(wait=False)
@@ -166,7 +171,7 @@ class Drive:
         waiting = [n for n, d in decisions.items() if d.state == pb.WAITING]
         for name in self._clients:
             self._board.update(name, "waiting for consent" if name in waiting else "accepted")
-        self._follower.start()
+        self._follower.start({name: decision.state for name, decision in decisions.items()})
         if waiting:
             self._follower.until(
                 lambda name, state: name not in waiting or state in (pb.ACCEPTED, pb.RUNNING),
@@ -193,7 +198,7 @@ class Heard:
     """What the coordinator last heard of a party."""
 
     at: float
-    state: int = pb.ACCEPTED
+    state: int
     step: str = ""
 
 
@@ -218,12 +223,18 @@ class Follower:
         self._streams: list[Any] = []
         self._heard: dict[str, Heard] = {}
 
-    def start(self) -> None:
+    def listen(self) -> None:
+        """Begins to ask every party for signs of life."""
         now = self._clock()
         for name in self._clients:
-            self._heard[name] = Heard(now)
-            for target in (self._read, self._ping):
-                threading.Thread(target=target, args=(name,), daemon=True).start()
+            self._heard[name] = Heard(now, pb.STATE_UNSPECIFIED)
+            threading.Thread(target=self._ping, args=(name,), daemon=True).start()
+
+    def start(self, states: Mapping[str, int]) -> None:
+        """Begins to read every party's events."""
+        for name, state in states.items():
+            self._heard[name].state = state
+            threading.Thread(target=self._read, args=(name,), daemon=True).start()
 
     def stop(self) -> None:
         self._stopped.set()
@@ -261,9 +272,10 @@ class Follower:
                 return
             if end is not None and self._clock() > end:
                 raise RefusedError(f"{late[0]}: {otherwise} within {duration(seconds or 0)}")
-            failure = self._next(0.25) or self._silent(late)
+            failure = self._next(0.25)
             if failure is not None:
                 raise self.verdict(failure)
+            self.require_signs()
 
     def _next(self, seconds: float) -> CoterieError | None:
         """Takes in one piece of news; returns the error it means, if any."""
@@ -281,7 +293,7 @@ class Follower:
         heard.at, heard.state = self._clock(), news.state
         heard.step = news.step or heard.step
         self._show(name, news)
-        if news.state not in (pb.FAILED, pb.CANCELLED, pb.REFUSED):
+        if news.state not in _FAILED:
             return None
         return _reported(name, news, heard.step)
 
@@ -306,13 +318,14 @@ class Follower:
             event.received_bytes,
         )
 
-    def _silent(self, late: list[str]) -> CoterieError | None:
-        for name in late:
-            heard = self._heard[name]
+    def require_signs(self) -> None:
+        """Every party has been heard within the heartbeat, or the first that has not is named."""
+        for name, heard in self._heard.items():
             silence = self._clock() - heard.at
-            if silence > self._patience.heartbeat:
-                return PeerLostError(name, heard.step, f"gave no sign of life for {silence:.0f} s")
-        return None
+            if silence > self._patience.heartbeat and heard.state not in _FAILED:
+                raise self.verdict(
+                    PeerLostError(name, heard.step, f"gave no sign of life for {silence:.0f} s")
+                )
 
     def verdict(self, first: CoterieError) -> CoterieError:
         """Of what the parties say within a moment, the error nearest to the cause."""

@@ -3,8 +3,6 @@
 import contextlib
 import io
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -104,17 +102,11 @@ class Organisations:
                 f"{name} to be up",
             )
 
-    def stop(self, *names):
-        for name in names or list(self.processes):
-            process = self.processes.pop(name)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGCONT)
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+    def stop(self):
+        for process in self.processes.values():
+            process.kill()
+            process.wait()
+        self.processes.clear()
 
     def jobs(self, name):
         done = coterie("party", "jobs", "--config", self.folder / name / "party.yaml", "--json")
