@@ -141,6 +141,11 @@ class Garbler(_Role):
         self._rng = rng
         self._transfers = Sender(channel, peer, rng)
 
+    @property
+    def transfers(self) -> Sender:
+        """The session's transfers, for products beside the circuits; their tweaks are apart."""
+        return self._transfers
+
     def run(
         self,
         circuit: Circuit,
@@ -233,6 +238,11 @@ class Evaluator(_Role):
     def __init__(self, channel: Channel, peer: str, rng: Random) -> None:
         super().__init__(channel, peer)
         self._transfers = Receiver(channel, peer, rng)
+
+    @property
+    def transfers(self) -> Receiver:
+        """The session's transfers, as `Garbler.transfers`."""
+        return self._transfers
 
     def run(
         self,

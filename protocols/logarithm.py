@@ -124,7 +124,7 @@ class Session:
             if evaluation == "paillier":
                 self.engine = PaillierEngine(channel, peer, first, rng, key_bits, key)
             else:
-                self.engine = TransferEngine(channel, peer, first, rng.fork("transfers"))
+                self.engine = TransferEngine(channel, peer, first, rng, garbling.transfers)
 
     def prepare(self, settings: Settings, count: int) -> None:
         """The offline part: randomizers for so many logarithms, where Paillier evaluates."""
