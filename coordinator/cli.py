@@ -149,14 +149,17 @@ def doctor(job: Path, identity: Path, as_json: bool) -> int:
 @_JSON
 def verify(folder: Path, as_json: bool) -> None:
     """Check a release again: its requirement, and the parties' signed transcripts."""
-    try:
-        module = importlib.import_module("coordinator.verify")
-    except ModuleNotFoundError as error:
-        if error.name != "coordinator.verify":
-            raise
-        raise UsageError("this installation has no verifier") from None
-    result = module.verify(folder)
-    _print(result, as_json, lambda: [f"{key}: {value}" for key, value in result.items()])
+    from coordinator.verify import verify as work
+
+    result = work(folder)
+    _print(
+        result,
+        as_json,
+        lambda: [
+            f"{key}: {json.dumps(value) if isinstance(value, list | dict) else value}"
+            for key, value in result.items()
+        ],
+    )
 
 
 @click.group()

@@ -32,6 +32,7 @@ from coordinator.drive import run_job
 from coordinator.probe import probe
 from coordinator.progress import Board
 from coordinator.results import make_result_folder
+from coordinator.verify import verify
 from coterie.errors import EnvironmentFaultError, UnreachableError, UsageError
 from jobs.kinds import KINDS
 from jobs.model import Job, load_job
@@ -136,7 +137,11 @@ def play(out: Path, tell: Callable[[str], None], show: bool) -> tuple[Job, dict[
             tell("  " + line(check, 6))
         tell(f"\nthe job, {job.kind} '{job.name}':")
         with Board(job.party_names, show=show) as board:
-            return job, run_job(job, out / "result", identity, board)
+            result = run_job(job, out / "result", identity, board)
+    if (out / "result" / "release.csv").exists():
+        verify(out / "result")
+        tell("\n`coterie verify` finds in the release what the job promises")
+    return job, result
 
 
 @contextlib.contextmanager
@@ -250,8 +255,8 @@ attributes:                       # the order breaks ties
   Limit: {{party: card, range: [10, 251]}}
   Late: {{party: card}}
 requirement:                      # each combination of these columns stands for at least k people
-  - {{qid: [Sex, Age, Municipality, Job], k: {2 * SMALLEST_K}}}
-  - {{qid: [Job, Education, Salary, Spending], k: {SMALLEST_K}}}
-  - {{qid: [Age, Municipality, Limit], k: {SMALLEST_K}}}
+  - {{qid: [Sex, Municipality, Job], k: {2 * SMALLEST_K}}}
+  - {{qid: [Age, Education, Salary], k: {SMALLEST_K}}}
+  - {{qid: [Spending, Limit], k: {SMALLEST_K}}}
 """,
 }

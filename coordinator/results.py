@@ -39,9 +39,10 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
     """A few lines for a person, from `result.json`."""
     total = sum(result["seconds"].values())
     sent = sum(party["sent_bytes"] for party in result["parties"].values())
+    found = f"{result['records']:,} records in common among " if "records" in result else ""
     lines = [
-        f"{job.name}: {result['records']:,} records in common among "
-        f"{len(job.parties)} parties, in {duration(total)}, {byte_count(sent)} exchanged"
+        f"{job.name}: {found}{len(job.parties)} parties, in {duration(total)}, "
+        f"{byte_count(sent)} exchanged"
     ]
     lines += [
         f"  k={entry['k']} on {', '.join(entry['qid'])}: smallest group {entry['smallest']}"
@@ -49,8 +50,6 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
     ]
     if result.get("winners"):
         lines.append(f"  {len(result['winners'])} specializations")
-    lines.append(f"result: {out / 'result.json'}")
-    lines += [
-        f"{name.split('.')[0]}: {out / name}" for name in RESULT_FILES[1:] if (out / name).exists()
-    ]
-    return lines
+    files = [name for name in RESULT_FILES if (out / name).exists()]
+    folders = [name for name in RESULT_FOLDERS[1:] if (out / name).is_dir()]
+    return lines + [f"{name.split('.')[0]}: {out / name}" for name in (*files, *folders)]

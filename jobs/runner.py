@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from coterie.errors import PeerError, VerificationError
+from coterie.errors import PeerError, PeerFaultError, VerificationError
 from jobs.archive import save_job
 from jobs.kind import Workspace
 from jobs.kinds import KINDS
@@ -84,9 +84,7 @@ def agree(channel: Channel, job: Job) -> None:
 
 def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any]:
     """Writes the result folder from what each party released, and returns `result.json`."""
-    summaries = {
-        name: json.loads((folder / SUMMARY).read_text()) for name, folder in released.items()
-    }
+    summaries = {name: _read_summary(name, folder) for name, folder in released.items()}
     first, *others = summaries
     for other in others:
         if summaries[other]["result"] != summaries[first]["result"]:
@@ -107,3 +105,17 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any
     save_job(job, out)
     (out / "result.json").write_text(json.dumps(result, indent=2) + "\n")
     return result
+
+
+def _read_summary(name: str, folder: Path) -> dict[str, Any]:
+    """What a party says about its run; it may say anything."""
+    try:
+        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        traffic, seconds, result = (summary[key] for key in ("traffic", "seconds", "result"))
+        whole = all(type(traffic[key]) is int for key in ("sent_bytes", "received_bytes"))
+        timed = all(type(value) in (int, float) for value in seconds.values())
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        whole = timed = False
+    if not whole or not timed or not isinstance(result, dict):
+        raise PeerFaultError(name, "assemble", f"released no {SUMMARY} that can be read")
+    return {"traffic": traffic, "seconds": seconds, "result": result}

@@ -5,7 +5,6 @@ import socket
 from coordinator.doctor import examine
 from tests.coordinator.support import coterie
 
-
 JUDGED = ("coordinator", "job", "policy", "data")  # by the party itself
 
 
