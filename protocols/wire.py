@@ -50,146 +50,167 @@ class WireError(CoterieError):
 
 def encode(values: Iterable[Value]) -> list[Buffer]:
     """The body as a list of buffers; the data of arrays and long bytes is referred to, not copied."""
-    out: list[Buffer] = []
-    head = bytearray()
-    size = 0  # of what is already in `out`
+    encoder = _Encoder()
+    for value in values:
+        encoder.put(value, 0)
+    return encoder.buffers()
 
-    def refer(data: Buffer) -> None:
-        nonlocal head, size
-        out.extend((bytes(head), data))
-        size += len(head) + len(data)
-        head = bytearray()
 
-    def put(value: Value, depth: int) -> None:
-        nonlocal head
+def decode(body: Buffer) -> list[Any]:
+    """The values of one body. Arrays are views of `body`, writable if it is."""
+    decoder = _Decoder(body)
+    values = []
+    while decoder.at < decoder.end:
+        values.append(decoder.value(0))
+    return values
+
+
+# Both are classes and not nested functions: recursive closures refer to themselves, and would keep
+# whole messages in memory until the garbage collector comes by.
+
+
+class _Encoder:
+    def __init__(self) -> None:
+        self._out: list[Buffer] = []
+        self._head = bytearray()
+        self._size = 0  # of what is already in `out`
+
+    def buffers(self) -> list[Buffer]:
+        if self._head or not self._out:
+            self._out.append(bytes(self._head))
+        return self._out
+
+    def _refer(self, data: Buffer) -> None:
+        self._out.extend((bytes(self._head), data))
+        self._size += len(self._head) + len(data)
+        self._head = bytearray()
+
+    def _lead(self, tag: int, length: int) -> None:
+        self._head.append(tag)
+        self._head += _U64.pack(length)
+
+    def put(self, value: Value, depth: int) -> None:
         if depth > _MAX_DEPTH:
             raise WireError(f"lists nest deeper than {_MAX_DEPTH}")
         if isinstance(value, bytes | bytearray | memoryview):
             data = value if isinstance(value, bytes) else bytes(value)
-            head += bytes([_BYTES]) + _U64.pack(len(data))
+            self._lead(_BYTES, len(data))
             if len(data) < _LONG:
-                head += data
+                self._head += data
             else:
-                refer(data)
+                self._refer(data)
         elif isinstance(value, str):
             try:
                 data = value.encode()
             except UnicodeEncodeError:
                 raise WireError("a string with half a surrogate pair has no encoding") from None
-            head += bytes([_STR]) + _U64.pack(len(data)) + data
+            self._lead(_STR, len(data))
+            self._head += data
         elif isinstance(value, np.ndarray):
-            code = _CODES.get(
-                value.dtype.newbyteorder("<").str if value.dtype.kind in "iuf" else value.dtype.str
-            )
-            if code is None or value.ndim > _MAX_DIMENSIONS:
-                raise WireError(
-                    f"an array of {value.dtype} with {value.ndim} dimensions has no encoding"
-                )
-            head += bytes([_ARRAY, code, value.ndim])
-            head += b"".join(map(_U64.pack, value.shape))
-            head += bytes(-(size + len(head)) % _ALIGN)
-            if value.nbytes:
-                flat = np.ascontiguousarray(value, dtype=_DTYPES[code]).reshape(-1)
-                refer(flat.view(np.uint8).data)
+            self._put_array(value)
         elif isinstance(value, list | tuple):
-            head += bytes([_LIST]) + _U64.pack(len(value))
+            self._lead(_LIST, len(value))
             for item in value:
-                put(item, depth + 1)
+                self.put(item, depth + 1)
         elif isinstance(value, int | np.integer) and not isinstance(value, bool):
             number = int(value)
             data = abs(number).to_bytes((abs(number).bit_length() + 7) // 8, "little")
-            head += bytes([_INT, number < 0]) + _U64.pack(len(data)) + data
+            self._head += bytes([_INT, number < 0]) + _U64.pack(len(data)) + data
         else:
             raise WireError(f"a value of type {type(value).__name__} has no encoding")
 
-    for value in values:
-        put(value, 0)
-    if head or not out:
-        out.append(bytes(head))
-    return out
+    def _put_array(self, value: np.ndarray[Any, Any]) -> None:
+        plain = value.dtype.newbyteorder("<") if value.dtype.kind in "iuf" else value.dtype
+        code = _CODES.get(plain.str)
+        if code is None or value.ndim > _MAX_DIMENSIONS:
+            raise WireError(
+                f"an array of {value.dtype} with {value.ndim} dimensions has no encoding"
+            )
+        self._head += bytes([_ARRAY, code, value.ndim])
+        self._head += b"".join(map(_U64.pack, value.shape))
+        self._head += bytes(-(self._size + len(self._head)) % _ALIGN)
+        if value.nbytes:
+            flat = np.ascontiguousarray(value, dtype=_DTYPES[code]).reshape(-1)
+            self._refer(flat.view(np.uint8).data)
 
 
-def decode(body: Buffer) -> list[Any]:
-    """The values of one body. Arrays are views of `body`, writable if it is."""
-    view = memoryview(body).cast("B")
-    whole = np.frombuffer(view, np.uint8)
-    end = len(view)
-    at = 0
+class _Decoder:
+    def __init__(self, body: Buffer) -> None:
+        self._view = memoryview(body).cast("B")
+        self._whole = np.frombuffer(self._view, np.uint8)
+        self.end = len(self._view)
+        self.at = 0
 
-    def take(count: int, what: str) -> int:
-        nonlocal at
-        if count > end - at:
-            raise WireError(f"{what} of {count} bytes at byte {at}, but only {end - at} are left")
-        start = at
-        at += count
+    def _take(self, count: int, what: str) -> int:
+        left = self.end - self.at
+        if count > left:
+            raise WireError(f"{what} of {count} bytes at byte {self.at}, but only {left} are left")
+        start = self.at
+        self.at += count
         return start
 
-    def u8(what: str) -> int:
-        return view[take(1, what)]
+    def _u8(self, what: str) -> int:
+        return self._view[self._take(1, what)]
 
-    def u64(what: str) -> int:
-        return int(_U64.unpack_from(view, take(8, what))[0])
+    def _u64(self, what: str) -> int:
+        return int(_U64.unpack_from(self._view, self._take(8, what))[0])
 
-    def array() -> np.ndarray[Any, Any]:
-        nonlocal at
-        code, ndim = u8("array type"), u8("array dimensions")
+    def value(self, depth: int) -> Any:
+        if depth > _MAX_DEPTH:
+            raise WireError(f"lists nest deeper than {_MAX_DEPTH}")
+        tag = self._u8("tag")
+        if tag == _BYTES:
+            start = self._take(self._u64("length"), "bytes")
+            return bytes(self._view[start : self.at])
+        if tag == _INT:
+            return self._integer()
+        if tag == _STR:
+            start = self._take(self._u64("length"), "string")
+            try:
+                return str(self._view[start : self.at], "utf-8")
+            except UnicodeDecodeError:
+                raise WireError(f"string at byte {start} is not UTF-8") from None
+        if tag == _ARRAY:
+            return self._array()
+        if tag == _LIST:
+            count, left = self._u64("count"), self.end - self.at
+            if count > left:
+                raise WireError(
+                    f"list of {count} values at byte {self.at}, but only {left} bytes are left"
+                )
+            return [self.value(depth + 1) for _ in range(count)]
+        raise WireError(f"unknown tag {tag} at byte {self.at - 1}")
+
+    def _integer(self) -> int:
+        sign, length = self._u8("sign"), self._u64("length")
+        start = self._take(length, "integer")
+        if sign > 1 or (length and not self._view[self.at - 1]) or (sign and not length):
+            raise WireError(f"integer at byte {start} is not in its one form")
+        magnitude = int.from_bytes(self._view[start : self.at], "little")
+        return -magnitude if sign else magnitude
+
+    def _array(self) -> np.ndarray[Any, Any]:
+        code, ndim = self._u8("array type"), self._u8("array dimensions")
         if code >= len(_DTYPES) or ndim > _MAX_DIMENSIONS:
-            raise WireError(f"array of unknown type {code} or {ndim} dimensions at byte {at}")
-        shape = [u64("array dimension") for _ in range(ndim)]
+            raise WireError(f"array of unknown type {code} or {ndim} dimensions at byte {self.at}")
+        shape = [self._u64("array dimension") for _ in range(ndim)]
         dtype = _DTYPES[code]
         count = 1
         for length in shape:
             if length > 1 << 62:
-                raise WireError(f"array dimension {length} at byte {at}")
+                raise WireError(f"array dimension {length} at byte {self.at}")
             count *= length
-        padding = -at % _ALIGN
-        start = take(padding, "padding")
-        if any(view[start:at]):
+        start = self._take(-self.at % _ALIGN, "padding")
+        if any(self._view[start : self.at]):
             raise WireError(f"padding at byte {start} is not zero")
-        start = take(count * dtype.itemsize, "array")
-        flat = whole[start:at].view(dtype)
+        start = self._take(count * dtype.itemsize, "array")
+        flat = self._whole[start : self.at].view(dtype)
         if dtype.kind == "b" and flat.view(np.uint8).max(initial=0) > 1:
             raise WireError(f"array of booleans at byte {start} holds other bytes than 0 and 1")
         try:
             return flat.reshape(shape)
         except ValueError as error:
             raise WireError(f"array shape {shape} at byte {start}: {error}") from None
-
-    def value(depth: int) -> Any:
-        if depth > _MAX_DEPTH:
-            raise WireError(f"lists nest deeper than {_MAX_DEPTH}")
-        tag = u8("tag")
-        if tag == _BYTES:
-            start = take(u64("length"), "bytes")
-            return bytes(view[start:at])
-        if tag == _INT:
-            sign, length = u8("sign"), u64("length")
-            start = take(length, "integer")
-            if sign > 1 or (length and not view[at - 1]) or (sign and not length):
-                raise WireError(f"integer at byte {start} is not in its one form")
-            magnitude = int.from_bytes(view[start:at], "little")
-            return -magnitude if sign else magnitude
-        if tag == _STR:
-            start = take(u64("length"), "string")
-            try:
-                return str(view[start:at], "utf-8")
-            except UnicodeDecodeError:
-                raise WireError(f"string at byte {start} is not UTF-8") from None
-        if tag == _ARRAY:
-            return array()
-        if tag == _LIST:
-            count = u64("count")
-            if count > end - at:
-                raise WireError(
-                    f"list of {count} values at byte {at}, but only {end - at} bytes are left"
-                )
-            return [value(depth + 1) for _ in range(count)]
-        raise WireError(f"unknown tag {tag} at byte {at - 1}")
-
-    values = []
-    while at < end:
-        values.append(value(0))
-    return values
 
 
 def size_of(buffers: Sequence[Buffer]) -> int:

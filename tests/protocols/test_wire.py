@@ -1,8 +1,10 @@
 """The encoding: round trips, one form for each value, and nothing but `WireError` from bad bytes."""
 
 import contextlib
+import gc
 import struct
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -108,6 +110,22 @@ def test_long_bytes_and_arrays_are_referred_to_and_not_copied():
     finally:
         tracemalloc.stop()
     assert size_of(buffers) > 2 << 20
+
+
+def test_messages_are_freed_without_the_garbage_collector():
+    gc.disable()
+    try:
+        array = np.zeros(1 << 16)
+        data = body(array, [[b"x" * 5000]])
+        alive = [weakref.ref(array)]
+        encode([array, [array]])
+        decoded = decode(data)
+        alive.append(weakref.ref(decoded[0]))
+        del array, decoded
+        assert [ref() for ref in alive] == [None, None]
+        data += b"x"  # no view holds it any more
+    finally:
+        gc.enable()
 
 
 def test_decoded_arrays_are_aligned_writable_views():
