@@ -48,11 +48,12 @@ from protocols.identifiers import Identifiers
 from protocols.oprf_intersect import oprf_intersect
 from protocols.randomness import Random
 from protocols.ring import ring_intersect
+from protocols.shuffle import shuffled
 from protocols.store import MemoryStore, Store
 
 PIECE = 2048  # points computed and sent together: 64 KB, some 80 ms of one core
 SMALL = 3000  # up to here the ring is done before the oblivious transfers are set up
-LARGEST = 1 << 40
+LARGEST = 1 << 32
 
 
 def intersect(
@@ -102,7 +103,7 @@ def _run(
     """One bucket: padded, in a secret order, through the protocol."""
     sizes = {name: plan.capacity(name) for name in names}
     padding = rng.array((sizes[channel.me] - len(digests), 16), np.uint8)
-    order = rng.permutation(sizes[channel.me])
+    order = shuffled(sizes[channel.me], rng)
     values = np.concatenate([digests, padding])[order]
     executor = executor or LocalPool()
     chosen = choose(protocol, reveal, sizes)

@@ -87,7 +87,11 @@ def ring_intersect(
             _refuse_repeats(channel, before, travelled[0], f"in the set of {owner}")
         own = as_tags(receive_array(channel, before, len(values), TAG_BYTES))
 
-    table = _refuse_repeats(channel, before, own, "among this party's own")
+    try:
+        table = Table(own)
+    except RepeatedTagError:
+        Table(as_tags(values))  # if the repeat is ours, the peer has done nothing wrong
+        raise channel.fault(before, "sent an element of this party's set twice") from None
     others = travelled if len(names) == 2 else _compare(channel, own, sizes, piece)
     rows = np.flatnonzero(common(table, len(own), others))
     return in_tag_order(own, rows)
@@ -107,9 +111,9 @@ def _compare(channel: Channel, own: Tags, sizes: Mapping[str, int], piece: int) 
         return lists
 
 
-def _refuse_repeats(channel: Channel, peer: str, tags: Tags, where: str) -> Table:
+def _refuse_repeats(channel: Channel, peer: str, tags: Tags, where: str) -> None:
     try:
-        return Table(tags)
+        Table(tags)
     except RepeatedTagError:
         raise channel.fault(peer, f"sent an element twice {where}") from None
 
