@@ -38,6 +38,7 @@ concerned) a round at each party. Memory: 4 bytes per record besides the columns
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -53,7 +54,7 @@ from anonymity.specialization import (
     Requirement,
     Specializer,
 )
-from coterie.errors import DataError
+from coterie.errors import DataError, PeerError
 from protocols.channel import Channel
 from protocols.class_labels import share_class
 from protocols.codes import pack_codes, unpack_codes
@@ -69,6 +70,8 @@ FindWinner: TypeAlias = Callable[
 ]
 # (this party, contributions so far) -> whether this party takes part in the next round
 TakesPart: TypeAlias = Callable[[str, Mapping[str, int]], bool]
+# (channel, winner, digest of its instruction), before anybody follows it; raises where not all agree
+Confirm: TypeAlias = Callable[[Channel, str, bytes], None]
 
 
 @dataclass(frozen=True)
@@ -106,14 +109,20 @@ def key_of(score: int, attribute: int) -> int:
 def announce_scores(
     channel: Channel, names: Sequence[str], key: int | None
 ) -> tuple[str, int | None] | None:
-    """The plain way to find the winner: every party tells its key, or 0 for Not-participate."""
+    """The plain way to find the winner."""
+    keys = announced_keys(channel, key)
+    best = max(names, key=lambda name: keys[name])
+    return (best, keys[best]) if keys[best] else None
+
+
+def announced_keys(channel: Channel, key: int | None) -> dict[str, int]:
+    """Every party tells its key, or 0 for Not-participate."""
     channel.broadcast(key or 0)
     keys = {**channel.gather(), channel.me: key or 0}
     for peer, value in keys.items():
         if not isinstance(value, int) or not 0 <= value < MOST_SCORE << 16:
             raise channel.fault(peer, "sent no score")
-    best = max(names, key=lambda name: keys[name])
-    return (best, keys[best]) if keys[best] else None
+    return keys
 
 
 def always(me: str, contributions: Mapping[str, int]) -> bool:
@@ -131,6 +140,7 @@ def integrate(
     *,
     find_winner: FindWinner = announce_scores,
     takes_part: TakesPart = always,
+    confirm: Confirm | None = None,
 ) -> Outcome:
     """This party's part of the joint specialization.
 
@@ -148,8 +158,13 @@ def integrate(
             trees, columns, labels, plan.requirements, records, plan.class_name, plan.rule
         )
         run = _Run(channel, plan, table)
-        while run.next_round(find_winner, takes_part):
-            channel.progress(len(run.winners), 0)
+        try:
+            while run.next_round(find_winner, takes_part, confirm):
+                channel.progress(len(run.winners), 0)
+        except PeerError as error:
+            place = error.step or channel.failed_step
+            reason = f"{error.reason}, in round {len(run.winners) + 1}"
+            raise type(error)(error.peer, place, reason) from error
     classes = labels[plan.class_name] if plan.class_name is not None else None
     return Outcome(table, run.winners, run.contributions, classes)
 
@@ -223,7 +238,9 @@ class _Run:
         found.discard(self.plan.holders[attribute])
         return [name for name in self.plan.names if name in found]
 
-    def next_round(self, find_winner: FindWinner, takes_part: TakesPart) -> bool:
+    def next_round(
+        self, find_winner: FindWinner, takes_part: TakesPart, confirm: Confirm | None = None
+    ) -> bool:
         """One specialization or rejection; False when no party takes part any more."""
         channel, table = self.channel, self.table
         candidate = None
@@ -255,6 +272,8 @@ class _Run:
                 for peer in channel.peers:
                     if peer not in informed:
                         self._send(peer, instruction)
+            if confirm is not None:
+                confirm(channel, winner, digest_of(instruction))
             self._perform(winner, winning_key, instruction)
         return True
 
@@ -348,15 +367,27 @@ class _Run:
         self.contributions[winner] += score
 
 
+def digest_of(instruction: Instruction) -> bytes:
+    """What parties compare to know that all were sent the same."""
+    total = hashlib.sha256()
+    head = (instruction.attribute, instruction.node, instruction.score, instruction.split)
+    total.update(repr(head).encode())
+    total.update(np.ascontiguousarray(instruction.children, "<u2").data)
+    return total.digest()
+
+
 __all__ = [
     "Candidate",
+    "Confirm",
     "FindWinner",
     "Outcome",
     "Plan",
     "TakesPart",
     "always",
     "announce_scores",
+    "announced_keys",
     "check_topmost",
+    "digest_of",
     "integrate",
     "key_of",
 ]
