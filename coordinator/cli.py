@@ -337,11 +337,6 @@ def demo(
     _terminate_like_interrupt()
     job, result = work.play(out, tell, not as_json)
     tell("")
-    _print(
-        result,
-        as_json,
-        lambda: [
-            *summary(job, result, out / "result"),
-            f"each organisation's own list stays with it: {out}/NAME/state",
-        ],
-    )
+    _print(result, as_json, lambda: summary(job, result, out / "result"))
+    if job.kind == "intersect":
+        tell(f"each organisation's list of common records stays with it, in {out}/NAME/state")

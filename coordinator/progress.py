@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 _QUIET_SECONDS = 5.0
+_WIDEST = 28  # of a step's name, so that a line fits a narrow terminal
 # Below this the rate says more about the clock than about the job.
 _SHORTEST_RATE_SECONDS = 0.2
 
@@ -122,7 +123,9 @@ class Board:
         with self._lock:
             for party, line in self.lines.items():
                 style = {"failed": "red", "finished": "green"}.get(line.state)
-                table.add_row(party, *_cells(line, now), style=style)
+                _, *numbers = _cells(line, now)
+                step = "/".join(line.step.split("/")[:2]) or line.state
+                table.add_row(party, step[:_WIDEST], *numbers, style=style)
         return table
 
 

@@ -57,7 +57,7 @@ def test_on_a_terminal_there_is_one_line_a_party(clock, monkeypatch):
     assert lines == [
         ["party", "phase", "rows", "rate", "sent", "received", "left"],
         ["lender", "waiting"],
-        ["bank", "ring", "500/1,000", "50/s", "12.0", "kB", "8", "B", "10", "s"],
+        ["bank", "ring/b", "500/1,000", "50/s", "12.0", "kB", "8", "B", "10", "s"],
     ]
 
 
