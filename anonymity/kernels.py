@@ -181,6 +181,14 @@ def sum_groups(groups: Any, hist: Any, slot: Any, found: Any, rows: Any, counts:
 
 
 @compiled
+def fill(order: Any, start: Any, size: Any, used: int, values: Any, out: Any) -> None:
+    """Gives every record the value of its leaf."""
+    for leaf in range(used):
+        for i in range(start[leaf], start[leaf] + size[leaf]):
+            out[order[i]] = values[leaf]
+
+
+@compiled
 def smallest_positive(counts: Any) -> int:
     """The smallest count that is not zero; 0 where there is none."""
     smallest = 0

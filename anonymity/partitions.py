@@ -156,11 +156,28 @@ class Partitions:
         self.used = total
         self.version += 1
 
+    def remove(self, leaves: Array) -> Array:
+        """Leaves out the records of these leaves, and returns them."""
+        parts = [self.order[self.start[x] : self.start[x] + self.size[x]] for x in leaves]
+        gone: Array = np.concatenate(parts) if parts else np.empty(0, self.order.dtype)
+        for groups in self.groups:
+            np.subtract.at(groups.size, groups.of_leaf[leaves], self.size[leaves])
+            groups.version += 1
+        self.size[leaves] = 0
+        self.node[:, leaves] = -2
+        self.version += 1
+        return gone
+
+    def kept(self) -> Array:
+        """The records that were not left out, in order."""
+        stays = np.zeros(self.records, bool)
+        kernels.fill(self.order, self.start, self.size, self.used, np.ones(self.used, bool), stays)
+        return np.flatnonzero(stays)
+
     def generalized(self, attribute: int) -> Array:
-        """The node of each record on an attribute."""
-        out = np.empty(self.records, np.int32)
-        leaves = np.argsort(self.start[: self.used], kind="stable")
-        out[self.order] = np.repeat(self.node[attribute, leaves], self.size[leaves])
+        """The node of each record on an attribute; -1 for one that was left out."""
+        out = np.full(self.records, -1, np.int32)
+        kernels.fill(self.order, self.start, self.size, self.used, self.node[attribute], out)
         return out
 
 

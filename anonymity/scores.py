@@ -75,7 +75,7 @@ def gain_ratio(by_class: Sequence[Sequence[int]]) -> float:
 
 
 def _gain_per_loss(effect: Effect) -> float:
-    losses = [before - after for before, after in effect.smallest]
+    losses = [max(0, before - after) for before, after in effect.smallest]
     return information_gain(effect.by_class) / (1 + sum(losses) / len(losses))
 
 

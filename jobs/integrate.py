@@ -118,17 +118,19 @@ class Integrate:
 
         with channel.step("release"):
             share = {}
+            kept = outcome.table.kept if outcome.table.suppressed else slice(None)
             for attribute in job.of_party(channel.me):
                 if attribute.in_qid:
                     share[attribute.name] = Coded(*outcome.table.generalized(attribute.name))
                 else:
-                    own = plain[attribute.name]
+                    own = plain[attribute.name].take(kept)
                     share[attribute.name] = Coded(own.codes, own.values)
             if outcome.classes is not None and channel.me == plan.class_holders[0]:
                 assert job.class_name is not None  # noqa: S101
-                share[job.class_name] = Coded(outcome.classes.codes, outcome.classes.values)
+                own = outcome.classes.take(kept)
+                share[job.class_name] = Coded(own.codes, own.values)
             write_share(share, workspace.released)
-        return _result(job, outcome, len(rows))
+        return _result(job, outcome)
 
     def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool, records: int) -> Plan:
         """The job's part of the protocol's input, once all know who holds the class."""
@@ -153,6 +155,7 @@ class Integrate:
             class_name=job.class_name,
             sensitive_holders=job.sensitive_holders,
             rule=job.rule,
+            max_suppression=job.max_suppression,
         )
         check_topmost(plan, records)
         return plan
@@ -182,9 +185,10 @@ class Integrate:
         write_release({name: columns[name] for name in wanted}, out / RELEASE)
 
 
-def _result(job: IntegrateJob, outcome: Outcome, records: int) -> dict[str, Any]:
+def _result(job: IntegrateJob, outcome: Outcome) -> dict[str, Any]:
+    suppressed = outcome.table.suppressed
     return {
-        "records": records,
+        "records": outcome.table.records - suppressed,
         "winners": [
             {
                 "attribute": winner.attribute,
@@ -198,6 +202,7 @@ def _result(job: IntegrateJob, outcome: Outcome, records: int) -> dict[str, Any]
         "cut": outcome.table.cut,
         "contributions": {name: mu / SCALE for name, mu in outcome.contributions.items()},
         "anonymity": outcome.table.anonymity,
+        **({"suppressed": suppressed} if job.max_suppression else {}),
     }
 
 

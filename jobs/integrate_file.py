@@ -85,6 +85,12 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
             raise node.error(
                 f"the sensitive '{requirement.sensitive}' is in a qid; it must be in none"
             )
+    suppression_node = section.optional("max_suppression")
+    max_suppression = suppression_node.number(0, 0.5) if suppression_node else 0.0
+    if suppression_node and max_suppression and any(r.model for r in requirements):
+        raise suppression_node.error(
+            "goes with k alone: leaving records out can break a condition on a sensitive column"
+        )
     attributes = []
     for name, node in attributes_node.section().entries():
         if name in matching.columns:
@@ -99,7 +105,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         attributes=tuple(attributes),
         requirements=requirements,
         rule=rule,
-        max_suppression=section.read("max_suppression", lambda n: n.number(0, 0.5), 0.0),
+        max_suppression=max_suppression,
         adversary=section.read(
             "adversary", lambda n: n.choice("semi-honest", "malicious"), "semi-honest"
         ),

@@ -28,7 +28,8 @@ Messages, in order, after the class (`protocols.class_labels`):
                winner to each party that holds a sensitive column concerned: the instruction;
                these to the winner: yes or no; winner to all: yes or no. No: the next round begins
     instruct   winner to all (who do not have it yet): attribute, value, split, score, one child code
-               for each record that has this value, in the order of the leaf partitions
+               for each record that has this value, in the order of the leaf partitions, and whether
+               there is a code more, for records that are left out (`max_suppression`)
 
 Cost, for n records, r rounds, p parties: each round 2 messages in sequence (5 with conditions); the
 winner sends every other party ceil(log2 c) bits per record concerned, for c children, and about 100
@@ -53,6 +54,7 @@ from anonymity.specialization import (
     Labels,
     Requirement,
     Specializer,
+    suppression_limit,
 )
 from coterie.errors import DataError, PeerError
 from protocols.channel import Channel
@@ -89,6 +91,7 @@ class Plan:
     class_name: str | None = None
     sensitive_holders: Mapping[str, str] | None = None
     rule: str = "gain-ratio"
+    max_suppression: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,14 @@ def integrate(
     with channel.step("specialize"):
         trees = _announce(channel, plan, columns)
         table = Specializer(
-            trees, columns, labels, plan.requirements, records, plan.class_name, plan.rule
+            trees,
+            columns,
+            labels,
+            plan.requirements,
+            records,
+            plan.class_name,
+            plan.rule,
+            suppression_limit(plan.max_suppression, records),
         )
         run = _Run(channel, plan, table)
         try:
@@ -310,6 +320,7 @@ class _Run:
 
     def _send(self, peer: str, instruction: Instruction) -> None:
         width = self.table.width(instruction.attribute, instruction.node, instruction.split)
+        width += instruction.leaves_out
         split = [] if instruction.split is None else [instruction.split]
         self.channel.send(
             peer,
@@ -318,6 +329,7 @@ class _Run:
             instruction.score,
             np.array(split, np.float64),
             pack_codes(instruction.children, width),
+            int(instruction.leaves_out),
         )
 
     def _receive(self, winner: str) -> Instruction:
@@ -325,14 +337,14 @@ class _Run:
         received = channel.recv(winner)
         if (
             not isinstance(received, list)
-            or len(received) != 5
-            or not all(isinstance(value, int) for value in received[:3])
+            or len(received) != 6
+            or not all(isinstance(value, int) for value in (*received[:3], received[5]))
             or not isinstance(received[3], np.ndarray)
             or received[3].dtype != np.float64
             or received[3].shape not in ((0,), (1,))
         ):
             raise channel.fault(winner, "sent no instruction")
-        attribute, node, score, splits, packed = received
+        attribute, node, score, splits, packed, leaves_out = received
         split = float(splits[0]) if len(splits) else None
         if not 0 <= attribute < len(table.names):
             raise channel.fault(winner, f"instructs on an attribute {attribute} that is none")
@@ -340,15 +352,17 @@ class _Run:
             raise channel.fault(
                 winner, f"instructs on '{table.names[attribute]}', which it does not hold"
             )
+        if leaves_out not in ((0, 1) if table.most_suppressed else (0,)):
+            raise channel.fault(winner, "leaves out records, which the job does not permit")
         try:
-            width = table.width(attribute, node, split)
+            width = table.width(attribute, node, split) + leaves_out
             count = table.concerned(attribute, node)
             children = unpack_codes(packed, count, width)
         except InvalidError as error:
             raise channel.fault(winner, f"sent an impossible instruction: {error}") from None
         except ValueError as error:
             raise channel.fault(winner, f"sent an instruction that {error}") from None
-        return Instruction(attribute, node, split, score, children)
+        return Instruction(attribute, node, split, score, children, bool(leaves_out))
 
     def _perform(self, winner: str, key: int | None, instruction: Instruction) -> None:
         channel = self.channel

@@ -87,10 +87,12 @@ class Continuous:
         return round(gain([left, right]) * 2**30)
 
 
-def specialize(rows, attributes, class_name, requirements, rule="gain-ratio", holds=None):
+def specialize(
+    rows, attributes, class_name, requirements, rule="gain-ratio", holds=None, most_left_out=0
+):
     """`requirements` are (qid, k). `holds(rows of a group, j)` adds a condition to requirement j.
 
-    Returns (winners, cut, generalized rows).
+    Returns (winners, cut, generalized rows); a row that is left out is None.
     """
     used = [name for name in attributes if any(name in qid for qid, _ in requirements)]
     kinds = {
@@ -108,6 +110,8 @@ def specialize(rows, attributes, class_name, requirements, rule="gain-ratio", ho
     def groups(table, qid):
         found = {}
         for i, row in enumerate(table):
+            if row is None:
+                continue
             found.setdefault(tuple(row[name] for name in qid), []).append(i)
         return found
 
@@ -118,6 +122,20 @@ def specialize(rows, attributes, class_name, requirements, rule="gain-ratio", ho
             for group in groups(table, qid).values()
         )
 
+    def left_out(table):
+        """The table less the groups that are too small, and less those that get too small then."""
+        table = list(table)
+        changed = True
+        while changed:
+            changed = False
+            for qid, k in requirements:
+                for group in groups(table, qid).values():
+                    if len(group) < k:
+                        changed = True
+                        for i in group:
+                            table[i] = None
+        return table
+
     def smallest(table, qid):
         return min(map(len, groups(table, qid).values()))
 
@@ -127,7 +145,7 @@ def specialize(rows, attributes, class_name, requirements, rule="gain-ratio", ho
             for node in order[name]:
                 if node not in cut[name]:
                     continue
-                at = [i for i, row in enumerate(table) if row[name] == node]
+                at = [i for i, row in enumerate(table) if row is not None and row[name] == node]
                 if not at or (class_name and len({classes[i] for i in at}) < 2):
                     continue
                 children = kinds[name].specialize(
@@ -135,8 +153,9 @@ def specialize(rows, attributes, class_name, requirements, rule="gain-ratio", ho
                 )
                 if not children:
                     continue
-                after = [dict(row) for row in table]
+                after = [None if row is None else dict(row) for row in table]
                 parts = [[] for _ in children]
+                places = {}
                 for i in at:
                     [place] = [
                         p
@@ -144,21 +163,39 @@ def specialize(rows, attributes, class_name, requirements, rule="gain-ratio", ho
                         if kinds[name].covers(child, rows[i][name])
                     ]
                     after[i][name] = children[place]
-                    parts[place].append(classes[i])
-                if not satisfied(after):
+                    places[i] = place
+                counted = after
+                if most_left_out and not satisfied(after):
+                    # Scores are of the children that stay; whole partitions elsewhere may go too.
+                    after = left_out(after)
+                    if after.count(None) > most_left_out:
+                        continue
+                    counted = [
+                        row if i not in places or after[i] is not None else None
+                        for i, row in enumerate(counted)
+                    ]
+                for i, place in places.items():
+                    if after[i] is not None:
+                        parts[place].append(classes[i])
+                if not satisfied(after) or not any(parts):
+                    continue
+                if class_name and len({label for part in parts for label in part}) < 2:
                     continue
                 if rule == "gain-ratio":
                     score = ratio(parts)
                 elif rule == "information-gain":
                     score = gain(parts)
                 elif rule == "discernibility":
+                    here = [
+                        None if i in places and after[i] is None else r for i, r in enumerate(table)
+                    ]
                     squares = [
-                        sum(len(g) ** 2 for g in groups(t, used).values()) for t in (table, after)
+                        sum(len(g) ** 2 for g in groups(t, used).values()) for t in (here, counted)
                     ]
                     score = (squares[0] - squares[1]) / len(rows) ** 2
                 else:
                     losses = [
-                        smallest(table, qid) - smallest(after, qid)
+                        max(0, smallest(table, qid) - smallest(counted, qid))
                         for qid, _ in requirements
                         if name in qid
                     ]
@@ -177,5 +214,8 @@ def specialize(rows, attributes, class_name, requirements, rule="gain-ratio", ho
     return (
         winners,
         {name: [kinds[name].label(node) for node in cut[name]] for name in used},
-        [{name: kinds[name].label(row[name]) for name in used} for row in table],
+        [
+            None if row is None else {name: kinds[name].label(row[name]) for name in used}
+            for row in table
+        ],
     )

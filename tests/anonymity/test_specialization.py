@@ -40,6 +40,27 @@ def test_every_score_gives_the_result_of_the_plain_reference(case, rule):
     assert outcome(result) == expected
 
 
+@settings(max_examples=150, deadline=None)
+@given(cases(max_rows=30), st.integers(1, 6), st.sampled_from(sorted(RULES)))
+def test_suppression_gives_the_result_of_the_plain_reference(case, most, rule):
+    class_name = "class" if RULES[rule].needs_class else None
+    expected = reference.specialize(
+        case.rows, case.attributes, class_name, case.requirements, rule, most_left_out=most
+    )
+    result = specialize(
+        case.columns(),
+        case.labels("class") if class_name else None,
+        case.requirement_list(),
+        rule=rule,
+        max_suppression=most / len(case.rows),
+    )
+    winners, cut, rows = outcome(result)
+    assert (winners, cut) == expected[:2]
+    assert rows == [row for row in expected[2] if row is not None]
+    assert result.kept.tolist() == [i for i, row in enumerate(expected[2]) if row is not None]
+    assert result.suppressed == expected[2].count(None) <= most
+
+
 @settings(max_examples=60, deadline=None)
 @given(cases())
 def test_the_smallest_groups_reported_are_those_of_the_table(case):

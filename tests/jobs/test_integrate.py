@@ -168,6 +168,16 @@ def test_the_class_can_be_the_sensitive_column(tmp_path):
     assert result["records"] == 34
 
 
+def test_suppression_leaves_out_no_more_than_it_may_and_says_how_many(tmp_path):
+    job = JOB_FILE.replace("class: Class", "class: Class\nmax_suppression: 0.15")
+    result, out = run(tmp_path, job=job)
+    assert 0 < result["suppressed"] <= 5
+    assert result["records"] == 34 - result["suppressed"] == len(release(out))
+    for (qid, k), entry in zip(REQUIREMENTS, result["anonymity"], strict=True):
+        groups = [tuple(row[name] for name in qid) for row in release(out)]
+        assert min(map(groups.count, groups)) == entry["smallest"] >= k
+
+
 # What is wrong is said before anything leaves a house
 
 
@@ -218,6 +228,11 @@ def test_a_job_file_that_cannot_be_meant_is_refused(tmp_path, old, new, message)
     assert old in JOB_FILE
     error = refused(tmp_path, message, job=JOB_FILE.replace(old, new, 1))
     assert isinstance(error, UsageError)
+
+
+def test_suppression_goes_with_k_alone(tmp_path):
+    job = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}") + "max_suppression: 0.1\n"
+    refused(tmp_path, "max_suppression: goes with k alone", job=job)
 
 
 def replace_in(name, old, new):

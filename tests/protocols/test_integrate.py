@@ -36,6 +36,7 @@ class Split:
     class_holders: tuple
     models: dict | None = None  # requirement -> (sensitive column, model)
     rule: str = "gain-ratio"
+    max_suppression: float = 0.0
 
     @property
     def requirements(self):
@@ -71,6 +72,7 @@ class Split:
             "class" if self.needs_class else None,
             {name: self.holders[name] for name in self.sensitive()},
             self.rule,
+            self.max_suppression,
         )
 
     def party(self, name, **options):
@@ -91,7 +93,12 @@ class Split:
         if any(s == "class" for s, _ in (self.models or {}).values()):
             sensitive["class"] = classes
         return specialize(
-            self.case.columns(), classes, self.requirements, sensitive=sensitive, rule=self.rule
+            self.case.columns(),
+            classes,
+            self.requirements,
+            sensitive=sensitive,
+            rule=self.rule,
+            max_suppression=self.max_suppression,
         )
 
 
@@ -109,6 +116,7 @@ def assert_equal(outcome, single):
     assert outcome.table.winners == single.winners
     assert outcome.table.cut == single.cut
     assert outcome.table.anonymity == single.anonymity
+    assert np.array_equal(outcome.table.kept, single.kept)
     for name in single.names:
         ours, theirs = outcome.table.generalized(name), single.generalized(name)
         assert ours[1] == theirs[1]
@@ -155,6 +163,15 @@ def test_conditions_on_sensitive_columns_give_the_result_of_the_single_table(spl
             split.run()
         assert str(joint.value) == str(error)  # noqa: PT017
         return
+    for outcome in split.run().values():
+        assert_equal(outcome, single)
+
+
+@settings(max_examples=60, deadline=None)
+@given(splits(), st.sampled_from([0.05, 0.1, 0.25]), st.sampled_from(sorted(RULES)))
+def test_suppression_gives_the_result_of_the_single_table(split, share, rule):
+    split.max_suppression, split.rule = share, rule
+    single = split.single()
     for outcome in split.run().values():
         assert_equal(outcome, single)
 
@@ -226,7 +243,7 @@ def test_what_a_party_receives_can_be_written_from_the_final_table(split):
             if party != me:
                 split_at = np.array([] if at is None else [at])
                 packed = pack_codes(codes, len(winner.children))
-                body = wire.encode([attribute, node, score, split_at, packed])
+                body = wire.encode([attribute, node, score, split_at, packed, 0])
                 expected.append((party, b"".join(body)))
         got = [(c.peer, c.body) for c in received[me] if c.step == "specialize/instruct"]
         assert got == expected
@@ -358,6 +375,7 @@ def honest_until_instruct(change):
                 candidate.score,
                 np.array([candidate.split]),
                 pack_codes(table.instruction(candidate).children, 2),
+                0,
             ]
             with channel.step("winner"):
                 announce_scores(channel, split.names, key_of(candidate.score, candidate.attribute))
@@ -375,16 +393,17 @@ def honest_until_instruct(change):
         (lambda b: [0, *b[1:]], "instructs on 'Sex', which it does not hold"),
         (lambda b: [7, *b[1:]], "instructs on an attribute 7 that is none"),
         (lambda b: [b[0], 5, *b[2:]], "'Salary' has no value 5 in its cut"),
-        (lambda b: [*b[:3], np.array([100.0]), b[4]], r"no split of [1-99)"),
-        (lambda b: [*b[:3], np.array([np.nan]), b[4]], r"no split of [1-99)"),
-        (lambda b: [*b[:3], np.array([]), b[4]], r"no split of [1-99)"),
-        (lambda b: [*b[:4], b[4][:-1]], "has 4 bytes where 5 are due"),
-        (lambda b: [*b[:4], b[4] | 0x80], "has bits set beyond its end"),
-        (lambda b: [*b[:4], b[4].astype(np.int64)], "is no array of bytes"),
+        (lambda b: [*b[:3], np.array([100.0]), *b[4:]], r"no split of [1-99)"),
+        (lambda b: [*b[:3], np.array([np.nan]), *b[4:]], r"no split of [1-99)"),
+        (lambda b: [*b[:3], np.array([]), *b[4:]], r"no split of [1-99)"),
+        (lambda b: [*b[:4], b[4][:-1], 0], "has 4 bytes where 5 are due"),
+        (lambda b: [*b[:4], b[4] | 0x80, 0], "has bits set beyond its end"),
+        (lambda b: [*b[:4], b[4].astype(np.int64), 0], "is no array of bytes"),
         (lambda b: [*b[:2], b[2] + 1, *b[3:]], "declared the score"),
-        (lambda b: b[:4], "sent no instruction"),
+        (lambda b: b[:5], "sent no instruction"),
+        (lambda b: [*b[:5], 1], "leaves out records, which the job does not permit"),
         (lambda b: ["Salary", *b[1:]], "sent no instruction"),
-        (lambda b: [*b[:4], np.array([1, 0, 0, 0, 0], np.uint8)], "violates requirement 2"),
+        (lambda b: [*b[:4], np.array([1, 0, 0, 0, 0], np.uint8), 0], "violates requirement 2"),
     ],
 )
 def test_an_instruction_that_no_honest_party_gives_names_its_sender(change, message):
