@@ -59,9 +59,7 @@ class Intersect:
         common = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
         # In the order of the party's own table: the joint order is of no use to a reader.
         table = prepared.columns.take(pa.array(np.sort(common)))
-        pacsv.write_csv(
-            table, workspace.kept / "common.csv", pacsv.WriteOptions(quoting_style="needed")
-        )
+        pacsv.write_csv(table, workspace.kept / "common.csv")
         return {"records": len(common)}
 
     def assemble(self, job: IntersectJob, released: Mapping[str, Path], out: Path) -> None:
