@@ -28,6 +28,7 @@ from coterie.errors import (
 from party.config import PartyConfig, load_party
 from party.journal import verify_audit
 from party.server import PartyServer
+from party.spool import keep_memory_together
 from party.transport import explain
 from protos import party_pb2 as pb
 from protos.party_pb2_grpc import JobsStub
@@ -55,6 +56,7 @@ def serve(file: Path, as_json: bool) -> int:
 
     Ends with 0 after SIGTERM, with 130 after Ctrl-C.
     """
+    keep_memory_together()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     stopping = threading.Event()
     caught: list[int] = []

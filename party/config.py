@@ -12,6 +12,7 @@ from pathlib import Path
 
 from coterie.errors import UsageError
 from jobs.document import Node, Section, read_document
+from jobs.identifiers import read_compute
 from jobs.model import party_name
 from jobs.sources import Source, parse_source
 from party.identity import Identity, Pin, load_identity, load_pin
@@ -43,6 +44,7 @@ class PartyConfig:
     memory: int
     heartbeat: Heartbeat
     policy: Policy
+    compute: str = "local"
 
     @property
     def own_address(self) -> str:
@@ -72,9 +74,10 @@ def load_party(path: Path) -> PartyConfig:
     memory = section.read("memory", _bytes, _half_of_the_memory())
     heartbeat = section.read("heartbeat", _heartbeat, Heartbeat())
     policy = section.read("policy", _policy, Policy())
+    compute = section.read("compute", read_compute, "local")
     section.close()
     return PartyConfig(
-        path, name, listen, identity, peers, source, state, memory, heartbeat, policy
+        path, name, listen, identity, peers, source, state, memory, heartbeat, policy, compute
     )
 
 

@@ -7,6 +7,8 @@ unlinked files of some tens of MB each; a file is given back to the disk when it
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import struct
 import tempfile
@@ -18,6 +20,17 @@ MEMORY = 32 << 20
 _SEGMENT = 64 << 20
 _OVERHEAD = 64  # bytes a small frame takes beside its data
 _LENGTH = struct.Struct("<I")
+
+
+def keep_memory_together() -> None:
+    """Tells the C library to use two pools of memory instead of eight for each core.
+
+    Frames are taken in by one thread and freed by another; with many pools, what is freed in one
+    is not used by the others, and a long stream makes the process grow without need.
+    """
+    pools = -8  # M_ARENA_MAX of glibc; other C libraries have no such function
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).mallopt(pools, 2)
 
 
 class _Segment:

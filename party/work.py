@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import replace
 from typing import Any
 
 from coterie.errors import (
@@ -135,7 +136,10 @@ class Worker:
                     traffic.received_bytes,
                 )
 
-            run_party(job, prepared, session, record.job_id, Random(), record.workspace, listen)
+            workspace = replace(
+                record.workspace, memory=self._config.memory, compute=self._config.compute
+            )
+            run_party(job, prepared, session, record.job_id, Random(), workspace, listen)
             session.finish()
             self._end(record, None)
         except MemoryError:

@@ -163,8 +163,7 @@ class Houses:
         for name in self.names:
             self.serve(name)
 
-    def spawn(self, name: str) -> subprocess.Popen[str]:
-        """A server in a process of its own, once it listens."""
+    def launch(self, name: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-m", "coterie", "party", "serve", str(self.path(name)), "--json"],
             stdout=subprocess.PIPE,
@@ -174,14 +173,24 @@ class Houses:
         )
         self.processes[name] = process
         self.stack.callback(_end_process, process)
+        return process
+
+    def await_start(self, name: str) -> None:
+        process = self.processes[name]
         line = process.stdout.readline()
         assert line, process.communicate()[1]
         assert json.loads(line)["listen"].endswith(f":{self.ports[name]}")
-        return process
+
+    def spawn(self, name: str) -> None:
+        """A server in a process of its own, once it listens."""
+        self.launch(name)
+        self.await_start(name)
 
     def spawn_all(self) -> None:
         for name in self.names:
-            self.spawn(name)
+            self.launch(name)
+        for name in self.names:
+            self.await_start(name)
 
     def coordinator(self, name: str = "analyst") -> Coordinator:
         addresses = {n: f"127.0.0.1:{port}" for n, port in self.ports.items()}

@@ -1,5 +1,6 @@
 """A party server as coordinators, peers and its operator meet it, over real mTLS."""
 
+import dataclasses
 import json
 import threading
 
@@ -16,6 +17,7 @@ from party.server import PartyServer
 from party.transport import METHOD
 from protos import party_pb2 as pb
 from protos.party_pb2_grpc import JobsStub
+from tests.party.authority import Authority
 from tests.party.houses import Coordinator, status
 
 COMMON = [f"p{i}" for i in range(2, 20)]
@@ -246,9 +248,9 @@ def test_only_the_proposer_may_touch_a_job(houses, call, caller):
     analyst = houses.stub("analyst", "bank")
     assert analyst.Propose(proposal, timeout=10).state == pb.ACCEPTED
     request = pb.Cancellation if call == "Cancel" else pb.JobRef
+    answer = getattr(houses.stub(caller, "bank"), call)
     with pytest.raises(grpc.RpcError) as caught:
-        answer = getattr(houses.stub(caller, "bank"), call)(request(job_id="a" * 32), timeout=10)
-        list(answer)
+        list(answer(request(job_id="a" * 32), timeout=10))
     assert status(caught)[0] == grpc.StatusCode.NOT_FOUND
     assert f"'{caller}' has no job" in status(caught)[1]
 
@@ -348,8 +350,6 @@ def test_a_job_that_ran_when_the_server_stopped_has_failed(houses):
 
 
 def test_whoever_has_a_certificate_of_another_authority_is_not_let_in(houses, tmp_path):
-    from tests.party.authority import Authority
-
     houses.serve("bank")
     stranger = Authority(tmp_path / "other").identity("analyst")
     own = load_identity(
@@ -358,8 +358,6 @@ def test_whoever_has_a_certificate_of_another_authority_is_not_let_in(houses, tm
         houses.authority.folder / "analyst.key",
         houses.authority.path,
     )
-    import dataclasses
-
     forged = dataclasses.replace(own, certificate=stranger.certificate, key=stranger.key)
     channel = forged.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
     with pytest.raises(grpc.RpcError) as caught:
@@ -387,8 +385,6 @@ def test_an_expired_certificate_is_not_let_in(houses):
     houses.serve("bank")
     path = houses.authority.issue("analyst", file="old", days=-1)
     own = houses.authority.identity("analyst")
-    import dataclasses
-
     old = dataclasses.replace(
         own, certificate=path.read_bytes(), key=path.with_suffix(".key").read_bytes()
     )
@@ -402,8 +398,6 @@ def test_an_expired_certificate_is_not_let_in(houses):
 def test_a_certificate_whose_two_names_differ_is_refused(houses):
     houses.serve("bank")
     path = houses.authority.issue("analyst", file="two", dns="someone")
-    import dataclasses
-
     own = houses.authority.identity("analyst")
     two = dataclasses.replace(
         own, certificate=path.read_bytes(), key=path.with_suffix(".key").read_bytes()

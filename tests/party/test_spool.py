@@ -77,12 +77,16 @@ def test_memory_stays_bounded_however_much_waits(tmp_path):
 
 def test_a_disk_that_takes_no_more_is_an_error(tmp_path):
     spool = Spool(tmp_path, 0)
+
+    def fill():
+        for _ in range(10):
+            spool.put(bytes(30_000))
+
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:
         with pytest.raises(OSError, match="too large"):
-            for _ in range(10):
-                spool.put(bytes(30_000))
+            fill()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert spool.get() == bytes(30_000)  # what was taken before is whole

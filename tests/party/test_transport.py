@@ -267,7 +267,7 @@ def test_a_sender_tries_again_until_the_peer_knows_the_session(network):
 def test_a_peer_that_never_knows_the_session_is_named_at_the_deadline(network):
     lonely = network.nodes["a"].session(SESSION, ("b",))
     lonely.start(lambda peer: network.connect("a", peer))
-    with pytest.raises(PeerLostError, match="b: .*cannot be reached: b knows no such session"):
+    with pytest.raises(PeerLostError, match=r"b: .*cannot be reached: b knows no such session"):
         lonely.receive("b")
     lonely.close(0)
 
@@ -281,7 +281,7 @@ def test_sending_without_end_to_a_peer_that_does_not_listen_ends_at_the_deadline
         while True:
             channel.send("b", bytes(1 << 20))
 
-    with pytest.raises(PeerLostError, match="^b: "):
+    with pytest.raises(PeerLostError, match=r"^b: "):
         flood()
     lonely.close(0)
 
@@ -290,7 +290,7 @@ def test_an_address_where_nobody_listens_is_named_with_the_cause(network):
     lonely = network.nodes["a"].session(SESSION, ("b",))
     identity = network.nodes["a"].identity
     lonely.start(lambda peer: identity.connect(peer, "127.0.0.1:1"))
-    with pytest.raises(PeerLostError, match="b: .*cannot be reached: connection refused"):
+    with pytest.raises(PeerLostError, match=r"b: .*cannot be reached: connection refused"):
         lonely.receive("b")
     lonely.close(0)
 

@@ -1,0 +1,59 @@
+"""One end of a long stream, as a process of its own: `python stream_end.py NAME FOLDER COUNT`.
+
+Tells its port, hears the other end's, and sends (a) or receives (b) COUNT arrays of 8 MB. The
+receiver waits for a word before it reads. At the end it prints the most memory it ever used.
+"""
+
+import json
+import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from party.identity import load_identity
+from party.spool import keep_memory_together
+from party.transport import Heartbeat
+from protocols.channel import Channel
+from tests.party.links import Node
+
+
+class Certificates:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def identity(self, name: str):
+        path = self.folder / f"{name}.crt"
+        return load_identity(name, path, path.with_suffix(".key"), self.folder / "ca.crt")
+
+
+def main() -> None:
+    name, folder, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    keep_memory_together()  # as `coterie party serve` does
+    other = "b" if name == "a" else "a"
+    node = Node(name, Certificates(folder / "certs"), folder, Heartbeat(0.5, 20))
+    session = node.session("s", (other,))
+    print(node.port, flush=True)
+    port = int(sys.stdin.readline())
+    session.start(lambda peer: node.identity.connect(peer, f"127.0.0.1:{port}"))
+    channel = Channel(session, "s")
+    if name == "a":
+        array = np.arange(1 << 20, dtype=np.float64)
+        for number in range(count):
+            array[0] = number
+            channel.send(other, array)
+        print("sent", flush=True)
+    else:
+        sys.stdin.readline()
+        for number in range(count):
+            array = channel.recv(other)
+            assert array.shape == (1 << 20,)
+            assert (array[0], array[-1]) == (number, (1 << 20) - 1)
+    session.finish()
+    session.close()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"peak": peak}), flush=True)
+    node.server.stop(0)
+
+
+main()

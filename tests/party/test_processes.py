@@ -1,0 +1,118 @@
+"""Servers as processes that are stopped, killed and frozen; and a gigabyte between two of them."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from party.journal import verify_audit
+from protos import party_pb2 as pb
+from tests.party.authority import Authority
+from tests.party.houses import ROOT
+
+
+def begin(houses):
+    """A job that runs at the lender and the bank and waits for the card company."""
+    coordinator = houses.coordinator()
+    job_id, decisions = coordinator.propose(houses.job())
+    assert {d.state for d in decisions.values()} == {pb.ACCEPTED}
+    coordinator.start(job_id, ["lender", "bank"])
+    for name in ("lender", "bank"):
+        for event in coordinator.watch(job_id, name):
+            if event.step == "agree":
+                break
+    return coordinator, job_id
+
+
+def test_a_job_runs_between_processes(houses):
+    houses.spawn_all()
+    coordinator = houses.coordinator()
+    job_id, _ = coordinator.propose(houses.job())
+    coordinator.start(job_id)
+    assert {coordinator.end(job_id, name).state for name in houses.names} == {pb.FINISHED}
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_server_that_is_stopped_tells_its_peers_and_its_coordinator(houses, number, code):
+    houses.spawn_all()
+    coordinator, job_id = begin(houses)
+    at_bank = coordinator.watch(job_id, "bank")
+    assert next(at_bank).state == pb.ACCEPTED
+    houses.processes["bank"].send_signal(number)
+    *_, last = at_bank
+    assert (last.state, last.culprit, last.exit_code) == (pb.FAILED, "bank", 6)
+    assert last.error == "bank: was stopped by its operator (step 'agree')"
+    event = coordinator.end(job_id, "lender")
+    assert (event.state, event.culprit, event.exit_code) == (pb.FAILED, "bank", 6)
+    assert event.error == last.error
+    assert houses.processes["bank"].wait(20) == code
+    _, errors = houses.processes["bank"].communicate()
+    assert "Traceback" not in errors
+    assert verify_audit(houses.state("bank") / "audit.log") >= 5
+
+
+def test_a_killed_party_is_named_at_once(houses):
+    houses.heartbeat = (0.2, 30.0)  # far longer than the test: the broken connection tells
+    for name in houses.names:
+        houses.write(name)
+    houses.spawn_all()
+    coordinator, job_id = begin(houses)
+    houses.processes["bank"].kill()
+    event = coordinator.end(job_id, "lender", timeout=20)
+    assert (event.state, event.culprit, event.exit_code) == (pb.FAILED, "bank", 6)
+    assert event.error.startswith("bank: ")
+    assert "(step 'agree')" in event.error
+    houses.processes["bank"].wait(10)
+    houses.spawn("bank")
+    event = houses.coordinator().end(job_id, "bank")
+    assert (event.state, event.error) == (pb.FAILED, "the server was restarted")
+
+
+def test_a_frozen_party_is_named_by_all_others_at_the_deadline(houses):
+    houses.spawn_all()
+    coordinator = houses.coordinator()
+    job_id, _ = coordinator.propose(houses.job())
+    houses.processes["bank"].send_signal(signal.SIGSTOP)
+    coordinator.start(job_id, ["lender", "card"])
+    for name in ("lender", "card"):
+        event = coordinator.end(job_id, name)
+        assert (event.state, event.culprit, event.exit_code) == (pb.FAILED, "bank", 6)
+        assert event.error.startswith("bank: was not heard of for 3 s")
+        assert "(step 'agree')" in event.error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["along", "afterwards"])
+def test_a_gigabyte_passes_between_two_processes_in_bounded_memory(tmp_path, when):
+    authority = Authority(tmp_path / "certs")
+    authority.issue("a")
+    authority.issue("b")
+    ends = {
+        name: subprocess.Popen(
+            [sys.executable, "-m", "tests.party.stream_end", name, str(tmp_path), "128"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        for name in "ab"
+    }
+    try:
+        ports = {name: end.stdout.readline().strip() for name, end in ends.items()}
+        for name, other in (("a", "b"), ("b", "a")):
+            ends[name].stdin.write(ports[other] + "\n")
+            ends[name].stdin.flush()
+        if when == "afterwards":  # everything waits at the receiver, most of it on disk
+            assert ends["a"].stdout.readline() == "sent\n"
+        ends["b"].stdin.write("read\n")
+        ends["b"].stdin.flush()
+        for name in "ab":
+            *_, last = ends[name].communicate(timeout=100)[0].splitlines()
+            assert json.loads(last)["peak"] < 300e6
+            assert ends[name].returncode == 0
+    finally:
+        for end in ends.values():
+            end.kill()
+            end.wait()
