@@ -27,7 +27,9 @@ class Authority:
         certificate = self._sign(self._name, self._key.public_key(), None, 30, ca=True)
         self.path.write_bytes(certificate.public_bytes(Encoding.PEM))
 
-    def _sign(self, subject: Any, key: Any, dns: str | None, days: float, ca: bool) -> Any:
+    def _sign(
+        self, subject: Any, key: Any, dns: str | None, days: float, ca: bool, start: float = -60
+    ) -> Any:
         now = datetime.now(UTC)
         builder = (
             x509.CertificateBuilder()
@@ -35,7 +37,7 @@ class Authority:
             .issuer_name(self._name)
             .public_key(key)
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=60))
+            .not_valid_before(now + timedelta(days=start))
             .not_valid_after(now + timedelta(days=days))
             .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
         )
@@ -45,12 +47,20 @@ class Authority:
         return builder.sign(self._key, hashes.SHA256())
 
     def issue(
-        self, name: str, *, file: str | None = None, days: float = 30, dns: str | None = None
+        self,
+        name: str,
+        *,
+        file: str | None = None,
+        days: float = 30,
+        dns: str | None = None,
+        start: float = -60,
     ) -> Path:
         """Writes FILE.crt and FILE.key and returns the certificate's path."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        certificate = self._sign(subject, key.public_key(), dns or name, days, ca=False)
+        certificate = self._sign(
+            subject, key.public_key(), dns or name, days, ca=False, start=start
+        )
         path = self.folder / f"{file or name}.crt"
         path.write_bytes(certificate.public_bytes(Encoding.PEM))
         key_path = path.with_suffix(".key")

@@ -132,11 +132,11 @@ class Houses:
     def state(self, name: str) -> Path:
         return self.folder / f"state-{name}"
 
-    def write(self, name: str, **changes: Any) -> None:
+    def write(self, name: str, /, **changes: Any) -> None:
         """Writes the party file; `policy` is merged, other keys replaced, None takes one out."""
         content = self.party_file(name)
         for key, value in changes.items():
-            if key == "policy":
+            if key == "policy" and value is not None:
                 content["policy"].update(value)
             elif value is None:
                 content.pop(key)

@@ -1,0 +1,106 @@
+"""The policy denies what it does not list, and says which rule and which value."""
+
+import dataclasses
+
+import pytest
+
+from jobs.kind import Columns
+from jobs.model import Job, PartyEntry
+from party import policy as policy_module
+from party.policy import Policy, judge, judge_coordinator
+
+ALL = Policy(
+    coordinators=frozenset({"analyst"}),
+    kinds=frozenset({"plain"}),
+    peers=frozenset({"bank", "card"}),
+    use=frozenset({"ID", "Sex", "Job"}),
+    release=frozenset({"Sex", "Job"}),
+    smallest_k=4,
+    consent="auto",
+)
+PARTIES = tuple(PartyEntry(name, None, None) for name in ("lender", "bank", "card"))
+JOB = Job("plain", "test", PARTIES, "", {})
+
+
+class PlainKind:
+    """A kind that wants three columns, releases two, in groups of k."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def columns(self, job, party):
+        assert party == "lender"
+        return Columns(used=("ID", "Sex", "Job"), released=("Sex", "Job"))
+
+    def smallest_k(self, job):
+        return self.k
+
+
+@pytest.fixture
+def kind(monkeypatch):
+    made = PlainKind(4)
+    monkeypatch.setitem(policy_module.KINDS, "plain", made)
+    return made
+
+
+def verdict(**changes):
+    return judge(dataclasses.replace(ALL, **changes), JOB, "lender", "analyst")
+
+
+def test_a_policy_that_lists_everything_permits(kind):
+    assert verdict() == []
+
+
+def test_the_default_policy_refuses_for_every_rule(kind):
+    rules = [reason.split()[0] for reason in judge(Policy(), JOB, "lender", "analyst")]
+    assert rules == [
+        "policy.coordinators",
+        "policy.kinds",
+        "policy.peers",
+        "policy.peers",
+        "policy.columns.use",
+        "policy.columns.use",
+        "policy.columns.use",
+        "policy.columns.release",
+        "policy.columns.release",
+        "policy.smallest_k",
+    ]
+
+
+NOBODY = frozenset()
+RULES = {
+    "coordinators": (NOBODY, ["policy.coordinators does not list the coordinator 'analyst'"]),
+    "kinds": (frozenset({"integrate"}), ["policy.kinds does not list the kind 'plain'"]),
+    "peers": (frozenset({"bank"}), ["policy.peers does not list the party 'card'"]),
+    "use": (frozenset({"ID", "Sex"}), ["policy.columns.use does not list the column 'Job'"]),
+    "release": (frozenset({"Job"}), ["policy.columns.release does not list the column 'Sex'"]),
+    "smallest_k": (5, ["policy.smallest_k is 5, and the job releases groups of 4"]),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_refuses_alone(kind, rule):
+    value, reasons = RULES[rule]
+    assert verdict(**{rule: value}) == reasons
+
+
+def test_a_job_that_releases_no_groups_needs_no_smallest_k(kind):
+    kind.k = None
+    assert verdict(smallest_k=None) == []
+
+
+def test_a_job_that_releases_groups_needs_a_smallest_k_in_the_policy(kind):
+    assert verdict(smallest_k=None) == [
+        "policy.smallest_k is not set, and the job releases groups of 4"
+    ]
+
+
+def test_larger_groups_than_asked_for_are_permitted(kind):
+    kind.k = 100
+    assert verdict() == []
+
+
+def test_names_are_compared_exactly():
+    assert judge_coordinator(ALL, "analyst") == []
+    assert judge_coordinator(ALL, "Analyst") != []
+    assert judge_coordinator(ALL, "analyst ") != []
