@@ -88,11 +88,12 @@ def read_matching(section: Section) -> Matching:
         reveal,
         protocol,
         section.read("pad_to", lambda n: n.integer(minimum=1, maximum=2**40), None),
-        section.read("compute", _compute, "local"),
+        section.read("compute", read_compute, "local"),
     )
 
 
-def _compute(node: Node) -> str:
+def read_compute(node: Node) -> str:
+    """Where bulk operations run; also a key of the party file, where it is a permission."""
     value = node.text()
     if value != "local" and not re.fullmatch(r"dask://[^\s/:]+:[0-9]{1,5}", value):
         raise node.error(f"must be local or dask://HOST:PORT, not '{value}'")
