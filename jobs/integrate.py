@@ -18,6 +18,7 @@ from anonymity.columns import Column, categorical_column, continuous_column, enc
 from anonymity.scores import SCALE
 from anonymity.specialization import Labels
 from coterie.errors import DataError, VerificationError
+from jobs.conduct import Conduct, honest_conduct
 from jobs.document import Section
 from jobs.identifiers import PreparedIdentifiers, prepare_identifiers
 from jobs.integrate_file import IntegrateJob, parse_integrate
@@ -114,7 +115,8 @@ class Integrate:
         labels = {name: plain[name] for name in job.sensitive_holders if name in plain}
         if classes is not None and job.class_name is not None:
             labels[job.class_name] = classes
-        outcome = integrate(channel, plan, columns, labels, len(rows), rng)
+        conduct = self.conduct(job, channel.me, rng)
+        outcome = integrate(channel, plan, columns, labels, len(rows), rng, **vars(conduct))
 
         with channel.step("release"):
             share = {}
@@ -131,6 +133,10 @@ class Integrate:
                 share[job.class_name] = Coded(own.codes, own.values)
             write_share(share, workspace.released)
         return _result(job, outcome)
+
+    def conduct(self, job: IntegrateJob, party: str, rng: Random) -> Conduct:
+        """What this party does; a simulation of deviating parties replaces it."""
+        return honest_conduct(job, rng)
 
     def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool, records: int) -> Plan:
         """The job's part of the protocol's input, once all know who holds the class."""
