@@ -20,10 +20,10 @@ Messages for n instances of a circuit with e evaluator's input bits, a AND gates
     evaluator -> garbler   what it is about to run; columns for n e transfers, 16 n e bytes
     garbler -> evaluator   the same and a seed, from which the evaluator draws the labels of the
                            garbler's inputs (they are random whatever the input is: the garbler
-                           picks the other label to fit), for outputs shown to the evaluator their
-                           colours
+                           picks the other label to fit)
     garbler -> evaluator   tables, 32 n a bytes, with 16 n o bytes to check outputs, in chunks of
-                           about 1 MB while more are being garbled
+                           about 2 MB while more are being garbled
+    garbler -> evaluator   colours of outputs shown to the evaluator, a byte each
     evaluator -> garbler   labels of outputs shown to the garbler, 16 bytes each
 One round; one and a half if the garbler learns something. The session starts with base transfers.
 Cost: 8 blocks of AES an AND gate for the garbler, 4 for the evaluator.
@@ -43,7 +43,7 @@ import numpy as np
 from protocols.aes import OUTPUT, Blocks, hashed
 from protocols.boolean import AND, Bits, Circuit, check_inputs
 from protocols.channel import Channel
-from protocols.half_gates import Worker
+from protocols.half_gates import EVALUATE_LANES, Worker
 from protocols.oblivious_transfer import Receiver, Sender
 from protocols.randomness import Random
 
@@ -51,7 +51,7 @@ Reveal: TypeAlias = Literal["garbler", "evaluator", "both", "shares"]
 Revealed: TypeAlias = "dict[str, Bits | None]"
 
 MODES = ("garbler", "evaluator", "both", "shares")
-CHUNK_ANDS = 1 << 15  # AND gates a message, which then has 1 MB
+CHUNK_ANDS = 1 << 16  # AND gates a message, which then has 2 MB
 AGREE, TABLES, OUTPUTS = "agree", "tables", "outputs"
 _SEED = 32
 
@@ -67,6 +67,7 @@ def _parts(circuit: Circuit, count: int) -> Iterator[tuple[int, int, int, int]]:
                 yield instance, instance + 1, start, stop
         return
     many = CHUNK_ANDS // max(len(ands), 1)
+    many = max(many - many % EVALUATE_LANES, 1)
     for first in range(0, count, many):
         yield first, min(first + many, count), 0, gates
 

@@ -1,0 +1,261 @@
+"""Garbled circuits and oblivious transfer between two processes of this machine.
+
+Both parties are processes with gRPC servers and mTLS between them; `--tcp` adds the same over a bare
+socket, which is what other libraries of this kind measure. Reported are AND gates and transfers a
+second, wall time from both parties ready to both done, everything included that happens after the
+base transfers (which are reported apart). Beside it in the same run: MPyC comparing as many pairs of
+32-bit numbers (three parties, as it needs), and the AES of OpenSSL, whose speed divided by the
+eight blocks that a garbled AND gate costs is an upper bound for any fixed-key garbling here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+REPEATS = 3
+
+
+def comparison_circuit(width: int = 32) -> Any:
+    from protocols.circuits import Builder
+
+    builder = Builder()
+    x, y = builder.input("x", width), builder.input("y", width)
+    builder.output("less", [builder.less(x, y)])
+    return builder.build()
+
+
+def product_circuit(width: int = 32) -> Any:
+    """Mostly AND gates, as a measure of gates."""
+    from protocols.circuits import Builder
+
+    builder = Builder()
+    x, y = builder.input("x", width), builder.input("y", width)
+    builder.output("product", builder.multiply(x, y, 2 * width))
+    return builder.build()
+
+
+def pairs(count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Numbers to compare; 31 bits, because MPyC's 32-bit integers are signed."""
+    x, y = np.random.default_rng(1).integers(0, 1 << 31, (2, count), dtype=np.uint64)
+    return x, y
+
+
+def party(channel: Any, names: list[str], sizes: dict[str, int]) -> dict[str, float]:
+    """One side: the first party garbles and sends, the second evaluates and receives."""
+    from protocols.circuits import from_bits, to_bits
+    from protocols.garbling import Evaluator, Garbler
+    from protocols.multiplication import receive_products, send_products
+    from protocols.oblivious_transfer import Receiver, Sender
+    from protocols.randomness import Random
+
+    first = channel.me == names[0]
+    [peer] = channel.peers
+    rng = Random()
+
+    def together() -> float:
+        with channel.step("together"):
+            channel.send(peer, 0)
+            channel.recv(peer)
+        return time.perf_counter()
+
+    def best(work: Callable[[], Any], check: Callable[[Any], bool] = lambda result: True) -> float:
+        seconds = []
+        for _ in range(REPEATS):
+            start = together()
+            result = work()
+            together()
+            seconds.append(time.perf_counter() - start)
+            if not check(result):
+                raise RuntimeError("a wrong result")
+        return min(seconds)
+
+    start = together()
+    role: Any = (Garbler if first else Evaluator)(channel, peer, rng)
+    results = {"base_seconds": time.perf_counter() - start}
+    session: Any = (Sender if first else Receiver)(channel, peer, rng)
+
+    circuit = product_circuit()
+    values = pairs(max(sizes["instances"], sizes["comparisons"], sizes["products"]))
+    own = values[0] if first else values[1]
+    name = "x" if first else "y"
+
+    def run(circuit: Any, count: int, output: str, expected: Any) -> float:
+        bits = {name: to_bits(own[:count], 32)}
+        role.run(circuit, {name: bits[name][:9]}, "both")  # compiles what is not yet compiled
+        return best(
+            lambda: role.run(circuit, bits, "both"),
+            lambda result: bool((from_bits(result[output]) == expected).all()),
+        )
+
+    x, y = values
+    count = sizes["instances"]
+    seconds = run(circuit, count, "product", x[:count] * y[:count])
+    results["ands_a_second"] = count * circuit.ands / seconds
+    results["single_seconds"] = run(circuit, 1, "product", x[:1] * y[:1])
+    count = sizes["comparisons"]
+    results["comparisons_seconds"] = run(comparison_circuit(), count, "less", x[:count] < y[:count])
+    results["comparison_seconds"] = run(comparison_circuit(), 1, "less", x[:1] < y[:1])
+
+    count = sizes["transfers"]
+    choices = rng.bits(count)
+    packed = np.packbits(choices, bitorder="little")
+    for kind, work in (
+        ("correlated", lambda: session.correlated(count if first else choices)),
+        ("random", lambda: session.random(count if first else choices)),
+        (
+            "bits",
+            lambda: session.random_bits(count) if first else session.random_bits(packed, count),
+        ),
+    ):
+        work()
+        results[f"{kind}_transfers_a_second"] = count / best(work)
+    count = sizes["products"]
+    multiply: Any = send_products if first else receive_products
+    multiply(session, own[:9], 1 << 64, 64)
+    results["products_64_a_second"] = count / best(
+        lambda: multiply(session, own[:count], 1 << 64, 64)
+    )
+    return results
+
+
+def measure_grpc(sizes: dict[str, int]) -> dict[str, float]:
+    from bench._sessions import run
+
+    results = run("bench.garbling:party", [sizes, sizes])
+    return {
+        key: max(r[key] for r in results) if "seconds" in key else min(r[key] for r in results)
+        for key in results[0]
+    }
+
+
+def aes_blocks_a_second(quick: bool) -> float:
+    """OpenSSL's AES-128 in bulk on one core, blocks that fit the cache."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    data, out = bytes(1 << 16), bytearray((1 << 16) + 16)
+    cipher = Cipher(algorithms.AES(bytes(16)), modes.ECB()).encryptor()
+    rounds = 200 if quick else 2000
+    best = 0.0
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        for _ in range(rounds):
+            cipher.update_into(data, out)
+        best = max(best, rounds * len(data) / 16 / (time.perf_counter() - start))
+    return best
+
+
+def measure_mpyc(count: int) -> dict[str, float]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
+    addresses = [f"-P127.0.0.1:{s.getsockname()[1]}" for s in sockets]
+    for s in sockets:
+        s.close()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "bench.garbling", *addresses, f"-I{i}", "--no-log"],
+            stdout=subprocess.PIPE if i == 0 else subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=Path(__file__).parent.parent,
+            env={**os.environ, "COTERIE_BENCH_MPYC": str(count)},
+            text=True,
+        )
+        for i in range(3)
+    ]
+    output, errors = processes[0].communicate(timeout=900)
+    for process in processes[1:]:
+        process.communicate(timeout=60)
+    if processes[0].returncode:
+        raise RuntimeError(f"MPyC failed: {errors[-500:]}")
+    return dict(json.loads(output.strip().splitlines()[-1]))
+
+
+def mpyc_party(count: int) -> None:
+    """One of MPyC's parties: comparisons of shared numbers, all in flight at once, and as arrays."""
+    from mpyc.runtime import mpc
+
+    integer = mpc.SecInt(32)
+    x, y = pairs(count)
+    expected = [int(v) for v in x < y]
+
+    async def main() -> None:
+        await mpc.start()
+        a = mpc.input([integer(int(v)) for v in x], 0)
+        b = mpc.input([integer(int(v)) for v in y], 1)
+        await mpc.gather([a, b])
+
+        async def best(work: Any, check: list[int]) -> float:
+            seconds = []
+            for _ in range(REPEATS):
+                await mpc.transfer(b"")
+                start = time.perf_counter()
+                result = [int(v) for v in await mpc.output(work())]
+                seconds.append(time.perf_counter() - start)
+                if result != check:
+                    raise RuntimeError("MPyC: wrong comparisons")
+            return min(seconds)
+
+        lists = await best(lambda: [p < q for p, q in zip(a, b, strict=True)], expected)
+        arrays = await best(lambda: mpc.np_fromlist(a) < mpc.np_fromlist(b), expected)
+        single = await best(lambda: [a[0] < b[0]], expected[:1])
+        if mpc.pid == 0:
+            print(json.dumps({"lists": lists, "arrays": arrays, "single": single}), flush=True)
+        await mpc.shutdown()
+
+    mpc.run(main())
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="coterie bench garbling", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the work")
+    options = parser.parse_args(argv)
+    scale = 1 if options.quick else 10
+    sizes = {
+        "instances": 500 * scale,
+        "comparisons": 100 * scale,
+        "transfers": 100_000 * scale,
+        "products": 1000 * scale,
+    }
+    ours = measure_grpc(sizes)
+    theirs = measure_mpyc(sizes["comparisons"])
+    aes = aes_blocks_a_second(options.quick)
+    circuit = product_circuit()
+    print(
+        json.dumps(
+            {
+                "bench": "garbling",
+                "cores": os.cpu_count(),
+                "machine": platform.machine(),
+                "sizes": sizes,
+                "circuit": {"and": circuit.ands, "xor": circuit.xors, "depth": circuit.depth},
+                "coterie": {key: float(f"{value:.4g}") for key, value in ours.items()},
+                "mpyc_seconds": theirs,
+                "aes_blocks_a_second": float(f"{aes:.4g}"),
+                "share_of_what_aes_allows": round(ours["ands_a_second"] / (aes / 8), 3),
+                "times_faster_comparisons": round(
+                    min(theirs["lists"], theirs["arrays"]) / ours["comparisons_seconds"], 2
+                ),
+                "times_faster_one_comparison": round(
+                    theirs["single"] / ours["comparison_seconds"], 2
+                ),
+            }
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    if "COTERIE_BENCH_MPYC" in os.environ:
+        mpyc_party(int(os.environ["COTERIE_BENCH_MPYC"]))
+    else:
+        raise SystemExit(main())
