@@ -1,0 +1,370 @@
+"""The secure logarithm between two processes of this machine, over gRPC with mTLS.
+
+Both parties are processes with their own certificates; times are wall seconds from both ready to
+both done, the best of a few. Reported apart: the set-up of a session (base transfers, exchange of
+the Paillier key), the making of the key, the offline part (Paillier randomizers) and the online
+part, for one logarithm and for a batch, each opened afterwards and compared with math.log. Gates
+are beside those of paper 2, third article, §7, whose circuits ran in 5 seconds.
+
+In the same run: phe for each operation of Paillier, and MPyC. MPyC 0.11 has no logarithm; the same
+method (top bit, normalisation, the scaled Taylor polynomial) is written here with its operations on
+arrays, for three parties, as its honest majority needs, over bare TCP.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+REPEATS = 3
+BITS, TERMS = 17, 3
+PAPER = [(17, 3, 1497, 5.0, 0.0112), (13, 4, 1386, 4.9, 0.0044), (10, 5, 1314, 4.8, 0.0018)]
+
+
+def numbers(count: int) -> list[int]:
+    drawn = np.random.default_rng(1).integers(1, 1 << BITS, count)
+    return [int(x) for x in drawn]
+
+
+def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str, Any]:
+    """One side. The first garbles, the second owns the Paillier key."""
+    from protocols.logarithm import Session, Settings, logarithms, quick_logarithms
+    from protocols.paillier import generate
+    from protocols.randomness import Random
+    from protocols.shares import open_shares, split
+
+    first = channel.me == names[0]
+    [peer] = channel.peers
+    rng, settings, key_bits = Random(), Settings(BITS, TERMS), arguments["key_bits"]
+    results: dict[str, Any] = {}
+
+    def together() -> float:
+        with channel.step("together"):
+            channel.send(peer, 0)
+            channel.recv(peer)
+        return time.perf_counter()
+
+    def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+        start = together()
+        result = work()
+        together()
+        return time.perf_counter() - start, result
+
+    start = time.perf_counter()
+    key = None if first else generate(rng, key_bits)
+    results["key_seconds"] = time.perf_counter() - start
+    for evaluation in ("transfer", "paillier"):
+        seconds, session = timed(
+            lambda evaluation=evaluation: Session(
+                channel, peer, first, rng, evaluation, key_bits, key
+            )
+        )
+        report: dict[str, Any] = {"set_up_seconds": seconds}
+        for label, count in (("warm", 9), ("one", 1), ("batch", arguments["count"])):
+            xs = numbers(count)
+            share = split(settings.input_ring, xs, Random("shares"))[0 if first else 1]
+            offline, online = [], []
+            # A batch with Paillier takes seconds, in which noise averages out.
+            for _ in range(1 if label == "batch" and evaluation == "paillier" else REPEATS):
+                start = together()
+                session.prepare(settings, count)
+                offline.append(time.perf_counter() - start)
+                seconds, result = timed(
+                    lambda session=session, share=share: logarithms(session, settings, share, rng)
+                )
+                online.append(seconds)
+            opened = open_shares(channel, peer, result.ring, result.share)
+            error = float(np.abs(result.values(opened) - np.log(xs)).max())
+            if error > result.error_bound:
+                raise RuntimeError(f"an error of {error} beyond the bound {result.error_bound}")
+            report[label] = {
+                "count": count,
+                "offline_seconds": min(offline),
+                "online_seconds": min(online),
+                "largest_error": error,
+                "error_bound": result.error_bound,
+            }
+        results[evaluation] = report
+    xs = numbers(arguments["count"])
+    share = split(settings.input_ring, xs, Random("shares"))[0 if first else 1]
+    results["quick_seconds"] = min(
+        timed(lambda: quick_logarithms(session, settings, share, rng))[0] for _ in range(REPEATS)
+    )
+    return results
+
+
+def measure_grpc(count: int, key_bits: int) -> dict[str, Any]:
+    """The slower party's times; times of both are in `offline_seconds`."""
+    from bench._sessions import run
+
+    one, two = run("bench.logarithm:party", [{"count": count, "key_bits": key_bits}] * 2)
+    out: dict[str, Any] = {
+        "key_seconds": two["key_seconds"],
+        "quick_base_2_ms_each": 1e3 * max(one["quick_seconds"], two["quick_seconds"]) / count,
+    }
+    for evaluation in ("transfer", "paillier"):
+        a, b = one[evaluation], two[evaluation]
+        out[evaluation] = {
+            "set_up_seconds": max(a["set_up_seconds"], b["set_up_seconds"]),
+            "largest_error": a["batch"]["largest_error"],
+            "error_bound": a["batch"]["error_bound"],
+        }
+        for label in ("one", "batch"):
+            n = a[label]["count"]
+            offline = [r[label]["offline_seconds"] for r in (a, b)]
+            online = max(r[label]["online_seconds"] for r in (a, b))
+            out[evaluation][label] = {
+                "count": n,
+                "offline_seconds_first_second": offline,
+                "online_seconds": online,
+                "online_ms_each": 1e3 * online / n,
+                "offline_and_online_ms_each": 1e3 * (online + max(offline)) / n,
+            }
+    return out
+
+
+def measure_gates() -> list[dict[str, Any]]:
+    """Our circuits for the paper's settings, with shares of 64 bits, and of its own size."""
+    from protocols.logarithm_circuits import phase_one, quick
+    from protocols.logarithm_settings import Settings
+    from protocols.scaling import carry_circuit
+
+    rows = []
+    for bits, terms, gates, seconds, error in PAPER:
+        settings = Settings(bits, terms)
+        needed = math.ceil(bits * terms + 2 * terms + math.log2(bits))
+        small = phase_one(1 << 60, bits, 60, False)
+        word = phase_one(settings.input_modulus, bits, settings.ring.bits, False)
+        down = carry_circuit(settings.ring.modulus, settings.output_ring.modulus, 3)
+        base2 = quick(settings.input_modulus, bits, 32, False, 4)
+        rows.append(
+            {
+                "bits": bits,
+                "terms": terms,
+                "paper": {"gates": gates, "seconds": seconds, "error": error, "modulus_bits": 60},
+                "with_60_bit_shares": {"and": small.ands, "xor": small.xors, "not": small.nots},
+                "as_used": {"and": word.ands, "xor": word.xors, "not": word.nots},
+                "exact_scaling": {"and": down.ands, "xor": down.xors, "not": down.nots},
+                "quick_base_2": {"and": base2.ands, "xor": base2.xors, "not": base2.nots},
+                "ring_bits_needed_and_used": [needed, settings.ring.bits],
+                "error_bound": settings.error_bound,
+            }
+        )
+    return rows
+
+
+def measure_paillier(key_bits: int, quick: bool) -> dict[str, Any]:
+    """Operations a second on one core, phe's and ours in turn, and their ratios."""
+    from protocols.paillier import generate
+    from protocols.randomizers import Randomizers
+    from protocols.randomness import Random
+
+    rng = Random()
+    key = generate(rng, key_bits)
+
+    def rate(work: Callable[[], Any], count: int) -> float:
+        best = math.inf
+        for _ in range(REPEATS):
+            start = time.thread_time()
+            work()
+            best = min(best, time.thread_time() - start)
+        return count / best
+
+    few, many = (3, 200) if quick else (10, 1000)
+    numbers_of_phe = [key.phe.encrypt(x) for x in range(few)]
+    out: dict[str, Any] = {"key_bits": key_bits}
+    peer = {
+        "encrypt": rate(lambda: [key.phe.encrypt(7) for _ in range(few)], few),
+        "add": rate(lambda: [x + y for x in numbers_of_phe for y in numbers_of_phe], few * few),
+    }
+    out["phe_a_second"] = dict(peer)
+    for owner, where in ((False, "public"), (True, "owner")):
+        for method in ("exact", "full", "half", "short"):
+            if owner and method in ("half", "short"):
+                continue  # the owner's full-length ones are faster than half ones
+            pool = Randomizers(key if owner else key.public, rng, method)  # type: ignore[arg-type]
+            count = few if method == "exact" else many
+            start = time.thread_time()
+            pool.take(count)
+            with_table = count / (time.thread_time() - start)
+            # exact powers run on threads of their own, whose time only the wall clock sees
+            start = time.perf_counter()
+            key.encrypt([7] * count, pool.take(count))
+            wall = count / (time.perf_counter() - start)
+            made = (
+                wall
+                if method == "exact"
+                else rate(
+                    lambda pool=pool, count=count: key.encrypt([7] * count, pool.take(count)), count
+                )
+            )
+            out[f"encrypt_{where}_{method}"] = {
+                "a_second": made,
+                "times_phe": made / peer["encrypt"],
+                "first_batch_with_table_a_second": with_table,
+                "batch": count,
+            }
+    pool = Randomizers(key, rng, "full")
+    ready = pool.take(many)
+    prepared = rate(lambda: key.encrypt([7] * many, ready), many)
+    out["encrypt_with_prepared_randomizers"] = {
+        "a_second": prepared,
+        "times_phe": prepared / peer["encrypt"],
+    }
+    ciphertexts = key.encrypt([7] * 40, ready[:40])
+    for name, work in (
+        ("phe", lambda: [key.phe_private.raw_decrypt(int(c)) for c in ciphertexts]),
+        ("ours_two_threads", lambda: key.decrypt(ciphertexts)),
+    ):
+        start = time.perf_counter()
+        work()
+        out[f"decrypt_{name}_a_second_wall"] = 40 / (time.perf_counter() - start)
+    ours = rate(lambda: key.add(ciphertexts, ciphertexts), 40)
+    out["add"] = {"a_second": ours, "times_phe": ours / peer["add"]}
+    return out
+
+
+def measure_mpyc(count: int) -> dict[str, Any]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
+    addresses = [f"-P127.0.0.1:{s.getsockname()[1]}" for s in sockets]
+    for s in sockets:
+        s.close()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", "bench.logarithm", *addresses, f"-I{i}", "--no-log"],
+            stdout=subprocess.PIPE if i == 0 else subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=Path(__file__).parent.parent,
+            env={**os.environ, "COTERIE_BENCH_MPYC": str(count)},
+            text=True,
+        )
+        for i in range(3)
+    ]
+    output, errors = processes[0].communicate(timeout=900)
+    for process in processes[1:]:
+        process.communicate(timeout=60)
+    if processes[0].returncode:
+        raise RuntimeError(f"MPyC failed: {errors[-500:]}")
+    return dict(json.loads(output.strip().splitlines()[-1]))
+
+
+def mpyc_party(count: int) -> None:
+    """One of MPyC's parties: shares of the same scaled logarithm from shares of x."""
+    from mpyc.runtime import mpc
+
+    from protocols.logarithm_settings import Settings
+
+    settings = Settings(BITS, TERMS, "none")
+    coefficients = settings.coefficients()
+    integer = mpc.SecInt(64)
+
+    def logarithm(x: Any) -> Any:
+        """x: an array of shared integers; the result is scaled by sigma."""
+        bits = mpc.np_to_bits(x, BITS)  # lowest first
+        seen = bits  # seen[i]: some bit from i upwards is one; doubling steps
+        span = 1
+        while span < BITS:
+            upper = mpc.np_concatenate((seen[:, span:], seen[:, :span] * 0), axis=1)
+            seen = seen + upper - seen * upper
+            span *= 2
+        top = seen - mpc.np_concatenate((seen[:, 1:], seen[:, :1] * 0), axis=1)
+        lift = mpc.np_matmul(top, np.array([1 << (BITS - 1 - i) for i in range(BITS)]))
+        position = mpc.np_matmul(top, np.arange(BITS))
+        below = mpc.np_concatenate((bits[:, :1] * 0, bits[:, :-1]), axis=1)
+        upper_half = mpc.np_sum(top * below, axis=1)
+        normal = x * lift
+        eps = normal * (2 - upper_half) - (1 << BITS)
+        n = position + upper_half
+        value = eps * coefficients[-1]
+        for c in reversed(coefficients[1:-1]):
+            value = (value + c) * eps
+        return value + n * settings.main_factor + settings.centre
+
+    async def main() -> None:
+        await mpc.start()
+        xs = numbers(count)
+        shared = mpc.input([integer(x) for x in xs], 0)
+        await mpc.gather(shared)
+
+        async def best(size: int) -> float:
+            seconds = []
+            for _ in range(REPEATS):
+                await mpc.transfer(b"")
+                start = time.perf_counter()
+                result = logarithm(mpc.np_fromlist(shared[:size]))
+                await mpc.gather(result)
+                seconds.append(time.perf_counter() - start)
+            opened = await mpc.output(result)
+            values = [int(v) / settings.sigma for v in opened]
+            if np.abs(np.array(values) - np.log(xs[:size])).max() > settings.error_bound:
+                raise RuntimeError("MPyC: wrong logarithms")
+            return min(seconds)
+
+        single, batch = await best(1), await best(count)
+        if mpc.pid == 0:
+            print(json.dumps({"one_seconds": single, "batch_seconds": batch}), flush=True)
+        await mpc.shutdown()
+
+    mpc.run(main())
+
+
+def rounded(value: Any) -> Any:
+    """Four digits of every float."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="coterie bench logarithm", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer logarithms and a 1024-bit key")
+    options = parser.parse_args(argv)
+    count, key_bits = (100, 1024) if options.quick else (1000, 3072)
+    ours = measure_grpc(count, key_bits)
+    theirs = measure_mpyc(count)
+    report = {
+        "bench": "logarithm",
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "bits": BITS,
+        "terms": TERMS,
+        "key_bits": key_bits,
+        "gates": measure_gates(),
+        "coterie": ours,
+        "mpyc": {
+            "one_ms": 1e3 * theirs["one_seconds"],
+            "batch_ms_each": 1e3 * theirs["batch_seconds"] / count,
+        },
+        "paillier": measure_paillier(key_bits, options.quick),
+        "times_faster_than_mpyc": {
+            "one_by_transfer": theirs["one_seconds"] / ours["transfer"]["one"]["online_seconds"],
+            "batch_by_transfer": theirs["batch_seconds"]
+            / ours["transfer"]["batch"]["online_seconds"],
+            "batch_by_paillier": theirs["batch_seconds"]
+            / ours["paillier"]["batch"]["online_seconds"],
+        },
+        "times_faster_than_the_paper": 5.0 / ours["transfer"]["one"]["online_seconds"],
+    }
+    print(json.dumps(rounded(report)))
+    return 0
+
+
+if __name__ == "__main__":
+    if "COTERIE_BENCH_MPYC" in os.environ:
+        mpyc_party(int(os.environ["COTERIE_BENCH_MPYC"]))
+    else:
+        raise SystemExit(main())
