@@ -1,0 +1,161 @@
+"""Scalar products over vertically held columns, by Paillier and by oblivious transfer, beside phe.
+
+Two processes with gRPC and mTLS between them. One holds `products` columns of small integers over
+`records` records, the other a column of zeros and ones; the sums stay below 2^24, and go to the
+party with the many columns. Reported in wall seconds: set-up, offline part (Paillier randomizers)
+and online part apart. phe used plainly (encrypt the one column number by number, multiply and add
+for every product, decrypt) is extrapolated from a measured sample; no wire is counted for it.
+
+`measure` is for other benchmarks; every result is compared with NumPy's before it is reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+SUM_BITS = 24
+
+
+def columns(records: int, products: int) -> tuple[Any, Any, int]:
+    """Many columns, one column, and the largest value, so that sums are of 24 bits."""
+    largest = max(1, ((1 << SUM_BITS) - 1) // records)
+    largest = min(largest, 255)
+    rng = np.random.default_rng(1)
+    many = rng.integers(0, largest, (records, products), endpoint=True)
+    return many, rng.integers(0, 2, (records, 1)), largest
+
+
+def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str, Any]:
+    """One side; the first has the many columns."""
+    from protocols.paillier import generate
+    from protocols.randomness import Random
+    from protocols.scalar_product import PaillierProducts, Sizes, TransferProducts, scalar_products
+
+    first = channel.me == names[0]
+    [peer] = channel.peers
+    rng, records, products = Random(), arguments["records"], arguments["products"]
+    many, one, largest = columns(records, products)
+    sizes = Sizes(records, products, 1, (0, largest), (0, 1))
+    mine = many if first else one
+    expected = many.T @ one
+
+    def together() -> float:
+        with channel.step("together"):
+            channel.send(peer, 0)
+            channel.recv(peer)
+        return time.perf_counter()
+
+    results: dict[str, Any] = {}
+    for kind in arguments["kinds"]:
+        key = generate(rng, arguments["key_bits"]) if first and kind == "paillier" else None
+        start = together()
+        way: Any
+        if kind == "paillier":
+            way = PaillierProducts(channel, peer, first, rng, arguments["key_bits"], key)
+        else:
+            way = TransferProducts(channel, peer, first, rng)
+            small = Sizes(8, 3, 1)  # compiles what is not yet compiled
+            scalar_products(way, small, np.ones((8, 3 if first else 1), np.int64), rng)
+        ready = together()
+        way.prepare(sizes, masked=False)
+        offline = time.perf_counter() - ready
+        prepared = together()
+        result = scalar_products(way, sizes, mine, rng, "many")
+        together()
+        online = time.perf_counter() - prepared
+        if first and not (result == expected).all():
+            raise RuntimeError(f"{kind}: wrong scalar products")
+        results[kind] = {
+            "set_up_seconds": ready - start,
+            "offline_seconds": offline,
+            "online_seconds": online,
+        }
+    return results
+
+
+def measure_phe(records: int, products: int, key_bits: int, sample: int = 20) -> dict[str, float]:
+    """Seconds that phe would take, from `sample` of each operation, on one core."""
+    import phe
+
+    public, private = phe.generate_paillier_keypair(n_length=key_bits)
+    _, _, largest = columns(records, products)
+    scalars = [int(x) for x in np.random.default_rng(2).integers(0, largest, sample, endpoint=True)]
+
+    def each(work: Callable[[], Any]) -> float:
+        start = time.perf_counter()
+        work()
+        return (time.perf_counter() - start) / sample
+
+    numbers = [public.encrypt(1) for _ in range(sample)]
+
+    def product() -> Any:
+        total = numbers[0] * scalars[0]
+        for number, scalar in zip(numbers, scalars, strict=True):
+            total = total + number * scalar
+        return total
+
+    seconds = {
+        "encrypt": records * each(lambda: [public.encrypt(1) for _ in range(sample)]),
+        "multiply_and_add": records * products * min(each(product) for _ in range(5)),
+        "decrypt": products * each(lambda: [private.decrypt(number) for number in numbers]),
+    }
+    return {**seconds, "total": math.fsum(seconds.values())}
+
+
+def measure(
+    records: int = 100_000,
+    products: int = 100,
+    key_bits: int = 3072,
+    kinds: tuple[str, ...] = ("transfer", "paillier"),
+) -> dict[str, Any]:
+    """Seconds of both implementations (the slower party's), of phe, and the ratios."""
+    from bench._sessions import run
+
+    arguments = {
+        "records": records,
+        "products": products,
+        "key_bits": key_bits,
+        "kinds": list(kinds),
+    }
+    one, two = run("bench.scalar_products:party", [arguments] * 2)
+    plain = measure_phe(records, products, key_bits)
+    out: dict[str, Any] = {
+        "records": records,
+        "products": products,
+        "key_bits": key_bits,
+        "phe_plainly_seconds_extrapolated": plain,
+    }
+    for kind in kinds:
+        times = {name: max(one[kind][name], two[kind][name]) for name in one[kind]}
+        whole = math.fsum(times.values())
+        out[kind] = {
+            **times,
+            "end_to_end_seconds": whole,
+            "times_faster_end_to_end": plain["total"] / whole,
+            "times_faster_online": plain["total"] / times["online_seconds"],
+        }
+    return out
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="coterie bench scalar_products", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="2,000 records and a 2048-bit key")
+    options = parser.parse_args(argv)
+    # 20 bits of slot suffice for fewer records, but 100 slots of 24 bits need 3072.
+    report = measure(2000, 80, 2048) if options.quick else measure()
+    head = {"bench": "scalar_products", "cores": os.cpu_count(), "machine": platform.machine()}
+    print(json.dumps({**head, **report}, default=float))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
