@@ -22,7 +22,7 @@ Messages for n instances of a circuit with e evaluator's input bits, a AND gates
                            garbler's inputs (they are random whatever the input is: the garbler
                            picks the other label to fit)
     garbler -> evaluator   tables, 32 n a bytes, with 16 n o bytes to check outputs, in chunks of
-                           about 2 MB while more are being garbled
+                           about 1 MB while more are being garbled
     garbler -> evaluator   colours of outputs shown to the evaluator, a byte each
     evaluator -> garbler   labels of outputs shown to the garbler, 16 bytes each
 One round; one and a half if the garbler learns something. The session starts with base transfers.
@@ -51,7 +51,7 @@ Reveal: TypeAlias = Literal["garbler", "evaluator", "both", "shares"]
 Revealed: TypeAlias = "dict[str, Bits | None]"
 
 MODES = ("garbler", "evaluator", "both", "shares")
-CHUNK_ANDS = 1 << 16  # AND gates a message, which then has 2 MB
+CHUNK_ANDS = 1 << 15  # AND gates a message, which then has 1 MB
 AGREE, TABLES, OUTPUTS = "agree", "tables", "outputs"
 _SEED = 32
 
