@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from jobs.integrate_file import IntegrateJob
 from protocols.hidden_winner import HiddenWinner
@@ -10,14 +14,34 @@ from protocols.integrate import Confirm, FindWinner, TakesPart, always, announce
 from protocols.participation import Strategy
 from protocols.randomness import Random
 
+CONTRIBUTIONS = "contributions.json"
 
-@dataclass(frozen=True)
+
+@dataclass
 class Conduct:
-    """The hooks of `protocols.integrate`."""
+    """The hooks of `protocols.integrate`, and the contributions when they were last called."""
 
     find_winner: FindWinner = announce_scores
-    takes_part: TakesPart = always
+    decide: TakesPart = always
     confirm: Confirm | None = None
+    contributions: dict[str, int] = field(default_factory=dict)
+
+    def takes_part(self, me: str, contributions: Mapping[str, int]) -> bool:
+        self.contributions = dict(contributions)
+        return self.decide(me, contributions)
+
+    @property
+    def hooks(self) -> dict[str, Any]:
+        return {
+            "find_winner": self.find_winner,
+            "takes_part": self.takes_part,
+            "confirm": self.confirm,
+        }
+
+    def keep(self, folder: Path) -> None:
+        """Leaves what everybody has given so far with the party, also when the job fails."""
+        if self.contributions:
+            (folder / CONTRIBUTIONS).write_text(json.dumps(self.contributions) + "\n")
 
 
 def honest_conduct(job: IntegrateJob, rng: Random) -> Conduct:

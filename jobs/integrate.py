@@ -116,7 +116,11 @@ class Integrate:
         if classes is not None and job.class_name is not None:
             labels[job.class_name] = classes
         conduct = self.conduct(job, channel.me, rng)
-        outcome = integrate(channel, plan, columns, labels, len(rows), rng, **vars(conduct))
+        try:
+            outcome = integrate(channel, plan, columns, labels, len(rows), rng, **conduct.hooks)
+            conduct.contributions = outcome.contributions
+        finally:
+            conduct.keep(workspace.kept)
 
         with channel.step("release"):
             share = {}

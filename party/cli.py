@@ -27,6 +27,7 @@ from coterie.errors import (
 )
 from party.config import PartyConfig, load_party
 from party.journal import verify_audit
+from party.ledger import Ledger
 from party.server import PartyServer
 from party.spool import keep_memory_together
 from party.transport import explain
@@ -156,6 +157,17 @@ def audit(config: Path, as_json: bool) -> int:
     path = load_party(config).state / "audit.log"
     count = verify_audit(path)
     _print(as_json, {"file": str(path), "entries": count}, f"{path}: {count} entries, unbroken")
+    return 0
+
+
+@party.command()
+@_CONFIG
+@_JSON
+def ledger(config: Path, as_json: bool) -> int:
+    """Show what this party and its partners have contributed, over all jobs."""
+    loaded = load_party(config)
+    book = Ledger(loaded.state, loaded.name)
+    _print(as_json, book.as_json(), "\n".join(book.table()))
     return 0
 
 

@@ -184,6 +184,7 @@ def _policy(node: Node) -> Policy:
         use=use,
         release=release,
         smallest_k=section.read("smallest_k", lambda n: n.integer(minimum=1), None),
+        most_owed=section.read("most_owed", lambda n: n.number(minimum=0), None),
         consent=section.read("consent", lambda n: n.choice("auto", "manual"), "manual"),
     )
     section.close()

@@ -19,6 +19,7 @@ class Policy:
     use: frozenset[str] = frozenset()
     release: frozenset[str] = frozenset()
     smallest_k: int | None = None
+    most_owed: float | None = None
     consent: str = "manual"
 
 

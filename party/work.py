@@ -23,6 +23,7 @@ from jobs.sources import read_wanted
 from party.config import PartyConfig
 from party.farewell import culprit_of, describe, exit_code_of, one_line
 from party.journal import AuditLog
+from party.ledger import Ledger, note_job
 from party.peers import PeerService
 from party.policy import judge
 from party.records import Book, Record
@@ -44,6 +45,10 @@ def check_parties(config: PartyConfig, job: Job) -> None:
 
 def check_policy(config: PartyConfig, job: Job, coordinator: str) -> None:
     refusals = judge(config.policy, job, config.name, coordinator)
+    if config.policy.most_owed is not None and job.kind == "integrate":
+        refusals += Ledger(config.state, config.name).debtors(
+            job.party_names, config.policy.most_owed
+        )
     if refusals:
         raise RefusedError("; ".join(refusals))
 
@@ -152,9 +157,18 @@ class Worker:
                 log.exception("job %s", record.job_id)
             session.fail(error)
         finally:
+            self._remember(record, job, session.error)
             session.close()
             self._peers.retire(session)
             self._threads.pop(record.job_id, None)
+
+    def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
+        """Adds the job to the ledger, if it is one with contributions."""
+        try:
+            note_job(self._config, record, job, error)
+        except CoterieError as failure:
+            log.error("job %s: the ledger was not written: %s", record.job_id, failure)
+            self._audit.note("ledger not written", job=record.job_id, reason=str(failure))
 
     def _connect(self, name: str) -> Any:
         peer = self._config.peers[name]
