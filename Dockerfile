@@ -25,6 +25,11 @@ COPY --from=build /opt/coterie /opt/coterie
 ENV PATH=/opt/coterie/bin:$PATH PYTHONUNBUFFERED=1 NUMBA_CACHE_DIR=/var/cache/coterie
 USER coterie
 WORKDIR /data
+# Compiled loops are kept in a volume that starts with what this small job compiles.
+RUN coterie demo --prepare-only --out /tmp/warm --people 200 >/dev/null \
+ && coterie simulate /tmp/warm/analyst/job.yaml --out /tmp/warm/out >/dev/null 2>&1 \
+ && rm -rf /tmp/warm
+VOLUME /var/cache/coterie
 EXPOSE 7000
 HEALTHCHECK --interval=5s --timeout=10s --start-period=30s --retries=6 \
   CMD ["coterie", "party", "health", "--config", "/data/party.yaml"]

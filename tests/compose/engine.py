@@ -104,7 +104,7 @@ class Project:
     def in_volume(self, volume, script):
         """Runs a shell line with a volume of the project at /v, as the volume's owner."""
         return docker(
-            "run", "--rm", "--network", "none", "--entrypoint", "sh",
+            "run", "--rm", "--network", "none", "--entrypoint", "sh", "-u", "coterie",
             "-v", f"{self.name}_{volume}:/v", IMAGE, "-c", script,
         )  # fmt: skip
 

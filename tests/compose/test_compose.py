@@ -48,7 +48,7 @@ def private_values(project):
     """Every identifier that any organisation holds."""
     found = set()
     for party in PARTIES:
-        listing = project.in_volume(f"{party}-data", f"cat /v/{party}.csv").stdout
+        listing = project.in_volume(f"{party}-data", "cat /v/people.csv").stdout
         found |= set(column(listing.encode(), "ID"))
     return found
 
