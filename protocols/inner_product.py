@@ -142,6 +142,12 @@ class PaillierEngine:
         return ring.negate(ring.array([int(m) for m in from_bytes(used)]))
 
 
+def least_key_bits(ring: Ring, columns: int) -> int:
+    """The smallest modulus under which such inner products have room, to choose a key by."""
+    largest = sum_bound(ring, columns)
+    return 8 * -(-(largest + mask_bound(largest) - 1).bit_length() // 8) + 1
+
+
 def sum_bound(ring: Ring, columns: int) -> int:
     """The largest sum of products over the integers."""
     return columns * (ring.modulus - 1) ** 2

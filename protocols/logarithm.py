@@ -49,10 +49,10 @@ from protocols import scaling
 from protocols.boolean import Circuit, from_bits, to_bits
 from protocols.channel import Channel
 from protocols.garbling import Evaluator, Garbler
-from protocols.inner_product import PaillierEngine, TransferEngine
+from protocols.inner_product import PaillierEngine, TransferEngine, least_key_bits
 from protocols.logarithm_circuits import FLAGS, WithX, phase_one, quick, some_flag
 from protocols.logarithm_settings import Settings, error_bound, quick_error
-from protocols.paillier import DEFAULT_BITS, PrivateKey
+from protocols.paillier import DEFAULT_BITS, KeySizeError, PrivateKey
 from protocols.polynomial import evaluate_coefficients, evaluate_points, powers, shift_argument
 from protocols.randomness import Random
 from protocols.shares import Array, Ring, product
@@ -106,13 +106,22 @@ class Session:
         key_bits: int = DEFAULT_BITS,
         key: PrivateKey | None = None,
         garbling: Garbler | Evaluator | None = None,
+        settings: Settings | None = None,
     ) -> None:
         """Base transfers, and for Paillier the second party's key, which it may bring.
 
         A garbling session between the two that exists already, with `first` as its garbler, can be
-        passed.
+        passed. With the settings that the session is for, a key size that has no room for them is
+        refused before a key is made.
         """
         self.channel, self.peer, self.first = channel, peer, first
+        if settings is not None and evaluation == "paillier" and settings.terms > 1:
+            least = least_key_bits(settings.ring, settings.terms - 1)
+            if key_bits < least:
+                raise KeySizeError(
+                    f"logarithm: {settings.bits} bits and {settings.terms} terms need a Paillier "
+                    f"key of {least} bits, not {key_bits}"
+                )
         with channel.step("set up"):
             if garbling is None:
                 role = Garbler if first else Evaluator

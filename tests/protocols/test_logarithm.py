@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import PeerFaultError, UsageError
+from coterie.errors import CoterieError, PeerFaultError, UsageError
 from protocols.channel import Channel
 from protocols.circuits import evaluate, from_bits, to_bits
 from protocols.logarithm import (
@@ -31,7 +31,7 @@ from protocols.paillier import KeySizeError, generate
 from protocols.polynomial import evaluate_coefficients, evaluate_points, shift_argument
 from protocols.randomness import Random
 from protocols.shares import Ring, split
-from protocols.wrappers import Metered
+from protocols.wrappers import Fault, Faulty, Metered
 from tests.protocols.pairs import KEY, run_engines, run_pair
 
 PAPER = [(17, 3, 0.0112), (13, 4, 0.0044), (10, 5, 0.0018)]
@@ -291,6 +291,26 @@ def test_a_key_too_small_for_bits_and_terms_is_refused_before_any_work() -> None
         run(logarithms, Settings(32, 5), [1], "paillier", key=small)
 
 
+def test_a_key_size_too_small_is_refused_before_a_key_is_made() -> None:
+    agreed = Settings(17, 3)
+
+    def party(bits: int):
+        return lambda channel: Session(
+            channel,
+            channel.peers[0],
+            channel.me == "alice",
+            Random(channel.me),
+            "paillier",
+            bits,
+            settings=agreed,
+        )
+
+    with pytest.raises(KeySizeError, match="17 bits and 3 terms need a Paillier key of 209 bits"):
+        run_pair(party(206), party(206))
+    one, _ = run_pair(party(210), party(210))  # n has as many bits as asked, so this has room
+    assert one.engine.slots(agreed.ring, 2).count == 1
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -341,3 +361,34 @@ def test_a_seeded_run_repeats_itself() -> None:
     shares = [run(logarithms, Settings(10, 3), [7, 9], seed=5)[1].share.tolist() for _ in range(2)]
     assert shares[0] == shares[1]
     assert shares[0] != run(logarithms, Settings(10, 3), [7, 9], seed=6)[1].share.tolist()
+
+
+@pytest.mark.parametrize("evaluation", ["transfer", "paillier"])
+@pytest.mark.parametrize("culprit", ["alice", "bob"])
+def test_a_garbled_message_ends_in_a_named_error_or_a_result(evaluation: str, culprit: str) -> None:
+    """Whatever message is changed: no other exception than a named one, at neither party.
+
+    A changed ciphertext or share cannot be noticed by a semi-honest protocol; then there are results.
+    """
+    meters = []
+
+    def count(transport):
+        meters.append(Metered(transport))
+        return meters[-1]
+
+    agreed = Settings(6, 2)
+    run(logarithms, agreed, [5, 9], evaluation, wrap=count)
+    messages = next(
+        m.total.sent_messages + m.total.received_messages for m in meters if m.me == culprit
+    )
+    named = 0
+    for at in range(messages):
+
+        def wrap(transport, at=at):
+            return Faulty(transport, Fault("garble", at)) if transport.me == culprit else transport
+
+        try:
+            run(logarithms, agreed, [5, 9], evaluation, wrap=wrap)
+        except CoterieError:
+            named += 1
+    assert named >= 3
