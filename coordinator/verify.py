@@ -31,6 +31,7 @@ from anonymity.audit import Released, audit
 from anonymity.columns import IntervalTree, TaxonomyTree, Tree
 from anonymity.release import interval_ends, lower_end
 from anonymity.scores import RULES, SCALE, Effect
+from anonymity.specialization import suppression_limit
 from anonymity.taxonomy import Taxonomy
 from coterie.errors import DataError, UsageError, VerificationError
 from jobs.archive import saved_job
@@ -70,14 +71,15 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
     table = _read_release(job, path)
     records = len(next(iter(table.values())).codes)
     suppressed = int(result.get("suppressed", 0))
-    if records != result["records"] - suppressed:
+    if records != result["records"]:
         raise VerificationError(
-            f"{path}: has {records} records, but {RESULT} says {result['records'] - suppressed}"
+            f"{path}: has {records} records, but {RESULT} says {result['records']}"
         )
-    if suppressed > job.max_suppression * result["records"]:
+    total = records + suppressed
+    if not 0 <= suppressed <= suppression_limit(job.max_suppression, total):
         raise VerificationError(
-            f"{suppressed} of {result['records']} records were suppressed, more than the share of "
-            f"{job.max_suppression:g} that the job allows"
+            f"{suppressed} of {total} records were suppressed; the job allows a share of "
+            f"{job.max_suppression:g}"
         )
     _check_order(table, path)
     for attribute in job.attributes:

@@ -89,6 +89,21 @@ def test_a_release_satisfies_the_model_and_would_not_without_it(tmp_path: Path, 
         verify(free)
 
 
+def test_a_release_with_records_left_out_is_verified(tmp_path: Path) -> None:
+    job = write(tmp_path / "job", {})
+    text = job.read_text() + "  - {qid: [Town], k: 40}\nmax_suppression: 0.05\n"
+    job.write_text(text)
+    out = tmp_path / "out"
+    out.mkdir()
+    simulate(load_job(job), job.parent, out, seed="models")
+    found = verify(out)
+    assert 0 < found["suppressed"] <= 20
+    assert found["records"] + found["suppressed"] == 400
+    (out / "job" / "job.yaml").write_text(text.replace("0.05", "0.001"))
+    with pytest.raises(VerificationError, match=r"the job allows a share of 0\.001"):
+        verify(out)
+
+
 def test_the_sensitive_column_is_released_as_it_was_read(tmp_path: Path) -> None:
     out, _ = run(tmp_path / "job", MODELS["distinct"])
     with (out / "release.csv").open() as file:

@@ -1,0 +1,79 @@
+"""How the DkA baseline grows: encryptions and seconds by number of records.
+
+`growth` is what `bench/integrate` shows beside the specialization, which encrypts nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from anonymity.columns import continuous_column
+from anonymity.datafly import Ladder, ladder
+from protocols.dka import Outcome, dka
+from protocols.memory import run_parties
+from protocols.randomness import Random
+
+
+def growth(sizes: Sequence[int], k: int = 10, seed: int = 1) -> list[dict[str, Any]]:
+    """Two parties with two columns of numbers each, in this process; one entry per size."""
+    found = []
+    for size in sizes:
+        rng = np.random.default_rng(seed)
+        tables = {name: [_column(rng, size) for _ in range(2)] for name in ("a", "b")}
+
+        def party(name: str, table: list[Ladder]) -> Any:
+            return lambda channel: dka(channel, "a", table, k, Random(seed))
+
+        start = time.perf_counter()
+        outcomes: dict[str, Outcome] = run_parties(
+            {name: party(name, table) for name, table in tables.items()}
+        )
+        seconds = time.perf_counter() - start
+        total = sum(outcome.encryptions for outcome in outcomes.values())
+        rounds = outcomes["a"].rounds
+        found.append(
+            {
+                "records": size,
+                "rounds": rounds,
+                "encryptions": total,
+                "encryptions_per_round": total // rounds,
+                "seconds": round(seconds, 3),
+            }
+        )
+    return found
+
+
+def _column(rng: np.random.Generator, size: int) -> Ladder:
+    return ladder(continuous_column("number", [str(n) for n in rng.integers(0, 64, size)]))
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="coterie bench dka", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small tables only")
+    parser.add_argument("--k", type=int, default=10)
+    options = parser.parse_args(argv)
+    sizes = (50, 100, 200) if options.quick else (100, 200, 400, 800)
+    entries = growth(sizes, options.k)
+    per_round = [entry["encryptions_per_round"] for entry in entries]
+    exponent = np.polyfit(np.log(sizes), np.log(per_round), 1)[0]
+    print(
+        json.dumps(
+            {
+                "benchmark": "dka",
+                "k": options.k,
+                "growth": entries,
+                "exponent_of_encryptions_per_round": round(float(exponent), 3),
+            }
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
