@@ -4,7 +4,8 @@
     propose    each party judges the job by its policy and reads its data; a refusal ends it here
     consent    where a party's operator has to agree, wait for it
     start      every party
-    follow     one event stream a party, and a sign of life from each every few seconds
+    follow     one event stream a party, and a sign of life from each every few seconds. While a
+               job only waits, a party's server may be restarted within the heartbeat
     fetch      what each party releases, then the result folder
 
 On the first failure the job is cancelled everywhere and the error names the party and the step.
@@ -43,6 +44,7 @@ from protos import party_pb2 as pb
 
 T = TypeVar("T")
 _CANCEL_SECONDS = 5.0
+_RETRY_SECONDS = 0.5
 _FIRST_ERRORS: dict[int, type[CoterieError]] = {
     cls.exit_code: cls for cls in (UsageError, DataError, RefusedError)
 }
@@ -242,15 +244,25 @@ class Follower:
             stream.cancel()
 
     def _read(self, name: str) -> None:
-        stream = self._clients[name].watch(self._job_id)
-        self._streams.append(stream)
-        try:
-            for event in stream:
-                self._news.put((name, event))
-            self._news.put((name, "ended the event stream"))
-        except grpc.RpcError as error:
-            detail = " ".join((error.details() or error.code().name).split())
-            self._news.put((name, f"the connection was lost: {detail}"))
+        while not self._stopped.is_set():
+            stream = self._clients[name].watch(self._job_id)
+            self._streams.append(stream)
+            try:
+                for event in stream:
+                    self._news.put((name, event))
+                self._news.put((name, "ended the event stream"))
+                return
+            except grpc.RpcError as error:
+                if not self._may_come_back(name, error):
+                    detail = " ".join((error.details() or error.code().name).split())
+                    self._news.put((name, f"the connection was lost: {detail}"))
+                    return
+            self._stopped.wait(_RETRY_SECONDS)
+
+    def _may_come_back(self, name: str, error: Any) -> bool:
+        """A server may be restarted while a job waits there: it keeps the job."""
+        waits = self._heard[name].state in (pb.WAITING, pb.ACCEPTED)
+        return waits and error.code() == grpc.StatusCode.UNAVAILABLE
 
     def _ping(self, name: str) -> None:
         every = self._patience.heartbeat / 4

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -32,7 +32,8 @@ class Line:
     sent_bytes: int = 0
     received_bytes: int = 0
     since: float = 0.0  # when the step began
-    printed: float = field(default=-_QUIET_SECONDS)
+    printed: float = -_QUIET_SECONDS
+    told: tuple[str, int, int, int] = ("", 0, 0, 0)
 
     @property
     def phase(self) -> str:
@@ -106,9 +107,11 @@ class Board:
             line.state, line.step, line.done, line.total = state, step, done, total
             line.sent_bytes = max(line.sent_bytes, sent_bytes)
             line.received_bytes = max(line.received_bytes, received_bytes)
-            due = line.phase != before or now - line.printed >= _QUIET_SECONDS
-            if self._show and not self._live and due:
-                line.printed = now
+            # A party that merely waits has nothing new to tell, however long it takes.
+            facts = (step, done, line.sent_bytes, line.received_bytes)
+            due = facts != line.told and now - line.printed >= _QUIET_SECONDS
+            if self._show and not self._live and (due or line.phase != before):
+                line.printed, line.told = now, facts
                 print(f"{party:<{self._width}}  {_plain(line, now)}", file=sys.stderr, flush=True)
 
     def table(self) -> Any:

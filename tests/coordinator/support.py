@@ -109,8 +109,15 @@ class Organisations:
         self.processes.clear()
 
     def jobs(self, name):
-        done = coterie("party", "jobs", "--config", self.folder / name / "party.yaml", "--json")
-        return done.json["jobs"]
+        answers = []
+
+        def asked():
+            done = coterie("party", "jobs", "--config", self.folder / name / "party.yaml", "--json")
+            answers.append(done.json)
+            return done.code == 0
+
+        wait_for(asked, f"{name} to list its jobs")  # a loaded machine may miss a deadline
+        return answers[-1]["jobs"]
 
 
 def wait_for(condition, what, seconds=60.0):

@@ -38,6 +38,13 @@ def test_off_a_terminal_a_line_is_printed_for_each_phase_and_every_few_seconds(c
     ]
 
 
+def test_a_party_that_only_waits_is_told_once(capsys, clock):
+    with Board(["bank"], clock=clock) as board:
+        for clock.now in range(100):
+            board.update("bank", "waiting for consent")
+    assert capsys.readouterr().err.splitlines() == ["bank  waiting for consent"]
+
+
 def test_nothing_is_shown_where_nothing_is_wanted(capsys, clock):
     with Board(["a"], show=False, clock=clock) as board:
         board.update("a", "running", "ring")

@@ -161,10 +161,18 @@ def waiting(organisations):
     return [job for job in organisations.jobs("bank") if job["state"] == "WAITING"]
 
 
+def waiting_run(organisations, out, *options):
+    """A run that has come to where the bank's operator is asked."""
+    assert not waiting(organisations)
+    started = started_run(organisations, out, *options)
+    wait_for(lambda: waiting(organisations) or started.poll() is not None, "the job to wait")
+    assert started.poll() is None, finish(started)
+    return started
+
+
 @pytest.mark.parametrize("answer", [[], ["--no", "--reason", "not today"]], ids=["yes", "no"])
 def test_a_run_waits_for_the_operators_answer(manual, tmp_path, answer):
-    started = started_run(manual, tmp_path / "out")
-    wait_for(lambda: waiting(manual), "the job to wait")
+    started = waiting_run(manual, tmp_path / "out")
     config = manual.folder / "bank" / "party.yaml"
     assert coterie("party", "approve", "loan-approval", "--config", config, *answer).code == 0
     done = finish(started)
@@ -189,8 +197,7 @@ def test_consent_that_does_not_come_ends_the_run(manual, tmp_path):
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_cancels_at_the_parties(manual, tmp_path, kind):
-    started = started_run(manual, tmp_path / "out")
-    wait_for(lambda: waiting(manual), "the job to wait")
+    started = waiting_run(manual, tmp_path / "out")
     started.send_signal(kind)
     done = finish(started)
     assert (done.code, done.error) == (130, "interrupted")
@@ -199,20 +206,29 @@ def test_ctrl_c_cancels_at_the_parties(manual, tmp_path, kind):
 
 
 def test_a_party_that_is_killed_ends_the_run_and_is_named(manual, tmp_path):
-    started = started_run(manual, tmp_path / "out", "--heartbeat", "10")
-    wait_for(lambda: waiting(manual), "the job to wait")
+    started = waiting_run(manual, tmp_path / "out", "--heartbeat", "5")
     victim = manual.processes.pop("card")
     victim.kill()
     victim.wait()
     done = finish(started)
     manual.start("card")
     assert done.code == 6
-    assert done.error.startswith("card: the connection was lost")
+    assert done.error.startswith("card: gave no sign of life for ")
+
+
+def test_a_party_may_be_restarted_while_a_job_waits(manual, tmp_path):
+    started = waiting_run(manual, tmp_path / "out", "--heartbeat", "50")
+    victim = manual.processes.pop("bank")
+    victim.terminate()
+    victim.wait(30)
+    manual.start("bank")
+    config = manual.folder / "bank" / "party.yaml"
+    assert coterie("party", "approve", "loan-approval", "--config", config).code == 0
+    assert finish(started).code == 0
 
 
 def test_a_party_that_stops_answering_ends_the_run_and_is_named(manual, tmp_path):
-    started = started_run(manual, tmp_path / "out", "--heartbeat", "2")
-    wait_for(lambda: waiting(manual), "the job to wait")
+    started = waiting_run(manual, tmp_path / "out", "--heartbeat", "5")
     os.kill(manual.processes["card"].pid, signal.SIGSTOP)
     try:
         done = finish(started)
