@@ -85,7 +85,7 @@ class Specializer(GeneralizedTable):
         super().__init__(trees, labels, requirements, records, class_name, rule, most_suppressed)
         self.columns = [columns.get(name) for name in self.names]
         # Whether a score once computed holds: not where it depends on the groups.
-        self._lasting = self.rule.lasting and not most_suppressed
+        self.scores_last = self.rule.lasting and not most_suppressed
         self._created: dict[tuple[int, int], int] = {}
         self._heap: list[tuple[int, int, int, Candidate]] = []
         self._tables = [
@@ -137,13 +137,13 @@ class Specializer(GeneralizedTable):
         )
         by_class = [counts[a:b].sum(axis=0).tolist() for a, b in itertools.pairwise(bounds)]
         score = 0
-        if self._lasting:
+        if self.scores_last:
             score = self.rule.score(Effect(by_class, np.empty((0, 0)), (), self.records))
         return Candidate(attribute, node, created, low, table, width, split, by_class, score)
 
     def propose(self) -> Candidate | None:
         """The best valid candidate of the columns at hand."""
-        if not self._lasting:
+        if not self.scores_last:
             self._rescore()
         while self._heap:
             candidate = self._heap[0][3]

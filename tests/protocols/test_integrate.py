@@ -24,6 +24,7 @@ from tests.anonymity.tables import Case, cases
 from tests.papers.loans import JOB, REQUIREMENTS, ROWS, SEX
 
 NAMES = ("ann", "bob", "cat", "dan", "eve")
+END_OF_TURN = b"".join(wire.encode([0]))
 
 
 @dataclass
@@ -124,10 +125,12 @@ def assert_equal(outcome, single):
 
 
 @settings(max_examples=100, deadline=None)
-@given(splits())
-def test_every_party_gets_the_result_of_the_single_table(split):
+@given(splits(), st.booleans())
+def test_every_party_gets_the_result_of_the_single_table(split, turns):
     single = split.single()
-    outcomes = split.run()
+    # Any other way to find the winner has a round for each specialization.
+    options = {} if turns else {"find_winner": lambda *arguments: announce_scores(*arguments)}
+    outcomes = split.run(**options)
     for outcome in outcomes.values():
         assert_equal(outcome, single)
         assert outcome.winners == [split.holders[w.attribute] for w in single.winners]
@@ -245,7 +248,11 @@ def test_what_a_party_receives_can_be_written_from_the_final_table(split):
                 packed = pack_codes(codes, len(winner.children))
                 body = wire.encode([attribute, node, score, split_at, packed, 0])
                 expected.append((party, b"".join(body)))
-        got = [(c.peer, c.body) for c in received[me] if c.step == "specialize/instruct"]
+        got = [
+            (c.peer, c.body)
+            for c in received[me]
+            if c.step == "specialize/instruct" and c.body != END_OF_TURN
+        ]
         assert got == expected
 
         for message in received[me]:
@@ -381,6 +388,7 @@ def honest_until_instruct(change):
                 announce_scores(channel, split.names, key_of(candidate.score, candidate.attribute))
             with channel.step("instruct"):
                 channel.send("ann", *change(body))
+                channel.send("ann", 0)
             with channel.step("winner"):
                 channel.recv("ann")
 
@@ -410,6 +418,47 @@ def test_an_instruction_that_no_honest_party_gives_names_its_sender(change, mess
     said = honest_until_instruct(change)
     assert said.startswith("bob: ")
     assert message in said
+
+
+def test_a_winner_that_gives_no_instruction_is_a_fault():
+    assert "bob: won and gave no instruction" in honest_until_instruct(lambda body: [0])
+
+
+def test_a_turn_ends_where_another_party_has_a_better_score():
+    """Bob goes on with Salary after the first split, though Ann has announced a better score."""
+    split = loans()
+    split.case.requirements = [(["Sex"], 1), (["Job", "Salary"], 1)]
+
+    def bob(channel):
+        columns = {name: split.case.column(name) for name in ("Job", "Salary")}
+        trees = {n: columns[n].tree if n in columns else t for n, t in split.plan().trees.items()}
+        labels = split.case.labels("class")
+        records = len(split.case.rows)
+        labels = share_class(channel, ("ann", "bob"), labels, records, Random("bob"))
+        table = Specializer(trees, columns, {"class": labels}, split.requirements, records, "class")
+        with channel.step("specialize"):
+            with channel.step("announce"):
+                pass
+            candidate = table.propose()
+            with channel.step("winner"):
+                announce_scores(channel, split.names, key_of(candidate.score, candidate.attribute))
+            with channel.step("instruct"):
+                for _ in range(30):
+                    instruction = table.instruction(candidate)
+                    body = [
+                        *(instruction.attribute, instruction.node, instruction.score),
+                        np.array([] if instruction.split is None else [instruction.split]),
+                        pack_codes(instruction.children, candidate.width),
+                    ]
+                    channel.send("ann", *body, 0)
+                    table.apply(instruction)
+                    candidate = table.propose()
+                    if candidate is None:
+                        break
+            with channel.step("winner"):
+                channel.recv("ann")
+
+    assert "bob: goes on though another party has a better score" in fault_of(split, bob)
 
 
 def test_an_honest_instruction_is_followed():
