@@ -125,7 +125,7 @@ class Session:
         with channel.step("set up"):
             if garbling is None:
                 role = Garbler if first else Evaluator
-                garbling = role(channel, peer, rng.fork("garbling"))
+                garbling = role(channel, peer, rng)
             elif isinstance(garbling, Garbler) != first:
                 raise UsageError("the first party garbles and the second evaluates")
             self.garbling: Garbler | Evaluator = garbling

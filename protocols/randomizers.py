@@ -113,7 +113,8 @@ class Randomizers:
 
     def __init__(self, key: PublicKey, rng: Random, method: Method = "full") -> None:
         self.key, self.method = key, method
-        self._rng = rng.fork(f"paillier randomizers {method}")
+        # A stream drawn from the generator, not forked: two pools must never give the same.
+        self._rng = Random(rng.bytes(32))
         self._pool: Ciphertexts = []
         self._powers: list[FixedBase] = []
         if method == "exact":

@@ -357,6 +357,35 @@ def test_rounds_do_not_depend_on_the_number_of_values() -> None:
     assert rounds[0] == rounds[1] <= 12
 
 
+def test_shares_of_equal_numbers_are_spread_and_differ() -> None:
+    """Each party's 1,500 shares have the mean of a uniform distribution within 5 standard errors."""
+    results = []
+
+    def keep(*arguments):
+        results.append(logarithms(*arguments))
+        return results[-1]
+
+    run(keep, Settings(10, 3), [77] * 1500)
+    for result in results:
+        shares = [int(s) for s in result.share]
+        assert len(set(shares)) == 1500
+        mean = sum(shares) / 1500 / result.ring.modulus
+        assert abs(mean - 0.5) < 5 * (1 / 12) ** 0.5 / 1500**0.5
+
+
+def test_two_sessions_of_one_generator_share_no_secret() -> None:
+    def party(first: bool):
+        def work(channel: Channel):
+            rng = Random(first)
+            one, two = (Session(channel, channel.peers[0], first, rng) for _ in range(2))
+            return [s.garbling.transfers.delta.tolist() for s in (one, two)] if first else None
+
+        return work
+
+    (one, two), _ = run_pair(party(True), party(False))
+    assert one != two
+
+
 def test_a_seeded_run_repeats_itself() -> None:
     shares = [run(logarithms, Settings(10, 3), [7, 9], seed=5)[1].share.tolist() for _ in range(2)]
     assert shares[0] == shares[1]

@@ -120,6 +120,12 @@ def test_no_randomizer_is_handed_out_twice() -> None:
     assert len(set(taken)) == 40
 
 
+def test_two_pools_from_one_generator_share_nothing() -> None:
+    rng = Random(9)
+    one, two = Randomizers(KEY, rng), Randomizers(KEY, rng)
+    assert not set(one.take(5)) & set(two.take(5))
+
+
 def test_a_generated_key_is_what_half_length_exponents_need() -> None:
     assert KEY.n.bit_length() == BITS
     assert KEY.p % 4 == 3
