@@ -1,8 +1,7 @@
 """Garbled circuits and oblivious transfer between two processes of this machine.
 
-Both parties are processes with gRPC servers and mTLS between them; `--tcp` adds the same over a bare
-socket, which is what other libraries of this kind measure. Reported are AND gates and transfers a
-second, wall time from both parties ready to both done, everything included that happens after the
+Both parties are processes with gRPC servers and mTLS between them. Reported are AND gates and
+transfers a second, wall time from both parties ready to both done, everything included that happens after the
 base transfers (which are reported apart). Beside it in the same run: MPyC comparing as many pairs of
 32-bit numbers (three parties, as it needs), and the AES of OpenSSL, whose speed divided by the
 eight blocks that a garbled AND gate costs is an upper bound for any fixed-key garbling here.

@@ -28,6 +28,7 @@ import numpy as np
 import rbcl
 
 from protocols.channel import Channel
+from protocols.group import random_scalar
 from protocols.randomness import Random
 
 KEY_BYTES = 16
@@ -48,10 +49,6 @@ def _key(context: bytes, side: int, index: int, transcript: bytes, shared: bytes
     return hashlib.sha256(head + transcript + shared).digest()[:KEY_BYTES]
 
 
-def _scalar(rng: Random) -> bytes:
-    return bytes(rbcl.crypto_core_ristretto255_scalar_reduce(rng.bytes(64)))
-
-
 def _context(session: str, sender: str, receiver: str) -> bytes:
     names = (session.encode(), sender.encode(), receiver.encode())
     return b"".join(len(name).to_bytes(4, "big") + name for name in names)
@@ -60,7 +57,7 @@ def _context(session: str, sender: str, receiver: str) -> bytes:
 def send_keys(channel: Channel, peer: str, count: int, rng: Random) -> Keys:
     """The sender's role: keys of shape (2, count, 16)."""
     context = _context(channel.session, channel.me, peer)
-    secret = _scalar(rng)
+    secret = random_scalar(rng)
     public = bytes(rbcl.crypto_scalarmult_ristretto255_base(secret))
     channel.send(peer, public)
     points = channel.recv(peer)
@@ -97,7 +94,7 @@ def receive_keys(
     context = _context(channel.session, peer, channel.me)
     pairs, secrets = [], []
     for index, choice in enumerate(choices.tolist()):
-        secret = _scalar(rng)
+        secret = random_scalar(rng)
         other = bytes(rbcl.crypto_core_ristretto255_from_hash(rng.bytes(64)))
         own = rbcl.crypto_core_ristretto255_sub(
             bytes(rbcl.crypto_scalarmult_ristretto255_base(secret)),

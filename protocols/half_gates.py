@@ -150,6 +150,25 @@ def _evaluate_gate(
         store(builder, builder.xor(value, builder.and_(colour_b, evaluator)), out, lane)
 
 
+def _xor_intrinsic(lanes: int) -> Any:
+    """xor(left, right, out)."""
+
+    def implementation(typing: Any, left: Any, right: Any, out: Any) -> Any:
+        signature = types.void(*[types.uintp] * 3)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            left, right, out = arguments
+            for lane in range(lanes):
+                a, b = load(builder, left, lane), load(builder, right, lane)
+                store(builder, builder.xor(a, b), out, lane)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return intrinsic(implementation)
+
+
+_xor_one, _xor_two, _xor_four = _xor_intrinsic(1), _xor_intrinsic(2), _xor_intrinsic(4)
 _garble_many = _gate_intrinsic(GARBLE_LANES, _garble_gate)
 _garble_one = _gate_intrinsic(1, _garble_gate)
 _evaluate_many = _gate_intrinsic(EVALUATE_LANES, _evaluate_gate)
@@ -196,18 +215,21 @@ def _walk(
         number = numba.uint64(tweak + numba.uint64(first) * turn)
         for gate in range(start, stop):
             kind, a, b, w = kinds[gate], left[gate], right[gate], inputs + gate
+            x = numba.uintp(base + numba.uintp(a) * pitch)
+            y = numba.uintp(base + numba.uintp(b) * pitch)
+            z = numba.uintp(base + numba.uintp(w) * pitch)
             if kind == 0:
-                for lane in range(live):
-                    wires[w, lane, 0] = wires[a, lane, 0] ^ wires[b, lane, 0]
-                    wires[w, lane, 1] = wires[a, lane, 1] ^ wires[b, lane, 1]
+                if live == 4:
+                    _xor_four(x, y, z)
+                elif live == 2:
+                    _xor_two(x, y, z)
+                else:
+                    _xor_one(x, y, z)
             elif kind == 2:
                 for lane in range(live):
                     wires[w, lane, 0] = wires[a, lane, 0] ^ delta[0]
                     wires[w, lane, 1] = wires[a, lane, 1] ^ delta[1]
             else:
-                x = numba.uintp(base + numba.uintp(a) * pitch)
-                y = numba.uintp(base + numba.uintp(b) * pitch)
-                z = numba.uintp(base + numba.uintp(w) * pitch)
                 if garbling:
                     if live == 1:
                         _garble_one(x, y, z, at, stride, secret, schedule, number, turn)

@@ -131,9 +131,9 @@ class Sender(_Side):
         width = (count + 7) // 8
         columns = self.channel.recv(self.peer)
         self._expect(columns, (WIDTH, width), "columns")
-        columns &= self._mask
-        columns ^= self._generators.columns(width)
-        return transpose(columns).view(np.uint64)
+        rows = self._generators.columns(width)
+        rows ^= columns & self._mask
+        return transpose(rows).view(np.uint64)
 
     def correlated(self, count: int) -> Blocks:
         """q of shape (count, 2): the pair of transfer i is q[i], q[i] ^ delta."""

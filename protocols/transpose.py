@@ -83,4 +83,4 @@ def transpose(matrix: Bytes) -> Bytes:
 def portable_transpose(matrix: Bytes) -> Bytes:
     """The same by NumPy alone, eight times the memory and much slower."""
     bits = np.unpackbits(matrix, axis=1, bitorder="little")
-    return np.packbits(bits.T, axis=1, bitorder="little")
+    return np.packbits(np.ascontiguousarray(bits.T), axis=1, bitorder="little")

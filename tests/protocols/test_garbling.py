@@ -1,5 +1,10 @@
 """Garbled circuits against the plain evaluator, and against peers that do not keep to it."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -226,6 +231,21 @@ def test_a_seeded_run_has_this_very_trace_on_every_implementation(monkeypatch):
     monkeypatch.setattr(half_gates, "accelerated", lambda: False)
     monkeypatch.setattr(aes, "accelerated", lambda: False)
     assert run_traced() == chains
+
+
+@pytest.mark.parametrize("setting", ["NUMBA_CPU_NAME=generic", "NUMBA_DISABLE_JIT=1"])
+def test_a_process_without_aes_instructions_has_the_same_trace(setting):
+    name, _, value = setting.partition("=")
+    code = "from tests.protocols.test_garbling import run_traced; print(run_traced()['bela'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, name: value},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == run_traced()["bela"]
 
 
 def test_it_sends_what_the_docstring_says():
