@@ -10,7 +10,7 @@ from anonymity.scores import SCALE
 from anonymity.specialization import Specializer
 from coterie.errors import PeerFaultError, PeerLostError, UsageError
 from protocols.hidden_winner import HiddenWinner
-from protocols.integrate import announced_keys, key_of
+from protocols.integrate import announce_scores, announced_keys, key_of
 from protocols.memory import run_parties
 from protocols.participation import Strategy, may_take_part, whole_epsilon
 from protocols.randomness import Random
@@ -364,7 +364,11 @@ def test_cost_is_two_more_rounds():
         meters = {}
         split = loans()
         wrap = lambda t: meters.setdefault(t.me, Metered(t))  # noqa: E731
-        outcome = run(split, 1e6, wrap=wrap) if options else split.run(wrap=wrap)
+        # As many rounds as specializations, as the strategy needs them: no turns.
+        plain = lambda *arguments: announce_scores(*arguments)  # noqa: E731
+        outcome = (
+            run(split, 1e6, wrap=wrap) if options else split.run(wrap=wrap, find_winner=plain)
+        )
         meter = meters["ann"]
         steps = [meter.by_step[f"specialize/{s}"].rounds for s in ("winner", "instruct")]
         return len(outcome["ann"].winners), sum(steps)
