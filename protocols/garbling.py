@@ -22,7 +22,8 @@ Messages for n instances of a circuit with e evaluator's input bits, a AND gates
                            garbler's inputs (they are random whatever the input is: the garbler
                            picks the other label to fit)
     garbler -> evaluator   tables, 32 n a bytes, with 16 n o bytes to check outputs, in chunks of
-                           about 1 MB while more are being garbled
+                           about 1 MB while more are being garbled; the evaluator confirms every
+                           32 messages, and the garbler is never more than 64 ahead
     garbler -> evaluator   colours of outputs shown to the evaluator, a byte each
     evaluator -> garbler   labels of outputs shown to the garbler, 16 bytes each
 One round; one and a half if the garbler learns something. The session starts with base transfers.
@@ -52,6 +53,9 @@ Revealed: TypeAlias = "dict[str, Bits | None]"
 
 MODES = ("garbler", "evaluator", "both", "shares")
 CHUNK_ANDS = 1 << 15  # AND gates a message, which then has 1 MB
+WINDOW = (
+    32  # messages that the evaluator confirms at once; the garbler is two windows ahead at most
+)
 AGREE, TABLES, OUTPUTS = "agree", "tables", "outputs"
 _SEED = 32
 
@@ -178,7 +182,9 @@ class Garbler(_Role):
         zeros = np.empty((count, circuit.output_bits, 2), np.uint64)
         worker = Worker(circuit, delta)
         with channel.step(TABLES):
-            for first, last, start, stop in _parts(circuit, count):
+            for number, (first, last, start, stop) in enumerate(_parts(circuit, count)):
+                if number >= 2 * WINDOW and number % WINDOW == 0:
+                    self._wait_for(number // WINDOW - 1)
                 tables, ends = worker.garble(labels[first:last], self._gates, start, stop)
                 self._gates += tables.shape[0] * tables.shape[1]
                 if stop < len(circuit.kinds):
@@ -188,6 +194,11 @@ class Garbler(_Role):
                 channel.send(self.peer, tables, self._check_values(ends))
                 channel.progress(last, count)
         return self._reveal(circuit, zeros, modes)
+
+    def _wait_for(self, window: int) -> None:
+        """The evaluator has done so many windows: it is not flooded with what it cannot yet use."""
+        if self._channel.recv(self.peer) != window:
+            raise self._channel.fault(self.peer, f"did not confirm window {window} of the tables")
 
     def _check_values(self, zeros: Blocks) -> Blocks:
         """Half the hash of either label of every output, in the order of the colours."""
@@ -282,7 +293,8 @@ class Evaluator(_Role):
         ends = np.empty((count, circuit.output_bits, 2), np.uint64)
         worker = Worker(circuit)
         with channel.step(TABLES):
-            for first, last, start, stop in _parts(circuit, count):
+            parts = list(_parts(circuit, count))
+            for number, (first, last, start, stop) in enumerate(parts):
                 final = stop == len(circuit.kinds)
                 tables, checks = self._receive_tables(
                     (last - first, worker.ands_between(start, stop), 2, 2),
@@ -294,6 +306,8 @@ class Evaluator(_Role):
                     self._check(found, checks, first)
                     ends[first:last] = found
                     channel.progress(last, count)
+                if (number + 1) % WINDOW == 0 and number + 1 + WINDOW < len(parts):
+                    channel.send(self.peer, (number + 1) // WINDOW)
         return self._reveal(circuit, ends, modes)
 
     def _receive_tables(

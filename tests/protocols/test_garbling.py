@@ -63,11 +63,12 @@ def random_circuit(random, inputs, gates, outputs):
     st.integers(0, 11),
     st.lists(st.sampled_from(garbling.MODES), min_size=2, max_size=2),
     st.sampled_from([1, 3, 40, 1 << 15]),
+    st.sampled_from([1, 2, 32]),
     st.booleans(),
     st.randoms(use_true_random=False),
 )
 def test_a_garbled_circuit_is_the_plain_one(
-    inputs, gates, outputs, count, modes, chunk, accelerated, random
+    inputs, gates, outputs, count, modes, chunk, window, accelerated, random
 ):
     circuit = random_circuit(random, inputs, gates, outputs)
     rng = Random(random.random())
@@ -84,6 +85,7 @@ def test_a_garbled_circuit_is_the_plain_one(
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(garbling, "CHUNK_ANDS", chunk)
+        patch.setattr(garbling, "WINDOW", window)
         if not accelerated:
             patch.setattr(half_gates, "accelerated", lambda: False)
             patch.setattr(aes, "accelerated", lambda: False)
@@ -248,6 +250,39 @@ def test_a_process_without_aes_instructions_has_the_same_trace(setting):
     assert done.stdout.strip() == run_traced()["bela"]
 
 
+def test_the_garbler_is_at_most_two_windows_ahead(monkeypatch):
+    monkeypatch.setattr(garbling, "CHUNK_ANDS", 16)  # one instance a message
+    monkeypatch.setattr(garbling, "WINDOW", 3)
+    circuit = comparison()
+    sent, done, ahead = [0], [0], []
+
+    def garbler(role):
+        original = role._channel.send
+
+        def counted(peer, *values):
+            sent[0] += role._channel.current_step == TABLES
+            ahead.append(sent[0] - done[0])
+            original(peer, *values)
+
+        role._channel.send = counted
+        return role.run(circuit, {"x": to_bits(range(40), 8)})
+
+    def evaluator(role):
+        original = role._receive_tables
+
+        def counted(*shapes):
+            result = original(*shapes)
+            done[0] += 1
+            return result
+
+        role._receive_tables = counted
+        return role.run(circuit, {"y": to_bits(range(40), 8)})
+
+    pair(garbler, evaluator)
+    assert sent == done == [40]
+    assert max(ahead) <= 6
+
+
 def test_it_sends_what_the_docstring_says():
     meters = {}
 
@@ -396,6 +431,14 @@ class TestBadPeers:
             return values
 
         assert "(instance 2)" in str(self.against_evaluator(garbage))
+
+    def test_a_window_that_was_not_due(self, monkeypatch):
+        monkeypatch.setattr(garbling, "CHUNK_ANDS", 1)
+        monkeypatch.setattr(garbling, "WINDOW", 1)
+        error = self.against_garbler(
+            lambda step, values: (7,) if step == TABLES else values, "shares"
+        )
+        assert "did not confirm window 1" in str(error)
 
     def test_a_seed_that_is_none(self):
         error = self.against_evaluator(
