@@ -1,0 +1,310 @@
+"""Private set intersection beside openmined-psi and SecretFlow's spu, in one run.
+
+Coterie runs as it does for its users: party servers as processes of this machine, a job proposed to them over mTLS, CSV
+files read, common.csv written; the clock runs from the proposal to the end. The servers have run small jobs before, as
+servers have. `cpu_seconds` is what all parties' processes used together: on a busy machine the steadier figure. The peers run as bench/_psi_peers.py says: two processes, CSV files read and written, no TLS.
+
+    coterie bench intersect [--quick] [--sizes 10000,100000] [--peers PYTHON] [--chart docs/intersect.svg]
+
+`--peers` is the interpreter of an environment with openmined-psi and spu, where this one has not got them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import json
+import os
+import platform
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+TOOLS = ("openmined", "spu-ecdh", "spu-kkrt", "spu-rr22")
+ANALYST = "analyst"
+_LONGEST = {"openmined": 1_000_000, "spu-ecdh": 100_000}
+_RING_LONGEST = 1_000_000
+_MODULES = {
+    "openmined": "private_set_intersection",
+    "spu-ecdh": "spu",
+    "spu-kkrt": "spu",
+    "spu-rr22": "spu",
+}
+
+
+class Houses:
+    """Party servers on this machine, with data files that are rewritten between jobs."""
+
+    def __init__(self, folder: Path, parties: int, memory: str | None) -> None:
+        from coordinator.certs import create_authority, issue, load_identity
+
+        self.folder = folder
+        self.names = [f"p{i}" for i in range(parties)]
+        ports = _free_ports(parties)
+        self.addresses = {n: f"127.0.0.1:{p}" for n, p in zip(self.names, ports, strict=True)}
+        create_authority(folder / "authority", days=2)
+        for name in (*self.names, ANALYST):
+            (folder / name).mkdir()
+            issue(
+                folder / "authority", name, ["localhost", "127.0.0.1"], days=1, into=folder / name
+            )
+        self.identity = load_identity(folder / ANALYST)
+        for name in self.names:
+            (folder / name / "party.yaml").write_text(self._party_file(name, memory))
+            (folder / name / "people.csv").write_text("ID\nnobody\n")
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def _party_file(self, name: str, memory: str | None) -> str:
+        others = [other for other in self.names if other != name]
+        peers = "".join(f"  {o}: {{address: {self.addresses[o]}}}\n" for o in others)
+        budget = f"memory: {memory}\n" if memory else ""
+        return (
+            f"name: {name}\nlisten: {self.addresses[name]}\n"
+            f"tls: {{certificate: {name}.crt, key: {name}.key, authority: ca.crt}}\n"
+            f"peers:\n{peers}data: people.csv\nstate: state\n{budget}"
+            f"policy:\n  coordinators: [{ANALYST}]\n  kinds: [intersect]\n"
+            f"  peers: [{', '.join(others)}]\n  columns: {{use: [ID], release: []}}\n  consent: auto\n"
+        )
+
+    def start(self) -> None:
+        from coordinator.probe import probe
+
+        for name in self.names:
+            log = (self.folder / name / "server.log").open("wb")
+            command = [sys.executable, "-m", "coterie", "party", "serve"]
+            self.processes[name] = subprocess.Popen(
+                [*command, str(self.folder / name / "party.yaml")], stdout=log, stderr=log
+            )
+        for name, address in self.addresses.items():
+            for _ in range(300):
+                if all(c.state != "failed" for c in probe(name, address, self.identity, 5.0)):
+                    break
+                time.sleep(0.1)
+            else:
+                raise SystemExit(f"{name}: the server does not come up")
+
+    def stop(self) -> None:
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            process.wait(20)
+
+    def run(self, protocol: str, reveal: str = "intersection") -> dict[str, Any]:
+        """One job on the data as it is now."""
+        from coordinator.drive import run_job
+        from coordinator.progress import Board
+        from jobs.model import parse_job
+
+        parties = "".join(f"  {n}: {{address: {self.addresses[n]}}}\n" for n in self.names)
+        job = parse_job(
+            f"kind: intersect\nname: bench\nparties:\n{parties}id: ID\n"
+            f"protocol: {protocol}\nreveal: {reveal}\n",
+            {},
+        )
+        for process in self.processes.values():
+            with contextlib.suppress(OSError):  # from here on the peak is that of this job
+                Path(f"/proc/{process.pid}/clear_refs").write_text("5")
+        with tempfile.TemporaryDirectory() as out:
+            spent, start = self._spent(), time.perf_counter()
+            with Board(job.party_names, show=False) as board:
+                result = run_job(job, Path(out), self.identity, board)
+            seconds, spent = time.perf_counter() - start, self._spent() - spent
+        return {
+            "seconds": round(seconds, 3),
+            "cpu_seconds": round(spent, 3),
+            "records": result["records"],
+            "peak_mb": max(map(self._peak, self.processes.values())),
+            "sent_mb": round(max(p["sent_bytes"] for p in result["parties"].values()) / 1e6, 1),
+        }
+
+    def _spent(self) -> float:
+        """Seconds of the processor that all servers have used so far."""
+        total = 0
+        for process in self.processes.values():
+            fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+            total += int(fields[11]) + int(fields[12])
+        return total / os.sysconf("SC_CLK_TCK")
+
+    @staticmethod
+    def _peak(process: subprocess.Popen[bytes]) -> int:
+        for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) // 1024
+        return 0
+
+
+@contextlib.contextmanager
+def houses(parties: int, memory: str | None = None) -> Iterator[Houses]:
+    with tempfile.TemporaryDirectory(prefix="coterie-bench-") as folder:
+        running = Houses(Path(folder), parties, memory)
+        try:
+            running.start()
+            for protocol in ("ring", "oprf"):  # loads what is compiled
+                running.run(protocol)
+            yield running
+        finally:
+            running.stop()
+
+
+def _free_ports(count: int) -> list[int]:
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [int(s.getsockname()[1]) for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+def write_sets(folders: Sequence[Path], size: int, names: Sequence[str]) -> int:
+    """Half of every set is common to all; rows in random order. Returns the common number."""
+    for index, (folder, name) in enumerate(zip(folders, names, strict=True)):
+        own = [f"{i:012d}" for i in range(size // 2)]
+        own += [f"{index + 1}{i:011d}" for i in range(size - size // 2)]
+        random.Random(index).shuffle(own)
+        (folder / name).write_text("ID\n" + "\n".join(own) + "\n")
+    return size // 2
+
+
+def peer(tool: str, python: str, folder: Path) -> dict[str, Any]:
+    script = Path(__file__).with_name("_psi_peers.py")
+    done = subprocess.run(
+        [python, str(script), tool, str(folder)], capture_output=True, text=True, check=False
+    )
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        last = (done.stderr.strip().splitlines() or ["ended without a word"])[-1]
+        return {"error": last}
+    result: dict[str, Any] = json.loads(lines[-1])
+    return result
+
+
+def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+
+    def note(tool: str, parties: int, size: int, expected: int, figures: dict[str, Any]) -> None:
+        if "error" not in figures and figures["records"] != expected:
+            raise SystemExit(f"{tool}: {figures['records']} records in common, not {expected}")
+        found.append({"tool": tool, "parties": parties, "size": size, **figures})
+        print(json.dumps(found[-1]), file=sys.stderr, flush=True)
+
+    with houses(2) as two, tempfile.TemporaryDirectory(prefix="coterie-peers-") as other:
+        homes = [two.folder / name for name in two.names]
+        for size in options.sizes:
+            expected = write_sets(homes, size, ["people.csv"] * 2)
+            write_sets([Path(other)] * 2, size, ["p0.csv", "p1.csv"])
+            note("coterie oprf", 2, size, expected, two.run("oprf"))
+            if size <= _RING_LONGEST:
+                note("coterie ring", 2, size, expected, two.run("ring"))
+            for tool in TOOLS:
+                if size > _LONGEST.get(tool, 1_000_000) or tool in options.without:
+                    continue
+                if options.peers == sys.executable and not importlib.util.find_spec(_MODULES[tool]):
+                    note(tool, 2, size, expected, {"error": "not installed here; see --peers"})
+                else:
+                    note(tool, 2, size, expected, peer(tool, options.peers, Path(other)))
+    for parties in options.parties:
+        with houses(parties) as several:
+            homes = [several.folder / name for name in several.names]
+            expected = write_sets(homes, options.several, ["people.csv"] * parties)
+            for label, protocol, reveal in (
+                ("coterie hints, oprf", "oprf", "intersection"),
+                ("coterie hints, group", "ring", "intersection"),
+                ("coterie ring, pairwise", "ring", "pairwise"),
+            ):
+                note(label, parties, options.several, expected, several.run(protocol, reveal))
+    if options.budget:
+        with houses(2, options.budget) as two:
+            homes = [two.folder / name for name in two.names]
+            expected = write_sets(homes, options.large, ["people.csv"] * 2)
+            figures = two.run("oprf")
+            note(f"coterie oprf, memory {options.budget}", 2, options.large, expected, figures)
+    return found
+
+
+def ratios(found: list[dict[str, Any]], unit: str) -> dict[str, Any]:
+    """How many times as long as Coterie each peer takes, by size, two parties."""
+    spent = {
+        (entry["tool"], entry["size"]): entry[unit]
+        for entry in found
+        if entry["parties"] == 2 and unit in entry
+    }
+    pairs = [
+        ("coterie ring", "openmined"),
+        ("coterie ring", "spu-ecdh"),
+        ("coterie oprf", "spu-kkrt"),
+        ("coterie oprf", "spu-rr22"),
+    ]
+    return {
+        f"{theirs} / {ours}": {
+            str(size): round(spent[theirs, size] / spent[ours, size], 2)
+            for _, size in sorted(key for key in spent if key[0] == theirs)
+            if (ours, size) in spent
+        }
+        for ours, theirs in pairs
+    }
+
+
+def draw(found: list[dict[str, Any]], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "coterie"
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    styles = {"coterie ring": "o-", "coterie oprf": "s-"}
+    for tool in ("coterie ring", "coterie oprf", *TOOLS):
+        points = sorted(
+            (entry["size"], entry["seconds"])
+            for entry in found
+            if entry["tool"].split(",")[0] == tool and entry["parties"] == 2 and "seconds" in entry
+        )
+        if points:
+            axes.plot(*zip(*points, strict=True), styles.get(tool, "x--"), label=tool)
+    axes.set(xscale="log", yscale="log", xlabel="elements a side", ylabel="seconds")
+    axes.grid(which="major", alpha=0.4)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="coterie bench intersect", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one small size, no memory budget")
+    numbers = lambda text: [int(float(part)) for part in text.split(",") if part]  # noqa: E731
+    parser.add_argument("--sizes", type=numbers, default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--parties", type=numbers, default=[3, 5])
+    parser.add_argument("--several", type=int, default=100_000, help="size for more parties")
+    parser.add_argument(
+        "--budget", default="1GB", help="memory of each party for --large; '' skips"
+    )
+    parser.add_argument("--large", type=int, default=10_000_000)
+    parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
+    parser.add_argument("--without", action="append", default=[], choices=TOOLS)
+    parser.add_argument("--chart", type=Path)
+    options = parser.parse_args(argv)
+    if options.quick:
+        options.sizes, options.parties, options.several, options.budget = [10_000], [3], 2_000, ""
+    found = measure(options)
+    if options.chart:
+        draw(found, options.chart)
+    machine: dict[str, Any] = {"cores": os.cpu_count(), "python": platform.python_version()}
+    machine["load"] = round(os.getloadavg()[0], 1)
+    result = {
+        "machine": machine,
+        "ratios": ratios(found, "seconds"),
+        "ratios_cpu": ratios(found, "cpu_seconds"),
+        "runs": found,
+    }
+    print(json.dumps(result))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
