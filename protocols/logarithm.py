@@ -92,6 +92,10 @@ class Logarithms:
         """Opened values as numbers."""
         return np.array([int(v) / self.scale for v in self.ring.signed(opened)])
 
+    def texts(self, opened: Array) -> list[str]:
+        """Opened values for a person to read, each with the error it may have."""
+        return [f"{value:.6g} ± {self.error_bound:.2g}" for value in self.values(opened)]
+
 
 class Session:
     """What two parties keep between logarithms: a garbling session and an evaluation engine."""

@@ -333,6 +333,12 @@ def test_x_ln_x_that_would_overflow_is_refused() -> None:
         run(x_times_logarithms, Settings(32, 1, scale_bits=40), [1])
 
 
+def test_results_are_printed_with_their_bound() -> None:
+    _, result = run(logarithms, Settings(17, 3), [1])
+    opened = result.ring.array([round(math.log(1000) * result.scale)])
+    assert result.texts(opened) == ["6.90776 ± 0.0056"]
+
+
 def test_no_numbers_have_no_logarithms() -> None:
     values, _ = run(logarithms, Settings(10, 2), [])
     assert values.tolist() == []

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import DataError, PeerFaultError, UsageError
+from coterie.errors import CoterieError, DataError, PeerFaultError, UsageError
 from protocols.channel import Channel
 from protocols.paillier import KeySizeError, adopt, generate
 from protocols.randomness import Random
 from protocols.scalar_product import PaillierProducts, Sizes, TransferProducts, scalar_products
 from protocols.shares import Ring
-from protocols.wrappers import Metered
+from protocols.wrappers import Fault, Faulty, Metered
 from tests.protocols.pairs import KEY, run_pair
 
 KINDS = ("paillier", "transfer")
@@ -229,3 +229,21 @@ def test_the_traffic_is_what_the_module_says() -> None:
         else:
             assert 0 <= sent["alice"] - 100 * 2 * 7 * 4 < 500
             assert 0 <= sent["bob"] - 16 * 100 * 2 < 500
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("culprit", ["alice", "bob"])
+def test_a_garbled_message_ends_in_a_named_error_or_a_result(kind: str, culprit: str) -> None:
+    sizes = Sizes(30, 4, 2)
+    many, few, _ = columns(sizes, 6)
+    named = 0
+    for at in range(9):
+
+        def wrap(transport, at=at):
+            return Faulty(transport, Fault("garble", at)) if transport.me == culprit else transport
+
+        try:
+            run(kind, sizes, many, few, "few", wrap=wrap)
+        except CoterieError:
+            named += 1
+    assert named >= 1
