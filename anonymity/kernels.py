@@ -24,9 +24,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @compiled
 def count_pairs(codes: Any, classes: Any, counts: Any) -> None:
-    """Adds to counts[code, class] for every record."""
+    """Adds to counts[class, code] for every record."""
     for i in range(len(codes)):
-        counts[codes[i], classes[i]] += 1
+        counts[classes[i], codes[i]] += 1
 
 
 @compiled

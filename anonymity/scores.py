@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 SCALE = 2**30
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -97,30 +98,35 @@ RULES = {
 
 
 def best_split(counts: np.ndarray[Any, Any], by_size: bool = False) -> int | None:
-    """The row at which the second part of the best binary split begins.
+    """The place at which the second part of the best binary split begins.
 
-    `counts` has a row per distinct value, in order, and a column per class. The best split has the
+    `counts` has a row per class and a column per distinct value, in order. The best split has the
     largest information gain in whole numbers, and the smallest value among equals. `by_size` takes
     the most even split instead, for releases without a class. None where only one value occurs.
     """
-    occurring = np.flatnonzero(counts.any(axis=1))
+    sizes = counts.sum(axis=0)
+    occurring = np.flatnonzero(sizes)
     if len(occurring) < 2:
         return None
-    left = np.cumsum(counts[occurring[:-1]], axis=0, dtype=np.int64)
-    whole = left[-1] + counts[occurring[-1]]
-    right = whole - left
+    left = np.cumsum(counts if len(occurring) == len(sizes) else counts[:, occurring], axis=1)
+    whole = left[:, -1:]
+    left = left[:, :-1]
     total = float(whole.sum())
-    shares = left.sum(axis=1) / total, right.sum(axis=1) / total
+    left_size = left.sum(axis=0)
+    shares = left_size / total, (total - left_size) / total
     if by_size:
         values = 1 - shares[0] ** 2 - shares[1] ** 2
     else:
-        parts = shares[0] * _entropies(left) + shares[1] * _entropies(right)
-        values = entropy(whole.tolist()) - parts
+        parts = shares[0] * _entropies(left, left_size)
+        parts += shares[1] * _entropies(whole - left, total - left_size)
+        values = entropy(whole[:, 0].tolist()) - parts
     return int(occurring[1 + int(np.argmax(np.rint(values * SCALE)))])
 
 
-def _entropies(counts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-    result: np.ndarray[Any, Any] = -(shares * logs).sum(axis=1)
+def _entropies(counts: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Of every column. Class by class, since adding long rows is what NumPy does fast."""
+    result = np.zeros(len(sizes))
+    for row in counts:
+        share = row / sizes
+        result -= share * np.log2(np.maximum(share, _TINY))  # 0 log 0 is 0
     return result

@@ -95,7 +95,7 @@ class Specializer(GeneralizedTable):
             self._add(attribute, [0])
 
     def _class_counts(self, column: Column) -> Array:
-        counts = np.zeros((column.size, self.class_count), np.int32)
+        counts = np.zeros((self.class_count, column.size), np.int32)
         kernels.count_pairs(column.codes, self.classes, counts)
         return counts
 
@@ -116,12 +116,12 @@ class Specializer(GeneralizedTable):
         counts = self._tables[attribute]
         assert counts is not None  # noqa: S101
         low, high = column.span(node)
-        whole = counts[low:high].sum(axis=0)
+        whole = counts[:, low:high].sum(axis=1)
         if np.count_nonzero(whole) < self.needed_classes:
             return None  # not beneficial
         split = None
         if isinstance(column, ContinuousColumn):
-            row = best_split(counts[low:high], by_size=not self.rule.needs_class)
+            row = best_split(counts[:, low:high], by_size=not self.rule.needs_class)
             if row is None:
                 return None
             split = float(column.values[low + row])
@@ -135,7 +135,7 @@ class Specializer(GeneralizedTable):
         table = np.repeat(
             np.arange(width, dtype=np.uint8 if width <= 255 else np.uint16), np.diff(bounds)
         )
-        by_class = [counts[a:b].sum(axis=0).tolist() for a, b in itertools.pairwise(bounds)]
+        by_class = [counts[:, a:b].sum(axis=1).tolist() for a, b in itertools.pairwise(bounds)]
         score = 0
         if self.scores_last:
             score = self.rule.score(Effect(by_class, np.empty((0, 0)), (), self.records))

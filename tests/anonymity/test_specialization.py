@@ -85,9 +85,13 @@ def test_a_requirement_over_an_unknown_column_is_refused():
 
 
 def test_a_split_is_at_the_smallest_of_equally_good_values():
-    counts = np.array([[1, 0], [0, 0], [0, 1], [0, 1], [1, 0]])
-    assert best_split(counts) in (2, 4)
-    assert best_split(counts) == 2
-    assert best_split(np.array([[3, 4]])) is None
-    assert best_split(np.array([[0, 0], [3, 4], [0, 0]])) is None
-    assert best_split(np.array([[2, 2], [1, 1], [3, 3]])) == 1
+    def split(*rows):  # of counts by class
+        return best_split(np.array(rows).T)
+
+    assert split([1, 0], [0, 0], [0, 1], [0, 1], [1, 0]) == 2
+    assert split([3, 4]) is None
+    assert split([0, 0], [3, 4], [0, 0]) is None
+    assert split([2, 2], [1, 1], [3, 3]) == 1
+    assert split([1], [1], [5]) == 1
+    assert best_split(np.array([[1, 1, 5]]), by_size=True) == 2
+    assert best_split(np.array([[1, 1, 1, 1]]), by_size=True) == 2
