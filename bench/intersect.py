@@ -30,7 +30,6 @@ from typing import Any
 TOOLS = ("openmined", "spu-ecdh", "spu-kkrt", "spu-rr22")
 ANALYST = "analyst"
 _LONGEST = {"openmined": 1_000_000, "spu-ecdh": 100_000}
-_RING_LONGEST = 1_000_000
 _MODULES = {
     "openmined": "private_set_intersection",
     "spu-ecdh": "spu",
@@ -199,7 +198,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
             expected = write_sets(homes, size, ["people.csv"] * 2)
             write_sets([Path(other)] * 2, size, ["p0.csv", "p1.csv"])
             note("coterie oprf", 2, size, expected, two.run("oprf"))
-            if size <= _RING_LONGEST:
+            if size <= options.ring:
                 note("coterie ring", 2, size, expected, two.run("ring"))
             for tool in TOOLS:
                 if size > _LONGEST.get(tool, 1_000_000) or tool in options.without:
@@ -285,6 +284,7 @@ def main(argv: list[str] | None = None) -> int:
         "--budget", default="1GB", help="memory of each party for --large; '' skips"
     )
     parser.add_argument("--large", type=int, default=10_000_000)
+    parser.add_argument("--ring", type=int, default=1_000_000, help="largest size for the ring")
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--without", action="append", default=[], choices=TOOLS)
     parser.add_argument("--chart", type=Path)

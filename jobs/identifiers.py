@@ -136,14 +136,15 @@ def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> Pre
         for name in matching.columns
     ]
     joined = columns[0] if len(columns) == 1 else _join(columns)
-    rows = _distinct(joined, matching, source)
+    packed = _packed(joined)
+    rows = _distinct(joined, packed.suspects(), matching, source)
     if len(rows) < len(joined):
-        joined = joined.take(pa.array(rows))
+        packed = _packed(joined.take(pa.array(rows)))
     if matching.pad_to is not None and len(rows) > matching.pad_to:
         raise DataError(
             f"{source}: has {len(rows)} records, more than the {matching.pad_to} of 'pad_to'"
         )
-    return PreparedIdentifiers(_packed(joined), rows)
+    return PreparedIdentifiers(packed, rows)
 
 
 def _normalised(
@@ -211,24 +212,29 @@ def _join(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 
 def _distinct(
-    column: pa.ChunkedArray, matching: Matching, source: str
+    column: pa.ChunkedArray,
+    suspects: np.ndarray[Any, np.dtype[np.int64]],
+    matching: Matching,
+    source: str,
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The rows that hold an identifier for the first time."""
+    """The rows that hold an identifier for the first time; only suspects can be repeats."""
     count = len(column)
-    encoded = pc.dictionary_encode(column.combine_chunks())
+    encoded = column.take(pa.array(suspects)).combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    if len(encoded.dictionary) == count:
+    if len(encoded.dictionary) == len(suspects):
         return np.arange(count, dtype=np.int64)
     codes = encoded.indices.to_numpy()
     _, first = np.unique(codes, return_index=True)
+    again = np.ones(len(suspects), np.bool_)
+    again[first] = False
+    repeats = np.flatnonzero(again)
     if matching.deduplicate == "first":
-        return np.sort(first).astype(np.int64)
-    repeated = np.ones(count, np.bool_)
-    repeated[first] = False
-    rows = np.flatnonzero(repeated)
-    pairs = ", ".join(f"{row + 1} repeats {first[codes[row]] + 1}" for row in rows[:_SHOWN])
-    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+        return np.delete(np.arange(count, dtype=np.int64), suspects[repeats])
+    pairs = ", ".join(
+        f"{suspects[at] + 1} repeats {suspects[first[codes[at]]] + 1}" for at in repeats[:_SHOWN]
+    )
+    more = f" and {len(repeats) - _SHOWN} more" if len(repeats) > _SHOWN else ""
     names = ", ".join(f"'{name}'" for name in matching.columns)
     plural = "s" if len(matching.columns) > 1 else ""
     raise DataError(

@@ -55,11 +55,14 @@ def capacity(size: int, buckets: int) -> int:
     return min(size, math.ceil(mean + math.sqrt(2 * mean * tail) + tail))
 
 
-def buckets_for(size: int, memory: int | None) -> int:
-    """How many buckets keep a party of this size within its memory."""
+def buckets_for(size: int, memory: int | None, held: int = 0) -> int:
+    """How many buckets keep a party within its memory that holds `held` bytes of identifiers.
+
+    These are held twice over, as columns of the party's table and as identifiers, and some more in passing.
+    """
     if memory is None:
         return 1
-    usable = max(memory - BASE_MEMORY, memory // 8)
+    usable = max(memory - BASE_MEMORY - 5 * held // 2, memory // 8)
     for buckets in range(1, MOST_BUCKETS):
         if capacity(size, buckets) * BYTES_PER_ELEMENT <= usable:
             return buckets

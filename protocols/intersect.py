@@ -144,16 +144,17 @@ def _agree(
     if len(identifiers) > size:
         raise ValueError(f"{len(identifiers)} identifiers do not fit the padding of {size}")
     share = rng.bytes(32)
+    own_buckets = buckets_for(size, memory, identifiers.nbytes)
     kept = read_checkpoint(store, identifiers)
     with channel.step("sizes"):
         channel.broadcast(
             size,
             share,
-            buckets_for(size, memory),
+            own_buckets,
             kept.token if kept else b"",
             kept.finished if kept else 0,
         )
-        sizes, shares, wanted = {channel.me: size}, {channel.me: share}, [buckets_for(size, memory)]
+        sizes, shares, wanted = {channel.me: size}, {channel.me: share}, [own_buckets]
         same, finished = kept is not None, [kept.finished if kept else 0]
         for peer, message in channel.gather().items():
             checked = _checked(message)

@@ -354,7 +354,7 @@ def test_the_number_of_buckets_follows_from_size_and_memory():
 @pytest.mark.parametrize(("protocol", "reveal"), WAYS)
 @pytest.mark.parametrize("parties", [2, 3])
 def test_buckets_give_the_same_records(protocol, reveal, parties, monkeypatch):
-    monkeypatch.setattr(module, "buckets_for", lambda size, memory: memory or 1)
+    monkeypatch.setattr(module, "buckets_for", lambda size, memory, held: memory or 1)
     stores = {name: MemoryStore() for name in NAMES}
     own = {name: {"memory": 2 + i, "store": stores[name]} for i, name in enumerate(NAMES)}
     sets = drawn(parties, 500, 4)
@@ -373,7 +373,7 @@ def test_buckets_give_the_same_records(protocol, reveal, parties, monkeypatch):
 
 
 def test_every_bucket_of_every_set_of_one_size_has_one_size_on_the_wire(monkeypatch):
-    monkeypatch.setattr(module, "buckets_for", lambda size, memory: 3)
+    monkeypatch.setattr(module, "buckets_for", lambda size, memory, held: 3)
     one, other = (
         [
             (step, size)
@@ -386,7 +386,7 @@ def test_every_bucket_of_every_set_of_one_size_has_one_size_on_the_wire(monkeypa
 
 @pytest.mark.parametrize("protocol", ["ring", "oprf"])
 def test_an_interrupted_run_resumes_from_the_last_finished_bucket(protocol, monkeypatch):
-    monkeypatch.setattr(module, "buckets_for", lambda size, memory: 4)
+    monkeypatch.setattr(module, "buckets_for", lambda size, memory, held: 4)
     sets = drawn(2, 400, 9)
     stores = {name: MemoryStore() for name in NAMES[:2]}
     own = {name: {"store": stores[name]} for name in stores}
@@ -418,7 +418,7 @@ def test_an_interrupted_run_resumes_from_the_last_finished_bucket(protocol, monk
 
 
 def test_other_data_or_another_partner_without_its_part_begins_anew(monkeypatch):
-    monkeypatch.setattr(module, "buckets_for", lambda size, memory: 3)
+    monkeypatch.setattr(module, "buckets_for", lambda size, memory, held: 3)
     sets = drawn(2, 200, 9)
     stores = {name: MemoryStore() for name in NAMES[:2]}
     own = {name: {"store": stores[name]} for name in stores}
