@@ -35,18 +35,18 @@ any number of times in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from protocols.aes import OUTPUT, Blocks, hashed
-from protocols.boolean import AND, Bits, Circuit, check_inputs
+from protocols.boolean import Bits, Circuit, check_inputs
 from protocols.channel import Channel
-from protocols.half_gates import EVALUATE_LANES, Worker
+from protocols.half_gates import Worker
 from protocols.oblivious_transfer import Receiver, Sender
 from protocols.randomness import Random
+from protocols.table_messages import Part, batches, parts_of
 
 Reveal: TypeAlias = Literal["garbler", "evaluator", "both", "shares"]
 Revealed: TypeAlias = "dict[str, Bits | None]"
@@ -58,22 +58,6 @@ WINDOW = (
 )
 AGREE, TABLES, OUTPUTS = "agree", "tables", "outputs"
 _SEED = 32
-
-
-def _parts(circuit: Circuit, count: int) -> Iterator[tuple[int, int, int, int]]:
-    """Instances and gates of each message: many instances, or parts of a single large one."""
-    ands = np.flatnonzero(circuit.kinds == AND)
-    gates = len(circuit.kinds)
-    if len(ands) > CHUNK_ANDS:
-        cuts = [0, *(ands[CHUNK_ANDS::CHUNK_ANDS]).tolist(), gates]
-        for instance in range(count):
-            for start, stop in pairwise(cuts):
-                yield instance, instance + 1, start, stop
-        return
-    many = CHUNK_ANDS // max(len(ands), 1)
-    many = max(many - many % EVALUATE_LANES, 1)
-    for first in range(0, count, many):
-        yield first, min(first + many, count), 0, gates
 
 
 class _Role:
@@ -182,17 +166,20 @@ class Garbler(_Role):
         zeros = np.empty((count, circuit.output_bits, 2), np.uint64)
         worker = Worker(circuit, delta)
         with channel.step(TABLES):
-            for number, (first, last, start, stop) in enumerate(_parts(circuit, count)):
-                if number >= 2 * WINDOW and number % WINDOW == 0:
-                    self._wait_for(number // WINDOW - 1)
-                tables, ends = worker.garble(labels[first:last], self._gates, start, stop)
+            for batch, all_of_it in batches(parts_of(circuit, count), worker):
+                start, stop = batch[0].start, batch[0].stop
+                tables, ends = worker.garble(labels[all_of_it], self._gates, start, stop)
                 self._gates += tables.shape[0] * tables.shape[1]
-                if stop < len(circuit.kinds):
-                    channel.send(self.peer, tables)
-                    continue
-                zeros[first:last] = ends
-                channel.send(self.peer, tables, self._check_values(ends))
-                channel.progress(last, count)
+                final = stop == len(circuit.kinds)
+                if final:
+                    zeros[all_of_it] = ends
+                    checks = self._check_values(ends)
+                for part in batch:
+                    if window := part.waits_for():
+                        self._wait_for(window)
+                    at = part.within(all_of_it)
+                    channel.send(self.peer, tables[at], *([checks[at]] if final else []))
+                    channel.progress(part.instances.stop, count)
         return self._reveal(circuit, zeros, modes)
 
     def _wait_for(self, window: int) -> None:
@@ -293,39 +280,52 @@ class Evaluator(_Role):
         ends = np.empty((count, circuit.output_bits, 2), np.uint64)
         worker = Worker(circuit)
         with channel.step(TABLES):
-            parts = list(_parts(circuit, count))
-            for number, (first, last, start, stop) in enumerate(parts):
-                final = stop == len(circuit.kinds)
-                tables, checks = self._receive_tables(
-                    (last - first, worker.ands_between(start, stop), 2, 2),
-                    (last - first, circuit.output_bits, 2) if final else None,
-                )
-                found = worker.evaluate(labels[first:last], tables, self._gates, start, stop)
+            parts = parts_of(circuit, count)
+            for batch, all_of_it in batches(parts, worker):
+                start, stop = batch[0].start, batch[0].stop
+                tables, checks = self._receive_tables(batch, worker)
+                found = worker.evaluate(labels[all_of_it], tables, self._gates, start, stop)
                 self._gates += tables.shape[0] * tables.shape[1]
-                if final:
-                    self._check(found, checks, first)
-                    ends[first:last] = found
-                    channel.progress(last, count)
-                if (number + 1) % WINDOW == 0 and number + 1 + WINDOW < len(parts):
-                    channel.send(self.peer, (number + 1) // WINDOW)
+                if checks is not None:
+                    self._check(found, checks, all_of_it.start)
+                    ends[all_of_it] = found
+                for part in batch:
+                    if window := part.completes(parts):
+                        channel.send(self.peer, window)
+                channel.progress(all_of_it.stop, count)
         return self._reveal(circuit, ends, modes)
 
-    def _receive_tables(
-        self, shape: tuple[int, ...], check_shape: tuple[int, ...] | None
-    ) -> tuple[Blocks, Any]:
-        message = self._channel.recv(self.peer)
-        values = message if isinstance(message, list) else [message]
-        shapes = [shape] if check_shape is None else [shape, check_shape]
-        if len(values) != len(shapes):
-            raise self._channel.fault(self.peer, "sent something else than garbled tables")
-        for value, due, what in zip(values, shapes, ("tables", "check values"), strict=False):
-            if not isinstance(value, np.ndarray) or value.dtype != np.uint64:
-                raise self._channel.fault(self.peer, f"sent something else than {what}")
-            if value.shape != due:
-                raise self._channel.fault(
-                    self.peer, f"sent {what} of shape {_short(value.shape)} where {due} is due"
-                )
-        return values[0], values[1] if check_shape is not None else None
+    def _receive_tables(self, batch: list[Part], worker: Worker) -> tuple[Blocks, Blocks | None]:
+        """The tables of these messages, and the check values if they end the circuit."""
+        circuit = worker.circuit
+        columns: list[list[Blocks]] = [[], []]
+        for part in batch:
+            instances = part.instances.stop - part.instances.start
+            due: list[tuple[int, ...]] = [
+                (instances, worker.ands_between(part.start, part.stop), 2, 2)
+            ]
+            if part.stop == len(circuit.kinds):
+                due.append((instances, circuit.output_bits, 2))
+            message = self._channel.recv(self.peer)
+            values = message if isinstance(message, list) else [message]
+            if len(values) != len(due):
+                raise self._channel.fault(self.peer, "sent something else than garbled tables")
+            for column, value, shape, what in zip(
+                columns, values, due, ("tables", "check values"), strict=False
+            ):
+                if not isinstance(value, np.ndarray) or value.dtype != np.uint64:
+                    raise self._channel.fault(self.peer, f"sent something else than {what}")
+                if value.shape != shape:
+                    raise self._channel.fault(
+                        self.peer,
+                        f"sent {what} of shape {_short(value.shape)} where {shape} is due",
+                    )
+                column.append(value)
+        tables, checks = (
+            (c[0] if len(c) == 1 else np.concatenate(c)) if c else None for c in columns
+        )
+        assert tables is not None  # noqa: S101 a batch has messages
+        return tables, checks
 
     def _check(self, labels: Blocks, checks: Blocks, first: int) -> None:
         flat = labels.reshape(-1, 2)

@@ -262,6 +262,8 @@ class Worker:
         self._delta = np.zeros(2, np.uint64) if delta is None else delta
         self._ends = circuit.output_wires
         self._fast = accelerated()
+        # How many messages to compute together: NumPy wants long arrays, the kernel a warm cache.
+        self.messages = 1 if self._fast else 16
         self._wires = np.empty((0, 0, 2), np.uint64)
         # How many AND gates stand before each gate.
         self._ands_before = np.concatenate([[0], np.cumsum(circuit.kinds == AND)])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.errors import PeerFaultError
-from protocols import aes, garbling, half_gates
+from protocols import aes, garbling, half_gates, table_messages
 from protocols.boolean import ONE, ZERO, Gates
 from protocols.circuits import Builder, evaluate, from_bits, to_bits
 from protocols.garbling import AGREE, OUTPUTS, TABLES, Evaluator, Garbler
@@ -84,8 +84,8 @@ def test_a_garbled_circuit_is_the_plain_one(
         {name: bits[name] for name in bits if name not in mine},
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(garbling, "CHUNK_ANDS", chunk)
-        patch.setattr(garbling, "WINDOW", window)
+        patch.setattr(table_messages, "CHUNK_ANDS", chunk)
+        patch.setattr(table_messages, "WINDOW", window)
         if not accelerated:
             patch.setattr(half_gates, "accelerated", lambda: False)
             patch.setattr(aes, "accelerated", lambda: False)
@@ -251,8 +251,8 @@ def test_a_process_without_aes_instructions_has_the_same_trace(setting):
 
 
 def test_the_garbler_is_at_most_two_windows_ahead(monkeypatch):
-    monkeypatch.setattr(garbling, "CHUNK_ANDS", 16)  # one instance a message
-    monkeypatch.setattr(garbling, "WINDOW", 3)
+    monkeypatch.setattr(table_messages, "CHUNK_ANDS", 16)  # one instance a message
+    monkeypatch.setattr(table_messages, "WINDOW", 3)
     circuit = comparison()
     sent, done, ahead = [0], [0], []
 
@@ -433,8 +433,8 @@ class TestBadPeers:
         assert "(instance 2)" in str(self.against_evaluator(garbage))
 
     def test_a_window_that_was_not_due(self, monkeypatch):
-        monkeypatch.setattr(garbling, "CHUNK_ANDS", 1)
-        monkeypatch.setattr(garbling, "WINDOW", 1)
+        monkeypatch.setattr(table_messages, "CHUNK_ANDS", 1)
+        monkeypatch.setattr(table_messages, "WINDOW", 1)
         error = self.against_garbler(
             lambda step, values: (7,) if step == TABLES else values, "shares"
         )
