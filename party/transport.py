@@ -25,7 +25,7 @@ from google.protobuf.message import DecodeError
 
 from coterie.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
 from party.farewell import error_from, farewell_for, one_line
-from party.frames import HEARTBEAT, FrameCheck, FrameError, bare_chunk, closing, cut, opening, parse
+from party.frames import HEARTBEAT, FrameCheck, FrameError, closing, cut, opening, split
 from party.spool import MEMORY, Spool
 from protocols.channel import Message
 from protos.party_pb2 import Farewell
@@ -179,13 +179,10 @@ class Session:
 
     def receive(self, peer: str) -> Message:
         link = self._incoming[peer]
-        frame = self._next_frame(peer, link)
-        header = parse(frame)
-        body = bytearray(header.chunk)
+        chunk, header = split(self._next_frame(peer, link))
+        body = bytearray(chunk)
         while len(body) < header.size:
-            frame = self._next_frame(peer, link)
-            chunk = bare_chunk(frame)
-            body += parse(frame).chunk if chunk is None else chunk
+            body += split(self._next_frame(peer, link))[0]
         return Message(header.session, header.step, header.sequence, [body])
 
     def _next_frame(self, peer: str, link: _Incoming) -> bytes:

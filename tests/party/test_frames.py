@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from party.frames import CHUNK, FrameCheck, FrameError, bare_chunk, closing, cut, opening, parse
+from party.frames import CHUNK, FrameCheck, FrameError, closing, cut, opening, split
 from protocols.channel import Message
 from protos.party_pb2 import Farewell, Frame
 
@@ -24,21 +24,45 @@ def test_the_protobuf_library_reads_the_frames_that_are_cut(lengths, sequence, s
     assert (first.session, first.step, first.sequence) == (SESSION, step, sequence)
     assert first.size == sum(lengths)
     assert b"".join(f.chunk for f in frames) == b"".join(parts)
-    assert all(len(f.chunk) <= CHUNK for f in frames)
+    assert all(len(f.chunk) <= 1.25 * CHUNK for f in frames)
+    assert len(frames) <= max(1, -(-sum(lengths) // CHUNK))
     assert all(f.chunk and not f.session for f in frames[1:])
 
 
-@given(st.binary(min_size=1, max_size=300))
-def test_a_bare_chunk_is_read_as_the_protobuf_library_reads_it(chunk):
-    frame = Frame(chunk=chunk).SerializeToString()
-    assert bytes(bare_chunk(frame)) == chunk == parse(frame).chunk
+fields = st.builds(
+    Frame,
+    session=st.text(max_size=5),
+    step=st.text(max_size=5),
+    sequence=st.integers(0, 2**64 - 1),
+    size=st.integers(0, 2**64 - 1),
+)
+
+
+@given(st.binary(max_size=300), fields, st.booleans())
+def test_a_frame_is_split_as_the_protobuf_library_reads_it(chunk, other, first):
+    head = Frame(chunk=chunk).SerializeToString()
+    data = head + other.SerializeToString() if first else other.SerializeToString() + head
+    back, rest = split(data)
+    whole = Frame.FromString(data)
+    assert bytes(back) == chunk == whole.chunk
+    assert (rest.session, rest.step, rest.sequence, rest.size) == (
+        whole.session,
+        whole.step,
+        whole.sequence,
+        whole.size,
+    )
 
 
 @given(st.binary(max_size=60))
-def test_what_is_taken_for_a_bare_chunk_is_one(data):
-    chunk = bare_chunk(data)
-    if chunk is not None:
-        assert Frame.FromString(data) == Frame(chunk=bytes(chunk))
+def test_random_bytes_are_split_as_the_protobuf_library_reads_them_or_refused(data):
+    try:
+        chunk, rest = split(data)
+    except FrameError:
+        return
+    whole = Frame.FromString(data)
+    assert bytes(chunk) == whole.chunk
+    assert rest.session == whole.session
+    assert rest.WhichOneof("control") == whole.WhichOneof("control")
 
 
 @given(sizes)
@@ -75,6 +99,12 @@ BAD = {
     "a size beyond the memory budget": ([frame(session=SESSION, size=1 << 50)], "memory budget"),
     "a step label without end": ([frame(session=SESSION, step="x" * 2000)], "2000 characters"),
     "a step label that is not UTF-8": ([b"\x12\x01\xff"], "not a frame"),
+    "two chunks in one frame": (
+        [HEAD, frame(chunk=b"abc") + frame(session="x") + frame(chunk=b"d")],
+        "two chunks",
+    ),
+    "a chunk longer than its frame": ([HEAD, b"\x2a\x09abc"], "not a frame"),
+    "data with a heartbeat": ([HEAD, frame(chunk=b"a", heartbeat=True)], "data with a heartbeat"),
     "a clean farewell within a message": ([HEAD, frame(farewell=Farewell())], "in the middle"),
 }
 

@@ -1,0 +1,287 @@
+"""Messages a second and megabytes a second through a channel, beside bare grpcio in the same run.
+
+Between two processes on this machine, with and without mTLS: a ping-pong of 64 bytes, and a stream
+of 1 MiB values (arrays through the channel; ready-made bytes through grpcio, which only counts
+them). The channel's receiver decodes every value. In-memory channels run between two threads.
+Rounds of both sides alternate, and the best of each counts, because other work on the machine only
+ever makes a round slower.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import queue
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+import grpc
+import numpy as np
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+from party.identity import CHANNEL_OPTIONS, Identity, load_identity
+from party.peers import PeerService
+from party.spool import keep_memory_together
+from party.transport import Heartbeat, Session
+from protocols.channel import Channel
+from protocols.memory import MemoryNetwork
+
+_VALUE = 1 << 20
+_SMALL = b"x" * 64
+_SESSION = "bench"
+
+
+def make_certificates(folder: Path) -> None:
+    """An authority, and certificates for the ends `a` and `b`."""
+    now = datetime.now(UTC)
+    authority = ec.generate_private_key(ec.SECP256R1())
+
+    def make(name: str, key: Any, ca: bool) -> None:
+        subject, issuer = (
+            x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, n)]) for n in (name, "ca")
+        )
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(issuer)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(hours=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+            .sign(authority, hashes.SHA256())
+        )
+        (folder / f"{name}.crt").write_bytes(certificate.public_bytes(Encoding.PEM))
+        key_file = folder / f"{name}.key"
+        key_file.touch(0o600)
+        key_file.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+    make("ca", authority, True)
+    for name in "ab":
+        make(name, ec.generate_private_key(ec.SECP256R1()), False)
+
+
+class BareService(grpc.GenericRpcHandler):
+    """What bare grpcio does with the same bytes: counts a stream, echoes messages."""
+
+    def service(self, details: grpc.HandlerCallDetails) -> Any:
+        if details.method == "/bare/Count":
+            return grpc.stream_unary_rpc_method_handler(
+                lambda chunks, context: str(sum(map(len, chunks))).encode()
+            )
+        if details.method == "/bare/Echo":
+            return grpc.stream_stream_rpc_method_handler(lambda chunks, context: chunks)
+        return None
+
+
+class End:
+    """One process's end: a server with both services, and a way to connect to the other."""
+
+    def __init__(self, me: str, folder: Path, tls: bool) -> None:
+        self.me, self.other = me, "b" if me == "a" else "a"
+        self._folder = folder
+        self._identity: Identity | None = (
+            load_identity(me, folder / f"{me}.crt", folder / f"{me}.key", folder / "ca.crt")
+            if tls
+            else None
+        )
+        self.peers = PeerService(me, lambda context: self.other)
+        self.server = grpc.server(futures.ThreadPoolExecutor(16))
+        self.server.add_generic_rpc_handlers((self.peers, BareService()))
+        if self._identity:
+            credentials = self._identity.server_credentials()
+            self.port = self.server.add_secure_port("127.0.0.1:0", credentials)
+        else:
+            self.port = self.server.add_insecure_port("127.0.0.1:0")
+        self.server.start()
+
+    def connect(self, port: int) -> grpc.Channel:
+        address = f"127.0.0.1:{port}"
+        if self._identity:
+            return self._identity.connect(self.other, address)
+        return grpc.insecure_channel(address, CHANNEL_OPTIONS)
+
+    def session(self, port: int) -> Session:
+        session = Session(
+            _SESSION,
+            self.me,
+            (self.other,),
+            spool_folder=self._folder,
+            heartbeat=Heartbeat(1, 60),
+            memory=1 << 30,
+        )
+        self.peers.add(session)
+        session.start(lambda peer: self.connect(port))
+        return session
+
+
+def answer(channel: Channel, peer: str) -> None:
+    """The far end: echoes small messages, counts long streams, until it is told to stop."""
+    while True:
+        order = channel.recv(peer)
+        if order == "stop":
+            return
+        what, count = order
+        if what == "echo":
+            for _ in range(count):
+                channel.send(peer, channel.recv(peer))
+        else:
+            channel.send(peer, sum(channel.recv(peer).nbytes for _ in range(count)))
+
+
+def far_end(folder: Path, tls: bool, pipe: Any) -> None:
+    keep_memory_together()
+    end = End("b", folder, tls)
+    pipe.send(end.port)
+    session = end.session(pipe.recv())
+    answer(Channel(session, _SESSION), "a")
+    session.finish()
+    session.close()
+    pipe.recv()
+    end.server.stop(0)
+
+
+def channel_messages(channel: Channel, count: int) -> float:
+    channel.send("b", "echo", count)
+    start = time.perf_counter()
+    for _ in range(count):
+        channel.send("b", _SMALL)
+        channel.recv("b")
+    return count / (time.perf_counter() - start)
+
+
+def channel_stream(channel: Channel, count: int) -> float:
+    value = np.random.default_rng(0).integers(0, 256, _VALUE, np.uint8)
+    channel.send("b", "count", count)
+    start = time.perf_counter()
+    for _ in range(count):
+        channel.send("b", value)
+    if channel.recv("b") != count * _VALUE:
+        raise AssertionError("bytes were lost")
+    return count * _VALUE / (time.perf_counter() - start) / 1e6
+
+
+def bare_messages(wire: grpc.Channel, count: int) -> float:
+    outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+    answers: Iterator[bytes] = wire.stream_stream("/bare/Echo")(iter(outgoing.get, None))
+    outgoing.put(_SMALL)
+    next(answers)
+    start = time.perf_counter()
+    for _ in range(count):
+        outgoing.put(_SMALL)
+        next(answers)
+    elapsed = time.perf_counter() - start
+    outgoing.put(None)
+    return count / elapsed
+
+
+def bare_stream(wire: grpc.Channel, count: int) -> float:
+    chunk = np.random.default_rng(0).bytes(_VALUE)
+    start = time.perf_counter()
+    if int(wire.stream_unary("/bare/Count")(chunk for _ in range(count))) != count * _VALUE:
+        raise AssertionError("bytes were lost")
+    return count * _VALUE / (time.perf_counter() - start) / 1e6
+
+
+def best(rounds: int, measures: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """The best of several rounds, in each of which every measure is taken once."""
+    found = dict.fromkeys(measures, 0.0)
+    for _ in range(rounds):
+        for name, measure in measures.items():
+            found[name] = max(found[name], measure())
+    return found
+
+
+def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) -> dict[str, float]:
+    context = multiprocessing.get_context("spawn")
+    pipe, far_pipe = context.Pipe()
+    process = context.Process(target=far_end, args=(folder, tls, far_pipe), daemon=True)
+    process.start()
+    end = End("a", folder, tls)
+    port = pipe.recv()
+    pipe.send(end.port)
+    session = end.session(port)
+    channel = Channel(session, _SESSION)
+    wire = end.connect(port)
+    result = best(
+        rounds,
+        {
+            "messages": lambda: channel_messages(channel, messages),
+            "bare_messages": lambda: bare_messages(wire, messages),
+            "stream": lambda: channel_stream(channel, values),
+            "bare_stream": lambda: bare_stream(wire, values),
+        },
+    )
+    channel.send("b", "stop")
+    session.finish()
+    session.close()
+    wire.close()
+    pipe.send("end")
+    process.join(10)
+    end.server.stop(0)
+    return result
+
+
+def in_memory(rounds: int, messages: int, values: int) -> dict[str, float]:
+    network = MemoryNetwork(["a", "b"])
+    far = Channel(network.transport("b"), _SESSION)
+    threading.Thread(target=answer, args=(far, "a"), daemon=True).start()
+    channel = Channel(network.transport("a"), _SESSION)
+    result = best(
+        rounds,
+        {
+            "messages": lambda: channel_messages(channel, messages),
+            "stream": lambda: channel_stream(channel, values),
+        },
+    )
+    channel.send("b", "stop")
+    return result
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="coterie bench channel", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a small run")
+    quick = parser.parse_args(argv).quick
+    rounds, messages, values = (2, 300, 100) if quick else (7, 2000, 400)
+    keep_memory_together()
+    memory = in_memory(rounds, messages, values)
+    report: dict[str, Any] = {
+        "bench": "channel",
+        "memory": {
+            "messages_per_second": round(memory["messages"]),
+            "megabytes_per_second": round(memory["stream"]),
+        },
+    }
+    with tempfile.TemporaryDirectory(prefix="coterie-bench-") as name:
+        folder = Path(name)
+        make_certificates(folder)
+        for label, tls in (("plain", False), ("mtls", True)):
+            found = over_grpc(folder, tls, rounds, messages, values)
+            report[label] = {
+                "messages_per_second": round(found["messages"]),
+                "megabytes_per_second": round(found["stream"]),
+                "grpcio_messages_per_second": round(found["bare_messages"]),
+                "grpcio_megabytes_per_second": round(found["bare_stream"]),
+                "messages_ratio": round(found["messages"] / found["bare_messages"], 2),
+                "stream_ratio": round(found["stream"] / found["bare_stream"], 2),
+            }
+    print(json.dumps(report))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
