@@ -25,7 +25,14 @@ from jobs.integrate_file import IntegrateJob, parse_integrate
 from jobs.kind import Columns, Workspace
 from jobs.lineup import line_up
 from jobs.model import Common
-from jobs.release_table import Coded, read_share, write_release, write_share
+from jobs.release_table import (
+    Coded,
+    check_known,
+    read_share,
+    write_known,
+    write_release,
+    write_share,
+)
 from protocols.channel import Channel
 from protocols.integrate import Outcome, Plan, check_topmost, integrate
 from protocols.randomness import Random
@@ -123,18 +130,21 @@ class Integrate:
             conduct.keep(workspace.kept)
 
         with channel.step("release"):
-            share = {}
             kept = outcome.table.kept if outcome.table.suppressed else slice(None)
+            known = {name: Coded(*outcome.table.generalized(name)) for name in plan.trees}
+            if outcome.classes is not None and job.class_name is not None:
+                own = outcome.classes.take(kept)
+                known[job.class_name] = Coded(own.codes, own.values)
+            write_known(known, workspace.released)
+            share = {}
             for attribute in job.of_party(channel.me):
                 if attribute.in_qid:
-                    share[attribute.name] = Coded(*outcome.table.generalized(attribute.name))
+                    share[attribute.name] = known[attribute.name]
                 else:
                     own = plain[attribute.name].take(kept)
                     share[attribute.name] = Coded(own.codes, own.values)
-            if outcome.classes is not None and channel.me == plan.class_holders[0]:
-                assert job.class_name is not None  # noqa: S101
-                own = outcome.classes.take(kept)
-                share[job.class_name] = Coded(own.codes, own.values)
+            if job.class_name is not None and channel.me == plan.class_holders[0]:
+                share[job.class_name] = known[job.class_name]
             write_share(share, workspace.released)
         return _result(job, outcome)
 
@@ -172,6 +182,7 @@ class Integrate:
 
     def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> None:
         columns: dict[str, Coded] = {}
+        holders: dict[str, str] = {}
         wanted = [attribute.name for attribute in job.attributes]
         if job.class_name is not None:
             wanted.append(job.class_name)
@@ -187,11 +198,16 @@ class Integrate:
             if repeated:
                 raise VerificationError(f"{party}: released '{repeated[0]}', as another party did")
             columns |= share
+            holders |= dict.fromkeys(share, party)
         if sorted(columns) != sorted(wanted):
             missing = sorted(set(wanted) - set(columns))
             raise VerificationError(f"nobody released the column '{missing[0]}'")
         if len({len(column.codes) for column in columns.values()}) > 1:
             raise VerificationError("the parties released different numbers of records")
+        shared = {a.name for a in job.attributes if a.in_qid} | {job.class_name}
+        known = {name: column for name, column in columns.items() if name in shared}
+        for party, folder in released.items():
+            check_known(known, holders, folder, party)
         write_release({name: columns[name] for name in wanted}, out / RELEASE)
 
 

@@ -3,10 +3,15 @@
 A share has a column for each of the party's attributes: codes and the values that they stand for, in
 the joint order of the records, in an Arrow file. The table has the columns in job order and its rows
 sorted by them, so that their order tells nothing. Work is done on codes, values are written last.
+
+Every party knows the generalized columns of all, and tells the coordinator their digests: a party that
+releases something else than it told the others is found out.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +26,7 @@ from coterie.errors import VerificationError
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
 SHARE = "columns.arrow"
+KNOWN = "known.json"
 _SLICE = 1 << 18  # rows written together
 
 
@@ -44,6 +50,40 @@ def write_share(columns: Mapping[str, Coded], folder: Path) -> None:
     table = pa.table(arrays)
     with pa.OSFile(str(folder / SHARE), "wb") as file, pa.ipc.new_file(file, table.schema) as out:
         out.write_table(table)
+
+
+def digest(column: Coded) -> str:
+    """Of the codes and values of a column, alike for whoever has them."""
+    total = hashlib.sha256()
+    for value in column.values:
+        data = value.encode()
+        total.update(len(data).to_bytes(8, "little") + data)
+    kind = np.dtype(_index_type(len(column.values))).newbyteorder("<")
+    total.update(np.ascontiguousarray(column.codes.astype(kind)).data)
+    return total.hexdigest()
+
+
+def write_known(columns: Mapping[str, Coded], folder: Path) -> None:
+    """Writes what this party knows of generalized columns, its own and others': their digests."""
+    digests = {name: digest(column) for name, column in columns.items()}
+    (folder / KNOWN).write_text(json.dumps(digests, indent=1))
+
+
+def check_known(
+    columns: Mapping[str, Coded], holders: Mapping[str, str], folder: Path, party: str
+) -> None:
+    """What others released is what this party knows of it; otherwise one of the two is named."""
+    try:
+        known = json.loads((folder / KNOWN).read_text())
+    except (OSError, ValueError):
+        known = None
+    if not isinstance(known, dict) or sorted(known) != sorted(columns):
+        raise VerificationError(f"{party}: does not tell which columns it knows")
+    for name, column in columns.items():
+        if known[name] != digest(column):
+            raise VerificationError(
+                f"{holders[name]}: released another column '{name}' than the one that {party} knows"
+            )
 
 
 def _index_type(size: int) -> Any:

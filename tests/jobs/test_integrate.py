@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -359,6 +360,52 @@ def test_a_damaged_share_is_its_partys_error(tmp_path):
         out.write_table(table)
     with pytest.raises(VerificationError, match="bank: the column 'a' is not one of codes"):
         read_share(tmp_path, "bank")
+
+
+def shares(folder):
+    """What both parties of the loan job release, kept."""
+    path = loan_folder(folder)
+    released = {}
+
+    def keep(job, folders, out):
+        for party, source in folders.items():
+            released[party] = folder / f"kept-{party}"
+            shutil.copytree(source, released[party])
+
+    out = folder / "out"
+    out.mkdir()
+    job = load_job(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(INTEGRATE, "assemble", keep)
+        simulate(job, folder, out)
+    return job, released
+
+
+def test_a_column_that_is_not_what_the_others_were_told_names_its_party(tmp_path):
+    job, released = shares(tmp_path)
+    INTEGRATE.assemble(job, released, tmp_path)
+    share = read_share(released["bank"], "bank")
+    salary = share["Salary"]
+    share["Salary"] = Coded(salary.codes[::-1].copy(), salary.values)
+    write_share(share, released["bank"])
+    message = "bank: released another column 'Salary' than the one that lender knows"
+    with pytest.raises(VerificationError, match=message):
+        INTEGRATE.assemble(job, released, tmp_path)
+    (released["lender"] / "known.json").write_text("[]")
+    with pytest.raises(VerificationError, match="lender: does not tell which columns it knows"):
+        INTEGRATE.assemble(job, released, tmp_path)
+
+
+def test_a_party_can_take_part_with_its_identifiers_alone(tmp_path):
+    job = JOB_FILE.replace("  bank: {data", "  third: {data: third.csv}\n  bank: {data")
+    path = loan_folder(tmp_path, job=job)
+    ids = [f"p{i:03}" for i in range(30)]
+    (tmp_path / "third.csv").write_text("\n".join(["ID", *ids]) + "\n")
+    out = tmp_path / "out"
+    out.mkdir()
+    result = simulate(load_job(path), tmp_path, out)
+    assert result["records"] == len(release(out)) == 30
+    assert result["contributions"]["third"] == 0
 
 
 def test_columns_of_another_party_are_refused(tmp_path):
