@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import protocols.logarithm
 from coterie.errors import CoterieError, PeerFaultError, UsageError
 from protocols.channel import Channel
 from protocols.circuits import evaluate, from_bits, to_bits
@@ -342,6 +343,15 @@ def test_results_are_printed_with_their_bound() -> None:
 def test_no_numbers_have_no_logarithms() -> None:
     values, _ = run(logarithms, Settings(10, 2), [])
     assert values.tolist() == []
+
+
+def test_more_numbers_than_a_batch_are_done_in_several(monkeypatch) -> None:
+    monkeypatch.setattr(protocols.logarithm, "BATCH", 70)
+    xs = list(range(1, 301))
+    values, result = run(logarithms, Settings(10, 3), xs)
+    assert largest_error(values, xs) <= result.error_bound
+    with pytest.raises(OutOfDomainError):
+        run(logarithms, Settings(10, 3), [*xs, 0, *xs])
 
 
 def test_rounds_do_not_depend_on_the_number_of_values() -> None:
