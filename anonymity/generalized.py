@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from anonymity import kernels
-from anonymity.columns import IntervalTree, Tree
+from anonymity.columns import IntervalTree, Tree, code_type
 from anonymity.outliers import groups_too_small
 from anonymity.partitions import Partitions
 from anonymity.privacy import Model
@@ -307,7 +307,7 @@ class GeneralizedTable:
         """A code per record that is kept, in the table's order, and the values they stand for."""
         attribute = self.names.index(name)
         nodes = self.cut_nodes(attribute)
-        number = np.zeros(max(nodes) + 1, np.uint32)
+        number = np.zeros(max(nodes) + 1, code_type(len(nodes)))
         number[nodes] = np.arange(len(nodes))
         tree = self.trees[attribute]
         every = self.partitions.generalized(attribute)

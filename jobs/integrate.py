@@ -28,6 +28,7 @@ from jobs.model import Common
 from jobs.release_table import (
     Coded,
     check_known,
+    digest,
     read_share,
     write_known,
     write_release,
@@ -130,21 +131,23 @@ class Integrate:
             conduct.keep(workspace.kept)
 
         with channel.step("release"):
+            own = {attribute.name for attribute in job.of_party(channel.me)}
+            share: dict[str, Coded] = {}
+            known: dict[str, str] = {}
+            for name in plan.trees:  # one after the other, since each has a code for every record
+                column = Coded(*outcome.table.generalized(name))
+                known[name] = digest(column)
+                if name in own:
+                    share[name] = column
             kept = outcome.table.kept if outcome.table.suppressed else slice(None)
-            known = {name: Coded(*outcome.table.generalized(name)) for name in plan.trees}
+            share |= {name: coded(labels.take(kept)) for name, labels in plain.items()}
+            share = {a.name: share[a.name] for a in job.of_party(channel.me)}
             if outcome.classes is not None and job.class_name is not None:
-                own = outcome.classes.take(kept)
-                known[job.class_name] = Coded(own.codes, own.values)
+                column = coded(outcome.classes.take(kept))
+                known[job.class_name] = digest(column)
+                if channel.me == plan.class_holders[0]:
+                    share[job.class_name] = column
             write_known(known, workspace.released)
-            share = {}
-            for attribute in job.of_party(channel.me):
-                if attribute.in_qid:
-                    share[attribute.name] = known[attribute.name]
-                else:
-                    own = plain[attribute.name].take(kept)
-                    share[attribute.name] = Coded(own.codes, own.values)
-            if job.class_name is not None and channel.me == plan.class_holders[0]:
-                share[job.class_name] = known[job.class_name]
             write_share(share, workspace.released)
         return _result(job, outcome)
 
@@ -209,6 +212,10 @@ class Integrate:
         for party, folder in released.items():
             check_known(known, holders, folder, party)
         write_release({name: columns[name] for name in wanted}, out / RELEASE)
+
+
+def coded(labels: Labels) -> Coded:
+    return Coded(labels.codes, labels.values)
 
 
 def _result(job: IntegrateJob, outcome: Outcome) -> dict[str, Any]:

@@ -63,9 +63,8 @@ def digest(column: Coded) -> str:
     return total.hexdigest()
 
 
-def write_known(columns: Mapping[str, Coded], folder: Path) -> None:
+def write_known(digests: Mapping[str, str], folder: Path) -> None:
     """Writes what this party knows of generalized columns, its own and others': their digests."""
-    digests = {name: digest(column) for name, column in columns.items()}
     (folder / KNOWN).write_text(json.dumps(digests, indent=1))
 
 

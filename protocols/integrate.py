@@ -34,9 +34,11 @@ Messages, in order, after the class (`protocols.class_labels`):
     instruction as long as its next candidate beats all that the others have announced (these cannot
     grow until they win), and then 0. It is the same sequence in fewer rounds.
 
-Cost, for n records, p parties: each round 2 messages in sequence (5 with conditions); the winner sends every other party ceil(log2 c) bits per record concerned, for c children, and about 100
-bytes; p (p - 1) scores of about 30 bytes. Operations: counting and moving 4-byte numbers, O(records
-concerned) a round at each party. Memory: 4 bytes per record besides the columns and the class.
+Cost, for p parties: each round 2 messages in sequence (5 with conditions), or for each turn 2 whatever
+its length. The winner sends every other party ceil(log2 c) bits per record concerned, for c children,
+and about 120 bytes; p (p - 1) scores of some 20 bytes are told a round. Operations: counting and moving
+4-byte numbers, O(records concerned) a round at each party. Memory: 4 bytes per record besides the
+columns and the class, and some 100 bytes per leaf partition.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Joint specialization: equal to that of one table, and no message says more than its result."""
 
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -323,23 +324,40 @@ def loans():
     )
 
 
-def test_a_binary_specialization_costs_a_bit_per_record():
+def test_traffic_is_what_the_module_says():
+    """A bit per record and binary specialization, and so many bytes a message."""
     split = loans()
-    big = [dict(row) for row in split.case.rows for _ in range(1000)]
-    split.case.rows = big
+    split.case.rows = [dict(row) for row in split.case.rows for _ in range(1000)]
     metered = {}
 
     def wrap(transport):
         metered[transport.me] = Metered(transport)
         return metered[transport.me]
 
-    outcome = split.run(wrap)["ann"]
-    bits = 0
-    table = outcome.table
-    for winner in table.winners:
-        bits += len(big) * (len(winner.children) - 1).bit_length()  # at most
-    sent = sum(m.by_step["specialize/instruct"].sent_bytes for m in metered.values())
-    assert sent * 8 <= bits + 8 * 150 * len(table.winners)
+    outcomes = split.run(wrap)
+    outcome = outcomes["ann"]
+    winners = outcome.table.winners
+    assert {len(winner.children) for winner in winners} == {2}
+    codes, labels = {}, {}
+    for name in outcome.table.names:
+        codes[name], labels[name] = outcome.table.generalized(name)
+    concerned = 0
+    for place, winner in enumerate(winners):
+        below = {winner.value}
+        for later in winners[place:]:
+            if later.attribute == winner.attribute and later.value in below:
+                below |= set(later.children)
+        texts = labels[winner.attribute]
+        concerned += sum(texts[code] in below for code in codes[winner.attribute])
+    turns = 1 + sum(a != b for a, b in itertools.pairwise(outcome.winners))
+    instructs = [m.by_step["specialize/instruct"] for m in metered.values()]
+    sent = sum(traffic.sent_bytes for traffic in instructs)
+    assert concerned / 8 < sent < concerned / 8 + 150 * len(winners)
+    assert sum(traffic.sent_messages for traffic in instructs) == len(winners) + turns
+    for meter in metered.values():
+        scores = meter.by_step["specialize/winner"]
+        assert scores.sent_messages == turns + 1
+        assert scores.sent_bytes <= 20 * scores.sent_messages
 
 
 # Bad peers and bad tables
