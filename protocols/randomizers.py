@@ -7,7 +7,8 @@ A ciphertext is (1 + m n) R mod n². How R is drawn decides the speed and what m
 - `full`: R = H^e for a fixed H = b^n and e uniform in a range 2^64 times larger than the order of H
   can be. Also needs DCR only: e may as well be uniform modulo n times that order, the outcome is
   the same; under DCR H cannot be told from H (1+n)^a, and then (1+n)^(a e) hides m perfectly. The
-  owner draws one exponent for each prime, so its exponents are half as long.
+  owner draws an exponent for each prime, half as long, equal modulo gcd(p-1, q-1) so that they are
+  those of one power of H.
 - `half`: b = -x² and e of half the modulus' bits, by Damgård, Jurik and Nielsen ("A generalization
   of Paillier's public-key system with applications to electronic voting", 2010, §4.2). That such
   exponents cannot be told from full ones follows from the hardness of factoring (Goldreich and
@@ -117,6 +118,7 @@ class Randomizers:
         self._rng = Random(rng.bytes(32))
         self._pool: Ciphertexts = []
         self._powers: list[FixedBase] = []
+        self._starts: list[tuple[Any, Any]] = []
         if method == "exact":
             return
         if method == "half" and key.n % 4 != 1:
@@ -125,9 +127,12 @@ class Randomizers:
         if base is None:  # anyone may choose one for his own encryptions
             base = -(self._unit() ** 2) % key.n
         if method == "full" and isinstance(key, PrivateKey):
+            self._common = gmpy2.gcd(key.p - 1, key.q - 1)
             for square, prime in ((key.p2, key.p), (key.q2, key.q)):
                 power = gmpy2.powmod(base, key.n, square)
-                self._powers.append(FixedBase(power, square, prime.bit_length() + SLACK_BITS))
+                stride = gmpy2.powmod(power, self._common, square)
+                self._starts.append((power, square))
+                self._powers.append(FixedBase(stride, square, prime.bit_length() + SLACK_BITS))
             return
         lengths = {"full": key.bits + SLACK_BITS, "half": (key.bits + 1) // 2, "short": SHORT_BITS}
         self._powers.append(FixedBase(gmpy2.powmod(base, key.n, key.n2), key.n2, lengths[method]))
@@ -167,9 +172,21 @@ class Randomizers:
                 lambda part: gmpy2.powmod_base_list(part, key.n, key.n2), [units[:cut], units[cut:]]
             )
             return [*parts[0], *parts[1]]
-        if len(self._powers) == 2 and isinstance(key, PrivateKey):
-            # one generator serves both threads' exponents, so they are drawn one after the other
-            return key.join(*(fixed.random_powers(count, self._rng) for fixed in self._powers))
+        if isinstance(key, PrivateKey) and self._starts:
+            # Exponents modulo p-1 and q-1 are those of one power of the base only if they agree
+            # modulo the common divisor; otherwise the product of the two groups would be reached,
+            # and an answer would show in which coset of the base's group it lies.
+            agreed = self._rng.integers(int(self._common), count)
+            residues = []
+            for fixed, (power, square) in zip(self._powers, self._starts, strict=True):
+                rest = fixed.random_powers(count, self._rng)
+                residues.append(
+                    [
+                        x * gmpy2.powmod(power, c, square) % square if c else x
+                        for x, c in zip(rest, agreed, strict=True)
+                    ]
+                )
+            return key.join(*residues)
         return self._powers[0].random_powers(count, self._rng)
 
     def _unit(self) -> Any:

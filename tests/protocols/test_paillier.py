@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gmpy2
 import numpy as np
 import phe
 import pytest
@@ -16,6 +17,7 @@ from protocols.paillier import (
     KeySizeError,
     PrivateKey,
     PublicKey,
+    adopt,
     announce_key,
     generate,
     receive_key,
@@ -81,15 +83,33 @@ def test_a_weighted_sum_is_the_sum_of_products(bits: int, count: int, random) ->
     assert KEY.decrypt([total]) == [expected]
 
 
-def test_the_owners_ciphertexts_and_full_masks_lie_in_one_cyclic_group() -> None:
-    """What makes an answer to the owner independent of the exponents it was made with."""
-    order = (KEY.p - 1) * (KEY.q - 1) // 2  # of the residues with Jacobi symbol 1
-    base = pow(KEY.base, KEY.n, KEY.n2)
-    for residue in randomizers(method="full").take(20) + randomizers(KEY.public).take(20):
-        assert (
-            pow(residue, order, KEY.n2) == 1
-        )  # an n-th residue, since n and the order share no factor
-    assert pow(base, order, KEY.n2) == 1
+@pytest.mark.parametrize("seed", range(4))
+def test_owners_randomizers_and_masks_lie_in_one_cyclic_group(seed: int) -> None:
+    """What makes an answer to the owner independent of the exponents it was made with.
+
+    Every power of the base has Jacobi symbol 1. Exponents drawn independently for the two primes
+    would reach symbol -1 half of the time, and an answer's symbol would be a parity of exponents.
+    """
+    for key in (KEY, KEY.public):
+        for residue in randomizers(key, seed=seed).take(20):
+            assert gmpy2.jacobi(residue % N, N) == 1
+
+
+def test_all_of_the_bases_group_is_reached_and_nothing_else() -> None:
+    """p-1 = 12 and q-1 = 36 have much in common; the group is small enough to list."""
+    key = adopt(
+        phe.PaillierPrivateKey(phe.PaillierPublicKey(13 * 37), 13, 37), Random("a small group")
+    )
+    start = pow(key.base, key.n, key.n2)
+    group, element = {1}, start
+    while element != 1:
+        group.add(element)
+        element = element * start % key.n2
+    for holder in (key, key.public):
+        for count in (3, 400):
+            reached = set(randomizers(holder).take(count))
+            assert reached <= group
+        assert reached == group
 
 
 def test_exponents_have_the_promised_lengths() -> None:
