@@ -262,8 +262,8 @@ def evaluate(circuit: Circuit, inputs: Mapping[str, Bits]) -> dict[str, Bits]:
         else:
             operation = np.bitwise_xor if step.kind == XOR else np.bitwise_and
             operation(a, wires[circuit.right[step.start : step.stop]], out=out)
-    packed = wires[circuit.output_wires]
-    return circuit.split(np.unpackbits(packed, axis=1, count=count, bitorder="little").T)
+    columns = np.unpackbits(wires[circuit.output_wires], axis=1, count=count, bitorder="little")
+    return circuit.split(np.ascontiguousarray(columns.T))
 
 
 def join_inputs(circuit: Circuit, inputs: Mapping[str, Bits]) -> Bits:
