@@ -155,39 +155,43 @@ class Randomizers:
         return taken
 
     def _make(self, count: int) -> Ciphertexts:
-        key = self.key
         if self.method == "exact":
-            if isinstance(key, PrivateKey):
-                # x -> x^n permutes the units modulo a prime, so x^p mod p² is a uniform residue
-                halves = [(key.p, key.p2), (key.q, key.q2)]
-                drawn = [
-                    [mpz(self._rng.below(int(p) - 1) + 1) for _ in range(count)] for p, _ in halves
-                ]
-                return key.join(
-                    *in_threads(lambda at: gmpy2.powmod_base_list(drawn[at], *halves[at]), range(2))
-                )
-            units = [self._unit() for _ in range(count)]
-            cut = (count + 1) // 2
-            parts = in_threads(
-                lambda part: gmpy2.powmod_base_list(part, key.n, key.n2), [units[:cut], units[cut:]]
-            )
-            return [*parts[0], *parts[1]]
-        if isinstance(key, PrivateKey) and self._starts:
-            # Exponents modulo p-1 and q-1 are those of one power of the base only if they agree
-            # modulo the common divisor; otherwise the product of the two groups would be reached,
-            # and an answer would show in which coset of the base's group it lies.
-            agreed = self._rng.integers(int(self._common), count)
-            residues = []
-            for fixed, (power, square) in zip(self._powers, self._starts, strict=True):
-                rest = fixed.random_powers(count, self._rng)
-                residues.append(
-                    [
-                        x * gmpy2.powmod(power, c, square) % square if c else x
-                        for x, c in zip(rest, agreed, strict=True)
-                    ]
-                )
-            return key.join(*residues)
+            return self._exact(count)
+        if self._starts and isinstance(self.key, PrivateKey):
+            return self._full_by_owner(self.key, count)
         return self._powers[0].random_powers(count, self._rng)
+
+    def _exact(self, count: int) -> Ciphertexts:
+        key = self.key
+        if isinstance(key, PrivateKey):
+            # x -> x^n permutes the units modulo a prime, so x^p mod p² is a uniform residue
+            halves = [(key.p, key.p2), (key.q, key.q2)]
+            drawn = [[mpz(x) + 1 for x in self._rng.integers(int(p) - 1, count)] for p, _ in halves]
+            return key.join(
+                *in_threads(lambda at: gmpy2.powmod_base_list(drawn[at], *halves[at]), range(2))
+            )
+        units = [self._unit() for _ in range(count)]
+        cut = (count + 1) // 2
+        parts = in_threads(
+            lambda part: gmpy2.powmod_base_list(part, key.n, key.n2), [units[:cut], units[cut:]]
+        )
+        return [*parts[0], *parts[1]]
+
+    def _full_by_owner(self, key: PrivateKey, count: int) -> Ciphertexts:
+        # Exponents modulo p-1 and q-1 are those of one power of the base only if they agree modulo
+        # the common divisor; otherwise the product of the two groups would be reached, and an
+        # answer would show in which coset of the base's group it lies.
+        agreed = self._rng.integers(int(self._common), count)
+        residues = []
+        for fixed, (power, square) in zip(self._powers, self._starts, strict=True):
+            rest = fixed.random_powers(count, self._rng)
+            residues.append(
+                [
+                    x * gmpy2.powmod(power, c, square) % square if c else x
+                    for x, c in zip(rest, agreed, strict=True)
+                ]
+            )
+        return key.join(*residues)
 
     def _unit(self) -> Any:
         while gmpy2.gcd(r := mpz(self._rng.below(int(self.key.n))), self.key.n) != 1:
