@@ -38,7 +38,7 @@ class Step:
     stop: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Circuit:
     """Gate g computes wire `input_bits + g` from the wires left[g] and right[g].
 

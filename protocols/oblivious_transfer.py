@@ -115,7 +115,10 @@ class _Side:
 
 
 class Sender(_Side):
-    """The side with the two messages. `delta` is the session's correlation; its lowest bit is 1."""
+    """The side with the two messages.
+
+    `delta` is the session's correlation: 127 random bits, and a one as the lowest for garbling.
+    """
 
     def __init__(self, channel: Channel, peer: str, rng: Random) -> None:
         super().__init__(channel, peer)
