@@ -51,9 +51,23 @@ def _print(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> None:
 @_JOB
 @_OUT
 @click.option("--seed", help="Same seed, same messages; for tests only. Without it: random.")
+@click.option(
+    "--deviate",
+    "deviations",
+    multiple=True,
+    metavar="PARTY=WAY",
+    help="Compare with a party that deviates: never, from:N, underdeclare or overdeclare.",
+)
 @_FORCE
 @_JSON
-def simulate(job: Path, out: Path, seed: str | None, force: bool, as_json: bool) -> None:
+def simulate(
+    job: Path,
+    out: Path,
+    seed: str | None,
+    deviations: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+) -> None:
     """Run JOB with every party in this process, without network.
 
     Each party's table is the file that its `data` key names, relative to the job file. The result
@@ -65,6 +79,12 @@ def simulate(job: Path, out: Path, seed: str | None, force: bool, as_json: bool)
     from jobs.model import load_job
 
     parsed = load_job(job)
+    if deviations:
+        from coordinator.deviation import compare, lines
+
+        compared = compare(parsed, job.parent, out, deviations, seed, force)
+        _print(compared, as_json, lambda: lines(compared, out))
+        return
     make_result_folder(out, force)
     with Board(parsed.party_names, show=not as_json) as board:
         result = work(parsed, job.parent, out, seed, board)

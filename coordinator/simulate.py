@@ -11,7 +11,7 @@ from typing import Any
 
 from coordinator.progress import Board
 from coterie.errors import PeerLostError, UsageError
-from jobs.kind import Workspace
+from jobs.kind import Kind, Workspace
 from jobs.kinds import KINDS
 from jobs.model import Job
 from jobs.runner import FINISH, Progress, assemble, run_party
@@ -21,13 +21,20 @@ from protocols.randomness import Random
 
 
 def simulate(
-    job: Job, folder: Path, out: Path, seed: str | None = None, board: Board | None = None
+    job: Job,
+    folder: Path,
+    out: Path,
+    seed: str | None = None,
+    board: Board | None = None,
+    kind: Kind | None = None,
 ) -> dict[str, Any]:
     """Runs the job on the files that its `data` keys name, relative to `folder`.
 
-    The same seed gives the same messages. Results are left in `out`, which must exist.
+    The same seed gives the same messages. Results are left in `out`, which must exist. `kind`
+    replaces the job's own, to let parties deviate.
     """
     board = board or Board(job.party_names, show=False)
+    kind = kind or KINDS[job.kind]
     prepared = {}
     for party in job.parties:
         if party.data is None:
@@ -36,7 +43,6 @@ def simulate(
             )
         board.update(party.name, "reading", "read")
         source = file_source(folder / party.data)
-        kind = KINDS[job.kind]
         wanted = kind.columns(job, party.name)
         table = read_wanted(source, wanted.used, wanted.optional)
         prepared[party.name] = kind.prepare(job, party.name, table, str(source))
@@ -57,6 +63,7 @@ def simulate(
                     random.fork(name),
                     spaces[name],
                     _listener(board, name),
+                    kind=kind,
                 )
             except Exception as error:
                 board.update(name, "failed", board.lines[name].step)

@@ -16,7 +16,7 @@ from typing import Any
 
 from coterie.errors import PeerError, PeerFaultError, VerificationError
 from jobs.archive import save_job
-from jobs.kind import Workspace
+from jobs.kind import Kind, Workspace
 from jobs.kinds import KINDS
 from jobs.model import Job
 from protocols.channel import Channel, Transport
@@ -46,8 +46,12 @@ def run_party(
     workspace: Workspace,
     on_progress: Callable[[Progress], None] = lambda progress: None,
     clock: Callable[[], float] = time.monotonic,
+    kind: Kind | None = None,
 ) -> dict[str, Any]:
-    """Runs the job at one party and returns the summary, which it also writes."""
+    """Runs the job at one party and returns the summary, which it also writes.
+
+    `kind` replaces the job's own, for simulations of parties that deviate.
+    """
     metered = Metered(Traced(transport))
     seconds: dict[str, float] = {}
     last = [("prepare", clock())]
@@ -62,7 +66,7 @@ def run_party(
     channel = Channel(metered, session, listen)
     try:
         agree(channel, job)
-        result = KINDS[job.kind].run(job, prepared, channel, rng, workspace)
+        result = (kind or KINDS[job.kind]).run(job, prepared, channel, rng, workspace)
     except PeerError as error:
         if not error.step:  # the transport cannot know the step
             raise type(error)(error.peer, channel.failed_step, error.reason) from error
