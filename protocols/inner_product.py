@@ -29,6 +29,7 @@ sends randomizers outside its announced group can learn a little of U.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -86,10 +87,13 @@ class PaillierEngine:
             f"a masked sum of {columns} products modulo a number of {ring.bits} bits",
         )
 
-    def prepare(self, ring: Ring, rows: int, columns: int) -> None:
+    def prepare(
+        self, ring: Ring, rows: int, columns: int, executor: Executor | None = None
+    ) -> None:
         """The offline part: this party's randomizers for so many inner products."""
         slots = self.slots(ring, columns)
-        self.randomizers.prepare(slots.plaintexts(rows) if self.first else rows * columns)
+        count = slots.plaintexts(rows) if self.first else rows * columns
+        self.randomizers.prepare(count, executor)
 
     def inner_products(self, ring: Ring, mine: Array, rng: Random) -> Array:
         slots = self.slots(ring, mine.shape[1])

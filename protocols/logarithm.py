@@ -38,6 +38,7 @@ whatever the number of values (up to `BATCH` at once). `protocols.inner_product`
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -139,10 +140,10 @@ class Session:
             else:
                 self.engine = TransferEngine(channel, peer, first, rng, garbling.transfers)
 
-    def prepare(self, settings: Settings, count: int) -> None:
+    def prepare(self, settings: Settings, count: int, executor: Executor | None = None) -> None:
         """The offline part: randomizers for so many logarithms, where Paillier evaluates."""
         if isinstance(self.engine, PaillierEngine) and settings.terms > 1:
-            self.engine.prepare(settings.ring, count, settings.terms - 1)
+            self.engine.prepare(settings.ring, count, settings.terms - 1, executor)
 
     def run(self, circuit: Circuit, inputs: dict[str, Any], reveal: Any) -> dict[str, Any]:
         return dict(self.garbling.run(circuit, inputs, reveal))

@@ -31,6 +31,7 @@ makes the result wrong.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -120,7 +121,9 @@ class Products(Protocol):
     peer: str
     many: bool
 
-    def prepare(self, sizes: Sizes, masked: bool = True) -> None: ...
+    def prepare(
+        self, sizes: Sizes, masked: bool = True, executor: Executor | None = None
+    ) -> None: ...
     def check(self, sizes: Sizes, ring: Ring, masked: bool) -> None: ...
     def shares(self, sizes: Sizes, values: Array, ring: Ring, rng: Random) -> Array: ...
     def to_many(self, sizes: Sizes, values: Array, rng: Random) -> Array | None: ...
@@ -227,10 +230,15 @@ class PaillierProducts:
     def check(self, sizes: Sizes, ring: Ring, masked: bool) -> None:
         self.slots(sizes, masked)
 
-    def prepare(self, sizes: Sizes, masked: bool = True) -> None:
-        """The offline part: this party's randomizers."""
+    def prepare(self, sizes: Sizes, masked: bool = True, executor: Executor | None = None) -> None:
+        """The offline part: this party's randomizers; in an executor's processes if there is one.
+
+        `masked` is False where the result goes to the party with many columns and no range is
+        signed.
+        """
         groups = self.slots(sizes, masked).plaintexts(sizes.many)
-        self.randomizers.prepare(groups * (sizes.records if self.many else sizes.few))
+        count = groups * (sizes.records if self.many else sizes.few)
+        self.randomizers.prepare(count, executor)
 
     def shares(self, sizes: Sizes, values: Array, ring: Ring, rng: Random) -> Array:
         slots = self.slots(sizes, True)
@@ -313,7 +321,7 @@ class TransferProducts:
                 f"scalar products by oblivious transfer are modulo 2^l, l <= 64, not {ring.modulus}"
             )
 
-    def prepare(self, sizes: Sizes, masked: bool = True) -> None:
+    def prepare(self, sizes: Sizes, masked: bool = True, executor: Executor | None = None) -> None:
         """Nothing is worth making ahead: the transfers are a small part."""
 
     def to_many(self, sizes: Sizes, values: Array, rng: Random) -> Array | None:

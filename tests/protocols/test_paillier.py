@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import gmpy2
 import numpy as np
 import phe
@@ -22,7 +25,7 @@ from protocols.paillier import (
     generate,
     receive_key,
 )
-from protocols.randomizers import FixedBase, Randomizers
+from protocols.randomizers import FixedBase, Randomizers, random_powers
 from protocols.randomness import Random
 
 BITS = 512
@@ -138,6 +141,22 @@ def test_no_randomizer_is_handed_out_twice() -> None:
     taken = pool.take(20) + pool.take(20)
     assert pool.prepared == 0
     assert len(set(taken)) == 40
+
+
+@pytest.mark.parametrize("key", [KEY, KEY.public], ids=["owner", "public"])
+def test_randomizers_can_be_made_by_an_executor(key: PublicKey) -> None:
+    """By threads here; that processes can do it too shows the pickled call."""
+    pool = randomizers(key)
+    with ThreadPoolExecutor(2) as executor:
+        pool.prepare(31, executor)
+    assert pool.prepared == 31
+    taken = pool.take(31)
+    assert len(set(taken)) == 31
+    assert KEY.decrypt(key.encrypt(list(range(31)), taken)) == list(range(31))
+    fixed = pool._powers[0]
+    call = (random_powers, (fixed.base, fixed.modulus, fixed.bits, 3, bytes(32)))
+    function, arguments = pickle.loads(pickle.dumps(call))
+    assert function(*arguments) == random_powers(*call[1])
 
 
 def test_two_pools_from_one_generator_share_nothing() -> None:
