@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,12 @@ def line_up(
     workspace: Workspace,
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The rows of this party's table whose record all parties hold, in one order at every party."""
-    store = FolderStore(workspace.resume / f"{job.digest[:32]}-{channel.me}")
-    with executor_for(matching.compute, workspace.compute, channel.me) as executor:
+    with (
+        closing(
+            FolderStore(workspace.resume / f"{job.digest[:32]}-{channel.me}", channel.session)
+        ) as store,
+        executor_for(matching.compute, workspace.compute, channel.me) as executor,
+    ):
         common = intersect(
             channel,
             job.party_names,
@@ -39,6 +44,5 @@ def line_up(
             store=store,
             memory=workspace.memory,
         )
-    store.close()
     rows: np.ndarray[Any, np.dtype[np.int64]] = prepared.rows[common]
     return rows

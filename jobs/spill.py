@@ -5,16 +5,28 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from coterie.errors import EnvironmentFaultError
 
+_taken: set[Path] = set()
+_taking = threading.Lock()
+
 
 class FolderStore:
-    """Values as files of a folder, which is made when something is first kept in it."""
+    """Values as files of a folder, which is made when something is first kept in it.
 
-    def __init__(self, folder: Path) -> None:
+    A second store of the same folder, of the same job run twice at a time, gets one beside it, named after
+    its session, and resumes nothing.
+    """
+
+    def __init__(self, folder: Path, session: str = "") -> None:
+        with _taking:
+            if folder in _taken:
+                folder = folder.with_name(f"{folder.name}-{session}")
+            _taken.add(folder)
         self._folder = folder
 
     def _path(self, name: str) -> Path:
@@ -57,7 +69,9 @@ class FolderStore:
             self._path(name).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Removes the folder if nothing is left in it."""
+        """Gives the folder up, and removes it if nothing is left in it."""
+        with _taking:
+            _taken.discard(self._folder)
         for folder in (self._folder, self._folder.parent):
             with contextlib.suppress(OSError):
                 folder.rmdir()

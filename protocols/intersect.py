@@ -51,8 +51,8 @@ from protocols.ring import ring_intersect
 from protocols.shuffle import shuffled
 from protocols.store import MemoryStore, Store
 
-PIECE = 2048  # points computed and sent together: 64 KB, some 80 ms of one core
-SMALL = 3000  # up to here the ring is done before the oblivious transfers are set up
+PIECE = 2048  # points computed and sent together at most: 64 KB, some 80 ms of one core
+SMALL = 2000  # up to here the ring is done before the oblivious transfers are set up
 LARGEST = 1 << 32
 
 
@@ -68,7 +68,7 @@ def intersect(
     executor: Executor | None = None,
     store: Store | None = None,
     memory: int | None = None,
-    piece: int = PIECE,
+    piece: int | None = None,
 ) -> Rows:
     """The rows of this party that all parties hold, in the order all parties share."""
     if not isinstance(identifiers, Identifiers):
@@ -98,7 +98,7 @@ def _run(
     protocol: str,
     reveal: str,
     executor: Executor | None,
-    piece: int,
+    piece: int | None,
 ) -> Rows:
     """One bucket: padded, in a secret order, through the protocol."""
     sizes = {name: plan.capacity(name) for name in names}
@@ -106,6 +106,8 @@ def _run(
     order = shuffled(sizes[channel.me], rng)
     values = np.concatenate([digests, padding])[order]
     executor = executor or LocalPool()
+    if piece is None:  # small sets in several pieces too, so that all cores and the peers have work
+        piece = min(PIECE, max(64, len(values) // 8))
     chosen = choose(protocol, reveal, sizes)
     if chosen == "ring":
         found = ring_intersect(channel, names, values, sizes, rng, executor, piece)

@@ -11,8 +11,7 @@ Outputs have 128 bits.
 Adversary: semi-honest. The sender learns the number of bins; the receiver learns nothing of other outputs, if
 H, BLAKE2b of row and bin number, is 128-Hamming correlation robust (as a random oracle is), AES behaves as a
 family of random functions in the code, and the base transfers are secure. The code has 448 bits: the words of
-two values differ in 128 places or more, for 2^24 values of a set, but for a chance of 2^-40 (the paper's
-table 1). A malicious sender is covered by the base transfers; a malicious receiver could use words outside the code.
+two values differ in 128 places or more wherever they meet, for a sender with 2^24 values, but for a chance of 2^-40. A malicious sender is covered by the base transfers; a malicious receiver could use words outside the code.
 
 Messages:
     receiver <-> sender   448 base transfers (protocols.base_transfer), the receiver in the sender's role

@@ -147,6 +147,19 @@ def test_a_store_keeps_replaces_and_forgets(tmp_path):
         store.read("../secret")
 
 
+def test_two_runs_of_one_job_at_a_time_do_not_share_a_folder(tmp_path):
+    first, second = (FolderStore(tmp_path / "job", session) for session in ("one", "two"))
+    first.append("rows-0", b"mine")
+    assert second.read("rows-0") is None
+    second.append("rows-0", b"other")
+    assert first.read("rows-0") == b"mine"
+    for store in (first, second):
+        store.close()
+    again = FolderStore(tmp_path / "job", "three")
+    assert again.read("rows-0") == b"mine"
+    again.close()
+
+
 # Where bulk operations run.
 
 

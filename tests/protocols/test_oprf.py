@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from protocols import cuckoo, okvs, oprf
 from protocols.blocks import encrypted
@@ -49,6 +50,11 @@ def test_words_of_the_code_differ_in_128_places_at_least():
     np.fill_diagonal(distances, 448)
     assert distances.min() >= 128
     assert 222 < distances[~np.eye(2000, dtype=bool)].mean() < 226
+
+
+def test_the_length_of_the_code_is_enough_for_sets_of_2_to_the_24():
+    """Each of the sender's three words for a value meets one word of the receiver's, in one bin."""
+    assert 3 * 2**24 * binom.cdf(127, oprf.CODE_BITS, 0.5) < 2.0**-40
 
 
 def evaluate(receiver_values, sender_values):
