@@ -84,7 +84,7 @@ class Bayesnet:
         rng: Random,
         workspace: Workspace,
     ) -> dict[str, Any]:
-        joined = begin(job, prepared, channel, rng)
+        joined = begin(job, prepared, channel, rng, workspace)
         check_cells(
             sorted(job.order, key=lambda n: -joined.axes[n].size)[: job.max_parents + 1], joined
         )

@@ -87,7 +87,7 @@ class Count:
         rng: Random,
         workspace: Workspace,
     ) -> dict[str, Any]:
-        joined = begin(job, prepared, channel, rng)
+        joined = begin(job, prepared, channel, rng, workspace)
         for names in job.tables:
             check_cells(names, joined)
         shares = count_tables(job, joined, job.tables, channel, rng)

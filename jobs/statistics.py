@@ -25,12 +25,12 @@ from coterie.errors import DataError, UsageError
 from jobs.document import Section
 from jobs.domains import Attribute, Codes, read_attributes
 from jobs.identifiers import Matching, PreparedIdentifiers, prepare_identifiers, read_matching
-from jobs.kind import Columns
+from jobs.kind import Columns, Workspace
+from jobs.lineup import line_up
 from jobs.model import Common, Job
 from protocols.channel import Channel
 from protocols.class_labels import share_class
 from protocols.contingency import Axis
-from protocols.intersect import intersect
 from protocols.randomness import Random
 from protocols.set_union import union
 from protocols.shared_counts import RING_BITS
@@ -159,22 +159,19 @@ def check_domain(values: tuple[str, ...], name: str, source: str) -> None:
             raise DataError(f"{source}: column '{name}': the value '{value[:40]}…' is too long")
 
 
-def begin(job: StatisticsJob, prepared: PreparedColumns, channel: Channel, rng: Random) -> Joined:
+def begin(
+    job: StatisticsJob,
+    prepared: PreparedColumns,
+    channel: Channel,
+    rng: Random,
+    workspace: Workspace,
+) -> Joined:
     """Lines up the records and agrees on domains and class."""
     if job.horizontal:
         return _begin_horizontal(job, prepared, channel, rng)
     if prepared.identifiers is None or job.matching is None:
         raise AssertionError("a vertical job has identifiers")
-    common = intersect(
-        channel,
-        job.party_names,
-        prepared.identifiers.identifiers,
-        rng.fork("intersect"),
-        protocol=job.matching.protocol,
-        reveal=job.matching.reveal,
-        pad_to=job.matching.pad_to,
-    )
-    rows = prepared.identifiers.rows[common]
+    rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
     if not len(rows):
         raise DataError("the parties have no record in common")
     domains = _announce_domains(job, prepared, channel)

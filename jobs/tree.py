@@ -94,7 +94,7 @@ class Tree:
         rng: Random,
         workspace: Workspace,
     ) -> dict[str, Any]:
-        joined = begin(job, prepared, channel, rng)
+        joined = begin(job, prepared, channel, rng, workspace)
         labels = joined.labels
         if labels is None or len(labels.values) < 2:
             raise DataError(f"the class '{job.class_name}' has one value only among these records")

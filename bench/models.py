@@ -1,0 +1,192 @@
+"""Scalar products beside phe; a Bayes net of the paper's size; ID3 on Adult. Prints JSON.
+
+Paper 2, third article, reports 2.5 hours for a Bayes net over 100,000 records of six fields between
+two parties, dominated by scalar products. Parties here are processes on this machine over mTLS.
+phe's seconds are extrapolated from a measured sample of each operation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import _sessions, scalar_products
+
+ADULT = Path(__file__).parent.parent.parent / "shared/data/adult"
+PAPER_SECONDS = 2.5 * 3600
+CATEGORICAL = (
+    "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex",
+    "native-country",
+)  # fmt: skip
+
+
+def net_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
+    """One party's part of the Bayes net."""
+    from protocols.bayesnet import search
+    from protocols.contingency import Axis, table_shares
+    from protocols.hidden_scores import HiddenScores
+    from protocols.shared_counts import Transfers
+
+    return _measured(
+        channel,
+        lambda metered, rng: _net(
+            metered, rng, names, argument, (search, Axis, table_shares, HiddenScores, Transfers)
+        ),
+    )
+
+
+def _net(channel: Any, rng: Any, names: list[str], argument: dict[str, Any], tools: Any) -> Any:
+    search, axis, table_shares, hidden_scores, transfers_type = tools
+    servers = (names[0], names[1])
+    axes = [axis(name, owner, size) for name, owner, size in argument["axes"]]
+    scores = hidden_scores(channel, names, servers, argument["records"] + 8, rng.fork("scores"))
+    transfers = transfers_type(channel, rng.fork("transfers"))
+
+    def count(some: Any) -> Any:
+        return table_shares(
+            transfers, names, servers, some, argument["codes"], argument["records"], rng
+        )
+
+    return search(channel, axes, 2, count, scores)
+
+
+def tree_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
+    """One party's part of ID3."""
+    from protocols.contingency import Axis
+    from protocols.hidden_scores import HiddenScores
+    from protocols.shared_counts import Transfers
+    from protocols.tree import Plan, grow
+
+    def work(metered: Any, rng: Any) -> Any:
+        servers = (names[0], names[1])
+        axes = tuple(Axis(name, owner, size) for name, owner, size in argument["axes"])
+        plan = Plan(
+            tuple(names), servers, axes, 2, argument["records"], argument["depth"],
+            argument["minimum"],
+        )  # fmt: skip
+        scores = HiddenScores(metered, names, servers, argument["records"], rng.fork("scores"))
+        transfers = Transfers(metered, rng.fork("transfers"))
+        tree = grow(transfers, plan, argument["codes"], argument["classes"], scores, rng)
+        return _nodes(tree)
+
+    return _measured(channel, work)
+
+
+def _nodes(tree: Any) -> int:
+    return 1 + sum(map(_nodes, tree.branches))
+
+
+def _measured(channel: Any, work: Any) -> dict[str, Any]:
+    from protocols.channel import Channel
+    from protocols.randomness import Random
+    from protocols.wrappers import Metered
+
+    metered = Metered(channel._transport)
+    again = Channel(metered, channel.session)
+    started = time.perf_counter()
+    found = work(again, Random())
+    return {
+        "seconds": time.perf_counter() - started,
+        "sent_bytes": metered.total.sent_bytes,
+        "rounds": metered.total.rounds,
+        "found": found,
+    }
+
+
+def bayes_net(records: int) -> dict[str, Any]:
+    """Six fields of three values, each depending on an earlier one, three at each of two parties."""
+    rng = np.random.default_rng(1)
+    codes = {"f0": rng.integers(0, 3, records)}
+    for i in range(1, 6):
+        noise = rng.integers(0, 3, records)
+        codes[f"f{i}"] = np.where(rng.random(records) < 0.5, codes[f"f{(i - 1) // 2}"], noise)
+    owners = {f"f{i}": f"p{i % 2}" for i in range(6)}
+    axes = [(name, owners[name], 3) for name in codes]
+    arguments = [
+        {
+            "records": records,
+            "axes": axes,
+            "codes": {n: c for n, c in codes.items() if owners[n] == f"p{at}"},
+        }
+        for at in range(2)
+    ]
+    runs = _sessions.run("bench.models:net_party", arguments)
+    return {
+        "records": records,
+        "edges": [list(edge) for edge in _found(runs)],
+        **_totals(runs),
+        "times_faster_than_the_paper": PAPER_SECONDS / max(r["seconds"] for r in runs),
+    }
+
+
+def adult_tree(parties: int, records: int | None, depth: int, minimum: int) -> dict[str, Any]:
+    rows: list[dict[str, str]] = []
+    for part in ("train", "test"):
+        with (ADULT / f"adult.{part}.csv").open(newline="") as file:
+            rows += [row for row in csv.DictReader(file) if "?" not in row.values()]
+    rows = rows[:records]
+    label = list(rows[0])[-1]
+    codes, axes = {}, []
+    for at, name in enumerate(CATEGORICAL):
+        values = sorted({row[name] for row in rows})
+        codes[name] = np.array([values.index(row[name]) for row in rows])
+        axes.append((name, f"p{at % parties}", len(values)))
+    classes = np.array([">" in row[label] for row in rows]).astype(int)
+    arguments = [
+        {
+            "records": len(rows), "axes": axes, "classes": classes, "depth": depth,
+            "minimum": minimum,
+            "codes": {name: codes[name] for name, owner, _ in axes if owner == f"p{at}"},
+        }
+        for at in range(parties)
+    ]  # fmt: skip
+    runs = _sessions.run("bench.models:tree_party", arguments)
+    return {"parties": parties, "records": len(rows), "depth": depth, "minimum": minimum,
+            "nodes": _found(runs), **_totals(runs)}  # fmt: skip
+
+
+def _found(runs: Sequence[Any]) -> Any:
+    for run in runs:
+        if isinstance(run, str):
+            raise SystemExit(run)
+    return runs[0]["found"]
+
+
+def _totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "seconds": max(run["seconds"] for run in runs),
+        "megabytes": sum(run["sent_bytes"] for run in runs) / 1e6,
+        "rounds": max(run["rounds"] for run in runs),
+    }
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="coterie bench models", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small tables")
+    options = parser.parse_args(argv)
+    quick = options.quick
+    report: dict[str, Any] = {
+        "bench": "models",
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "scalar_products": scalar_products.measure(2000, 80, 2048)
+        if quick
+        else scalar_products.measure(),
+        "bayes_net": bayes_net(2000 if quick else 100_000),
+    }
+    if ADULT.exists():
+        report["adult_tree"] = [
+            adult_tree(parties, 2000 if quick else None, 2 if quick else 3, 100 if quick else 500)
+            for parties in (2, 3)
+        ]
+    print(json.dumps(report, indent=2))
+    return 0
