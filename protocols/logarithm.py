@@ -1,8 +1,8 @@
 """The secure natural logarithm of Lindell and Pinkas, with the corrected scaling.
 
 Paper 2, third article, whose sections are cited below; after Lindell and Pinkas, "Privacy preserving
-data mining" (J. Cryptology 2002). Two parties hold shares of positive integers
-x of at most N bits, modulo any agreed number, and get shares of ln x, scaled by a public number, in
+data mining" (J. Cryptology 2002). Two parties hold shares of positive integers x of at most N bits,
+modulo any agreed number, and get shares of ln x, scaled by a public number, in
 `Settings.output_ring`. Nobody learns x, its size or its logarithm. All calls take vectors.
 
 x = 2^n (1 + eps) with -1/4 <= eps < 1/2, so ln x = n ln 2 + ln(1 + eps). Let L = lcm(2 … k),
@@ -32,7 +32,7 @@ shares and compute for all.
 
 Messages: one to agree on the settings; one run of the circuit (about 320 AND gates a number, 32
 bytes each, and 16 bytes for each bit of the second party's share); one instance of a circuit of 255
-gates for each 256 flags; k-1 columns of inner products; one run of about 130 AND gates. Rounds: 5,
+gates for each 256 flags; k-1 columns of inner products; one run of about 130 AND gates. Rounds: 6,
 whatever the number of values (up to `BATCH` at once). `protocols.inner_product` has the rest.
 """
 
@@ -182,10 +182,11 @@ def logarithms_with_x(
 def _logarithms(
     session: Session, settings: Settings, x: Array, rng: Random, with_x: WithX
 ) -> tuple[Logarithms, Array | None]:
-    ring, count = settings.ring, len(x)
+    ring = settings.ring
+    _check_shares(settings, x)
     with session.channel.step("logarithm"):
         _check_room(session, settings)
-        _agree(session, settings.announcement(count))
+        _agree(session, settings.announcement(len(x)))
         circuit = phase_one(
             settings.input_modulus, settings.bits, ring.bits, settings.zero_as_one, with_x
         )
@@ -202,6 +203,13 @@ def _logarithms(
             again = settings.output_ring.array(again)
     result = Logarithms(share, settings.output_ring, settings.scale, settings.error_bound)
     return result, again
+
+
+def _check_shares(settings: Settings, x: Array) -> None:
+    if x.ndim != 1 or (x.size and not 0 <= int(x.min()) <= int(x.max()) < settings.input_modulus):
+        raise UsageError(
+            f"logarithm: the shares are not a vector of numbers below {settings.input_modulus}"
+        )
 
 
 def _check_room(session: Session, settings: Settings) -> None:
@@ -318,6 +326,7 @@ def quick_logarithms(
     if not 0 <= fraction <= 32:
         raise UsageError(f"logarithm: a fraction of {fraction} bits, not 0 to 32")
     ring = Ring(1 << 64)
+    _check_shares(settings, x)
     with session.channel.step("quick logarithm"):
         _agree(session, [*settings.announcement(len(x)), f"{fraction} bits of fraction"])
         circuit = quick(

@@ -63,7 +63,7 @@ class Settings:
         """log2 |F|: at least Nk + 2k + log2 N, and a whole machine word where that suffices."""
         needed = self.bits * self.terms + 2 * self.terms + max(1, (self.bits - 1).bit_length())
         if self.scaling == "autonomous":
-            return needed + scaling.SECRECY_BITS + 1
+            needed += scaling.SECRECY_BITS + 1
         return max(needed, 64)
 
     @cached_property
