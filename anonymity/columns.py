@@ -201,7 +201,7 @@ def continuous_column(
     """A column of numbers; the first that is none, or lies outside `limits`, is named."""
     raw, values = encode_text(name, text, source)
     numbers = np.array([_number(value) for value in values], np.float64)
-    bad = ~np.isfinite(numbers) | (np.abs(numbers) > _EXACT)
+    bad = ~np.isfinite(numbers) | (np.abs(numbers) >= _EXACT)
     outside = np.zeros(len(values), bool)
     if limits is not None:
         outside = ~bad & ((numbers < limits[0]) | (numbers > limits[1]))

@@ -21,6 +21,7 @@ import contextlib
 import json
 import resource
 import statistics
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -266,6 +267,7 @@ def measure_scale(sizes: list[int]) -> list[dict[str, Any]]:
                 ),
             }
         )
+        print(found[-1], file=sys.stderr)
     return found
 
 

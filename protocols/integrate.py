@@ -43,7 +43,6 @@ columns and the class, and some 100 bytes per leaf partition.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -63,7 +62,7 @@ from anonymity.specialization import (
 from coterie.errors import DataError, PeerError
 from protocols.channel import Channel
 from protocols.class_labels import share_class
-from protocols.codes import pack_codes, unpack_codes
+from protocols.instructions import digest_of, instruction_values, read_instruction
 from protocols.randomness import Random
 
 MOST_ATTRIBUTES = 1 << 16
@@ -377,18 +376,7 @@ class _Run:
         return bool(value)
 
     def _send(self, peer: str, instruction: Instruction) -> None:
-        width = self.table.width(instruction.attribute, instruction.node, instruction.split)
-        width += instruction.leaves_out
-        split = [] if instruction.split is None else [instruction.split]
-        self.channel.send(
-            peer,
-            instruction.attribute,
-            instruction.node,
-            instruction.score,
-            np.array(split, np.float64),
-            pack_codes(instruction.children, width),
-            int(instruction.leaves_out),
-        )
+        self.channel.send(peer, *instruction_values(self.table, instruction))
 
     def _receive(self, winner: str) -> Instruction:
         return self._read(winner, self.channel.recv(winner))
@@ -399,35 +387,8 @@ class _Run:
         return None if isinstance(received, int) and received == 0 else self._read(winner, received)
 
     def _read(self, winner: str, received: Any) -> Instruction:
-        channel, table = self.channel, self.table
-        if (
-            not isinstance(received, list)
-            or len(received) != 6
-            or not all(isinstance(value, int) for value in (*received[:3], received[5]))
-            or not isinstance(received[3], np.ndarray)
-            or received[3].dtype != np.float64
-            or received[3].shape not in ((0,), (1,))
-        ):
-            raise channel.fault(winner, "sent no instruction")
-        attribute, node, score, splits, packed, leaves_out = received
-        split = float(splits[0]) if len(splits) else None
-        if not 0 <= attribute < len(table.names):
-            raise channel.fault(winner, f"instructs on an attribute {attribute} that is none")
-        if self.plan.holders[table.names[attribute]] != winner:
-            raise channel.fault(
-                winner, f"instructs on '{table.names[attribute]}', which it does not hold"
-            )
-        if leaves_out not in ((0, 1) if table.most_suppressed else (0,)):
-            raise channel.fault(winner, "leaves out records, which the job does not permit")
-        try:
-            width = table.width(attribute, node, split) + leaves_out
-            count = table.concerned(attribute, node)
-            children = unpack_codes(packed, count, width)
-        except InvalidError as error:
-            raise channel.fault(winner, f"sent an impossible instruction: {error}") from None
-        except ValueError as error:
-            raise channel.fault(winner, f"sent an instruction that {error}") from None
-        return Instruction(attribute, node, split, score, children, bool(leaves_out))
+        own = {i for i, name in enumerate(self.table.names) if self.plan.holders[name] == winner}
+        return read_instruction(self.channel, self.table, winner, own, received)
 
     def _perform(self, winner: str, key: int | None, instruction: Instruction) -> None:
         channel = self.channel
@@ -444,15 +405,6 @@ class _Run:
             )
         self.winners.append(winner)
         self.contributions[winner] += score
-
-
-def digest_of(instruction: Instruction) -> bytes:
-    """What parties compare to know that all were sent the same."""
-    total = hashlib.sha256()
-    head = (instruction.attribute, instruction.node, instruction.score, instruction.split)
-    total.update(repr(head).encode())
-    total.update(np.ascontiguousarray(instruction.children, "<u2").data)
-    return total.digest()
 
 
 __all__ = [

@@ -180,6 +180,22 @@ def test_suppression_gives_the_result_of_the_single_table(split, share, rule):
         assert_equal(outcome, single)
 
 
+@pytest.mark.parametrize("leaves", [2, 255, 256, 257, 700])
+def test_a_value_may_have_many_children(leaves):
+    paths = [(f"v{i}", "Any") for i in range(leaves)]
+    rows = [
+        {"a": f"v{i % leaves}", "b": str(i % 3), "class": "xy"[i % 5 == 0]}
+        for i in range(2 * leaves)
+    ]
+    case = Case(rows, {"a": ("taxonomy", paths), "b": ("range", None)}, [(["a"], 2), (["b"], 1)])
+    split = Split(case, ("ann", "bob"), {"a": "ann", "b": "bob"}, ("bob",))
+    split.max_suppression = 0.01
+    single = split.single()
+    assert "a" in {winner.attribute for winner in single.winners}
+    for outcome in split.run().values():
+        assert_equal(outcome, single)
+
+
 # What the wire tells
 
 
