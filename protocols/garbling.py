@@ -102,6 +102,13 @@ class _Role:
         if not isinstance(theirs, list) or len(theirs) != len(mine):
             raise fault(self.peer, "sent no announcement of a circuit")
         digest, count, names, modes = theirs
+        if (
+            not isinstance(digest, bytes)
+            or not isinstance(count, int)
+            or not _are_strings(names)
+            or not _are_strings(modes)
+        ):
+            raise fault(self.peer, "sent no announcement of a circuit")
         if digest != mine[0]:
             raise fault(self.peer, "runs another circuit")
         if count != mine[1]:
@@ -111,6 +118,10 @@ class _Role:
         rest = [name for name in circuit.inputs if name not in mine[2]]
         if names != rest:
             raise fault(self.peer, f"gives the inputs {_short(names)} where {rest} are missing")
+
+
+def _are_strings(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _short(value: Any) -> str:
@@ -184,7 +195,8 @@ class Garbler(_Role):
 
     def _wait_for(self, window: int) -> None:
         """The evaluator has done so many windows: it is not flooded with what it cannot yet use."""
-        if self._channel.recv(self.peer) != window:
+        confirmed = self._channel.recv(self.peer)
+        if not isinstance(confirmed, int) or confirmed != window:
             raise self._channel.fault(self.peer, f"did not confirm window {window} of the tables")
 
     def _check_values(self, zeros: Blocks) -> Blocks:

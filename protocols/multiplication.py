@@ -249,6 +249,8 @@ def _corrections(
     if not isinstance(message, list) or len(message) != 2:
         raise fault(session.peer, "sent something else than corrections of products")
     terms, packed = message
+    if not isinstance(terms, list) or not all(isinstance(term, int) for term in terms):
+        raise fault(session.peer, "sent something else than corrections of products")
     if terms != [ring.modulus, bits]:
         raise fault(
             session.peer,

@@ -432,11 +432,12 @@ class TestBadPeers:
 
         assert "(instance 2)" in str(self.against_evaluator(garbage))
 
-    def test_a_window_that_was_not_due(self, monkeypatch):
+    @pytest.mark.parametrize("window", [7, "1", np.ones(2, np.uint8)])
+    def test_a_window_that_was_not_due(self, window, monkeypatch):
         monkeypatch.setattr(table_messages, "CHUNK_ANDS", 1)
         monkeypatch.setattr(table_messages, "WINDOW", 1)
         error = self.against_garbler(
-            lambda step, values: (7,) if step == TABLES else values, "shares"
+            lambda step, values: (window,) if step == TABLES else values, "shares"
         )
         assert "did not confirm window 1" in str(error)
 
@@ -447,12 +448,22 @@ class TestBadPeers:
         assert "no seed" in str(error)
 
     @pytest.mark.parametrize(
-        "announcement", [(5,), ([b"", 1], bytes(32)), ([1, 2, 3, 4], bytes(32)), ()]
+        "announcement",
+        [
+            (5,),
+            ([b"", 1], bytes(32)),
+            ([1, 2, 3, 4], bytes(32)),
+            ([np.zeros(32, np.uint8), np.zeros(3), [np.zeros(2)], []], bytes(32)),
+            (),
+        ],
     )
     def test_an_announcement_that_is_none(self, announcement):
         self.against_evaluator(lambda step, values: announcement if step == AGREE else values)
 
-    @pytest.mark.parametrize("announcement", [(5,), ([b"", 1],), ([1, 2, 3, 4],), ()])
+    @pytest.mark.parametrize(
+        "announcement",
+        [(5,), ([b"", 1],), ([1, 2, 3, 4],), ([np.zeros(32, np.uint8), np.zeros(3), [], []],), ()],
+    )
     def test_an_evaluators_announcement_that_is_none(self, announcement):
         self.against_garbler(lambda step, values: announcement if step == AGREE else values)
 

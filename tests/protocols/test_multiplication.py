@@ -169,6 +169,7 @@ def test_parties_with_different_moduli_are_told():
         (([8, 3], np.zeros((3, 1, 2), np.uint8)), "another shape"),
         (([8, 3], np.zeros((3, 1, 1), np.int8)), "another shape"),
         (([8, 3], b""), "another shape"),
+        (([np.zeros(3), 3], np.zeros((3, 1, 1), np.uint8)), "something else"),
         ((5,), "something else"),
         (([8, 3],), "multiplies|something else"),
     ],
