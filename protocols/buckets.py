@@ -24,6 +24,7 @@ Digests = np.ndarray[Any, np.dtype[np.uint8]]
 BYTES_PER_ELEMENT = 400  # what a protocol holds at its peak for each element of a bucket
 BASE_MEMORY = 250_000_000  # the interpreter, its libraries and compiled code
 MOST_BUCKETS = 4096
+UNLIMITED = 1 << 40
 _STATISTICAL = 40
 _BLOCK = 1 << 20  # identifiers hashed and spilled together
 
@@ -55,16 +56,22 @@ def capacity(size: int, buckets: int) -> int:
     return min(size, math.ceil(mean + math.sqrt(2 * mean * tail) + tail))
 
 
-def buckets_for(size: int, memory: int | None, held: int = 0) -> int:
-    """How many buckets keep a party within its memory that holds `held` bytes of identifiers.
+def room_for(memory: int | None, held: int) -> int:
+    """How many elements of a bucket a party has room for, that holds `held` bytes of identifiers.
 
     These are held twice over, as columns of the party's table and as identifiers, and some more in passing.
+    Peers see the number: it is a power of two, which says little of the party's machine.
     """
     if memory is None:
-        return 1
+        return UNLIMITED
     usable = max(memory - BASE_MEMORY - 5 * held // 2, memory // 8)
+    return 1 << max(0, (usable // BYTES_PER_ELEMENT).bit_length() - 1)
+
+
+def buckets_for(size: int, room: int) -> int:
+    """The fewest buckets that have room for their part of the largest set."""
     for buckets in range(1, MOST_BUCKETS):
-        if capacity(size, buckets) * BYTES_PER_ELEMENT <= usable:
+        if capacity(size, buckets) <= room:
             return buckets
     return MOST_BUCKETS
 

@@ -14,12 +14,12 @@ and add to a common salt; identifiers are replaced by 128-bit digests under it. 
 are used, so that sets prepared before the job cannot be aimed at it.
 
 Sets that do not fit the memory of some party are cut into buckets by digest, and the protocol runs once
-for each. The number of buckets depends on sizes and memory alone. Every bucket is filled up with random
+for each. The number of buckets depends on the largest size and the least memory alone. Every bucket is filled up with random
 digests to one size that no bucket exceeds (chance 2^-40), so the parties learn nothing of how a set is
 spread. Finished buckets are kept in the store; a party that comes back after an interruption goes on
 from the first bucket that some party lacks.
 
-Messages: one broadcast with size, part of the salt, buckets wanted and what is kept of an earlier run;
+Messages: one broadcast with size, part of the salt, room in memory and what is kept of an earlier run;
 then those of the protocol, for each bucket. Cost: see there; one digest for each identifier.
 """
 
@@ -34,12 +34,14 @@ import numpy as np
 from coterie.errors import CoterieError
 from protocols.buckets import (
     MOST_BUCKETS,
+    UNLIMITED,
     Buckets,
     Digests,
     Plan,
     Rows,
     buckets_for,
     read_checkpoint,
+    room_for,
 )
 from protocols.channel import Channel
 from protocols.executor import Executor, LocalPool
@@ -146,26 +148,26 @@ def _agree(
     if len(identifiers) > size:
         raise ValueError(f"{len(identifiers)} identifiers do not fit the padding of {size}")
     share = rng.bytes(32)
-    own_buckets = buckets_for(size, memory, identifiers.nbytes)
+    room = room_for(memory, identifiers.nbytes)
     kept = read_checkpoint(store, identifiers)
     with channel.step("sizes"):
         channel.broadcast(
             size,
             share,
-            own_buckets,
+            room,
             kept.token if kept else b"",
             kept.finished if kept else 0,
         )
-        sizes, shares, wanted = {channel.me: size}, {channel.me: share}, [own_buckets]
+        sizes, shares, rooms = {channel.me: size}, {channel.me: share}, [room]
         same, finished = kept is not None, [kept.finished if kept else 0]
         for peer, message in channel.gather().items():
             checked = _checked(message)
             if checked is None:
-                raise channel.fault(peer, "sent no size, salt and buckets")
-            sizes[peer], shares[peer], buckets, token, done = checked
+                raise channel.fault(peer, "sent no size, salt and room")
+            sizes[peer], shares[peer], its_room, token, done = checked
             if pad_to is not None and sizes[peer] != pad_to:
                 raise channel.fault(peer, f"brings {sizes[peer]} elements, not the padded {pad_to}")
-            wanted.append(buckets)
+            rooms.append(its_room)
             same &= kept is not None and token == kept.token
             finished.append(done)
     if kept is not None and same:
@@ -173,17 +175,20 @@ def _agree(
     salt = hashlib.sha256(b"coterie intersect salt")
     for name in names:
         salt.update(shares[name])
-    return Plan(salt.digest(), {name: sizes[name] for name in names}, max(wanted), 0)
+    buckets = buckets_for(max(sizes.values()), min(rooms))
+    return Plan(salt.digest(), {name: sizes[name] for name in names}, buckets, 0)
 
 
 def _checked(message: Any) -> tuple[int, bytes, int, bytes, int] | None:
     if not isinstance(message, list) or len(message) != 5:
         return None
-    size, share, buckets, token, finished = message
-    if not all(isinstance(number, int) for number in (size, buckets, finished)):
+    size, share, room, token, finished = message
+    if not all(isinstance(number, int) for number in (size, room, finished)):
         return None
     if not isinstance(share, bytes) or not isinstance(token, bytes) or len(share) != 32:
         return None
-    if not 0 <= size <= LARGEST or not 1 <= buckets <= MOST_BUCKETS or not 0 <= finished <= buckets:
+    if not 0 <= size <= LARGEST or not 1 <= room <= UNLIMITED:
         return None
-    return size, share, buckets, token, finished
+    if not 0 <= finished <= MOST_BUCKETS:
+        return None
+    return size, share, room, token, finished

@@ -95,9 +95,7 @@ def test_repeats_are_refused_or_left_out_before_anything_is_sent(tmp_path):
 
 @pytest.mark.parametrize("protocol", ["ring", "oprf"])
 def test_buckets_are_spilled_to_the_party_and_resumed_from_there(tmp_path, monkeypatch, protocol):
-    monkeypatch.setattr(
-        protocols.intersect, "buckets_for", lambda size, memory, held: 5 if memory else 1
-    )
+    monkeypatch.setattr(protocols.intersect, "buckets_for", lambda size, room: 5)
     ids = [str(i) for i in range(600)]
     tables = {"lender": table(*ids[:400]), "bank": table(*ids[200:])}
     text = JOB + f"protocol: {protocol}\n"
@@ -105,7 +103,7 @@ def test_buckets_are_spilled_to_the_party_and_resumed_from_there(tmp_path, monke
     def killed(transport):
         dies = transport.me == "bank"
         return (
-            Faulty(transport, Fault("kill-after", 13 if protocol == "ring" else 30))
+            Faulty(transport, Fault("kill-after", 75 if protocol == "ring" else 30))
             if dies
             else transport
         )

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 import protocols.intersect as module
 from protocols import cipher
-from protocols.buckets import MOST_BUCKETS, buckets_for, capacity
+from protocols.buckets import MOST_BUCKETS, buckets_for, capacity, room_for
 from protocols.executor import LocalPool
 from protocols.identifiers import Identifiers
 from protocols.randomness import Random
@@ -344,19 +344,22 @@ def test_no_bucket_exceeds_its_capacity(size, buckets):
     assert capacity(size, buckets) <= size
 
 
-def test_the_number_of_buckets_follows_from_size_and_memory():
-    assert buckets_for(10**6, None) == 1
-    assert buckets_for(10**6, 10**9) == 1
-    assert 4 <= buckets_for(10**7, 10**9) <= 8
-    assert buckets_for(10**9, 16 * 10**6) == MOST_BUCKETS
+def test_the_number_of_buckets_follows_from_the_largest_set_and_the_least_memory():
+    assert buckets_for(10**9, room_for(None, 0)) == 1
+    assert buckets_for(10**6, room_for(10**9, 20 * 10**6)) == 1
+    assert 8 <= buckets_for(10**7, room_for(10**9, 200 * 10**6)) <= 48
+    assert buckets_for(2**32, room_for(16 * 10**6, 0)) == MOST_BUCKETS
+    room = room_for(10**9, 0)
+    assert room & (room - 1) == 0
 
 
 @pytest.mark.parametrize(("protocol", "reveal"), WAYS)
 @pytest.mark.parametrize("parties", [2, 3])
 def test_buckets_give_the_same_records(protocol, reveal, parties, monkeypatch):
-    monkeypatch.setattr(module, "buckets_for", lambda size, memory, held: memory or 1)
+    monkeypatch.setattr(module, "room_for", lambda memory, held: memory)
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 12 - room)
     stores = {name: MemoryStore() for name in NAMES}
-    own = {name: {"memory": 2 + i, "store": stores[name]} for i, name in enumerate(NAMES)}
+    own = {name: {"memory": 10 - i, "store": stores[name]} for i, name in enumerate(NAMES)}
     sets = drawn(parties, 500, 4)
     steps = set()
     check(
@@ -373,7 +376,7 @@ def test_buckets_give_the_same_records(protocol, reveal, parties, monkeypatch):
 
 
 def test_every_bucket_of_every_set_of_one_size_has_one_size_on_the_wire(monkeypatch):
-    monkeypatch.setattr(module, "buckets_for", lambda size, memory, held: 3)
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 3)
     one, other = (
         [
             (step, size)
@@ -386,7 +389,7 @@ def test_every_bucket_of_every_set_of_one_size_has_one_size_on_the_wire(monkeypa
 
 @pytest.mark.parametrize("protocol", ["ring", "oprf"])
 def test_an_interrupted_run_resumes_from_the_last_finished_bucket(protocol, monkeypatch):
-    monkeypatch.setattr(module, "buckets_for", lambda size, memory, held: 4)
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 4)
     sets = drawn(2, 400, 9)
     stores = {name: MemoryStore() for name in NAMES[:2]}
     own = {name: {"store": stores[name]} for name in stores}
@@ -418,7 +421,7 @@ def test_an_interrupted_run_resumes_from_the_last_finished_bucket(protocol, monk
 
 
 def test_other_data_or_another_partner_without_its_part_begins_anew(monkeypatch):
-    monkeypatch.setattr(module, "buckets_for", lambda size, memory, held: 3)
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 3)
     sets = drawn(2, 200, 9)
     stores = {name: MemoryStore() for name in NAMES[:2]}
     own = {name: {"store": stores[name]} for name in stores}

@@ -123,9 +123,9 @@ SIZES = {
     "a negative size": lambda v: [-1, *v[1:]],
     "an enormous size": lambda v: [2**60, *v[1:]],
     "a short salt": lambda v: [v[0], v[1][:8], *v[2:]],
-    "no buckets": lambda v: [*v[:2], 0, *v[3:]],
-    "too many buckets": lambda v: [*v[:2], 10**6, *v[3:]],
-    "more finished than there are": lambda v: [*v[:4], 99],
+    "no room": lambda v: [*v[:2], 0, *v[3:]],
+    "room without end": lambda v: [*v[:2], 2**50, *v[3:]],
+    "more finished than there are": lambda v: [*v[:4], 10**6],
     "an array for a size": lambda v: [np.zeros(3, np.uint8), *v[1:]],
 }
 
@@ -133,7 +133,7 @@ SIZES = {
 @pytest.mark.parametrize("case", SIZES)
 def test_sizes(case):
     error = faulty("sizes", 0, SIZES[case], protocol="ring")
-    assert (error.peer, error.reason) == (CHEATER, "sent no size, salt and buckets")
+    assert (error.peer, error.reason) == (CHEATER, "sent no size, salt and room")
 
 
 def test_a_size_that_is_not_the_padded_one():
