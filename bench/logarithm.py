@@ -1,7 +1,8 @@
 """The secure logarithm between two processes of this machine, over gRPC with mTLS.
 
 Both parties are processes with their own certificates; times are wall seconds from both ready to
-both done, the best of a few. Reported apart: the set-up of a session (base transfers, exchange of
+both done, the best of a few; processor seconds, which other work on the machine disturbs less, are
+beside them. Reported apart: the set-up of a session (base transfers, exchange of
 the Paillier key), the making of the key, the offline part (Paillier randomizers) and the online
 part, for one logarithm and for a batch, each opened afterwards and compared with math.log. Gates
 are beside those of paper 2, third article, §7, whose circuits ran in 5 seconds.
@@ -75,16 +76,18 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
         for label, count in (("warm", 9), ("one", 1), ("batch", arguments["count"])):
             xs = numbers(count)
             share = split(settings.input_ring, xs, Random("shares"))[0 if first else 1]
-            offline, online = [], []
+            offline, online, busy = [], [], []
             # A batch with Paillier takes seconds, in which noise averages out.
             for _ in range(1 if label == "batch" and evaluation == "paillier" else REPEATS):
                 start = together()
                 session.prepare(settings, count)
                 offline.append(time.perf_counter() - start)
+                used = time.process_time()
                 seconds, result = timed(
                     lambda session=session, share=share: logarithms(session, settings, share, rng)
                 )
                 online.append(seconds)
+                busy.append(time.process_time() - used)
             opened = open_shares(channel, peer, result.ring, result.share)
             error = float(np.abs(result.values(opened) - np.log(xs)).max())
             if error > result.error_bound:
@@ -93,6 +96,7 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
                 "count": count,
                 "offline_seconds": min(offline),
                 "online_seconds": min(online),
+                "online_processor_seconds": min(busy),
                 "largest_error": error,
                 "error_bound": result.error_bound,
             }
@@ -125,10 +129,12 @@ def measure_grpc(count: int, key_bits: int) -> dict[str, Any]:
             n = a[label]["count"]
             offline = [r[label]["offline_seconds"] for r in (a, b)]
             online = max(r[label]["online_seconds"] for r in (a, b))
+            busy = [r[label]["online_processor_seconds"] for r in (a, b)]
             out[evaluation][label] = {
                 "count": n,
                 "offline_seconds_first_second": offline,
                 "online_seconds": online,
+                "online_processor_seconds_first_second": busy,
                 "online_ms_each": 1e3 * online / n,
                 "offline_and_online_ms_each": 1e3 * (online + max(offline)) / n,
             }
