@@ -26,11 +26,11 @@ from coterie.errors import (
     UsageError,
 )
 from party.config import PartyConfig, load_party
+from party.explain import explain
 from party.journal import verify_audit
 from party.ledger import Ledger
 from party.server import PartyServer
 from party.spool import keep_memory_together
-from party.transport import explain
 from protos import party_pb2 as pb
 from protos.party_pb2_grpc import JobsStub
 

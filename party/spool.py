@@ -12,25 +12,33 @@ import ctypes
 import os
 import struct
 import tempfile
+import threading
 from collections import deque
 from pathlib import Path
+from queue import SimpleQueue
 from typing import IO
 
 MEMORY = 32 << 20
 _SEGMENT = 64 << 20
 _OVERHEAD = 64  # bytes a small frame takes beside its data
 _LENGTH = struct.Struct("<I")
+_TO_FILES = b"what follows is in files"  # known by identity, not by its value
 
 
 def keep_memory_together() -> None:
-    """Tells the C library to use two pools of memory instead of eight for each core.
+    """Tells the C library how to keep memory for frames, which come and go by the thousand.
 
-    Frames are taken in by one thread and freed by another; with many pools, what is freed in one
-    is not used by the others, and a long stream makes the process grow without need.
+    Frames are taken in by one thread and freed by another: with the eight pools for each core that
+    are usual, what is freed in one is not used by the others, and a long stream makes the process
+    grow without need. And a frame's memory that goes back to the system at once has to be asked
+    for, and cleared, again for the next one.
     """
-    pools = -8  # M_ARENA_MAX of glibc; other C libraries have no such function
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).mallopt(pools, 2)
+    pools, mapped, trimmed = -8, -3, -1  # M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of glibc
+    with contextlib.suppress(OSError, AttributeError):  # other C libraries have no such function
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(pools, 2)
+        mallopt(mapped, 4 << 20)
+        mallopt(trimmed, 64 << 20)
 
 
 class _Segment:
@@ -58,43 +66,73 @@ class _Segment:
 
 
 class Spool:
-    """A first-in, first-out store of frames. Not locked: its owner does that."""
+    """A first-in, first-out store of frames, for one thread that puts and one that gets.
+
+    The way through memory takes no lock: the two threads would hand it to and fro for every frame.
+    """
 
     def __init__(self, folder: Path, memory: int = MEMORY) -> None:
         self._folder = folder
         self._limit = memory
-        self._used = 0
-        self._frames: deque[bytes] = deque()
+        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._put_bytes = 0  # changed by the one thread only
+        self._got_bytes = 0  # by the other only
+        self._lock = threading.Lock()  # of what follows
         self._segments: deque[_Segment] = deque()
-
-    def __bool__(self) -> bool:
-        return bool(self._frames or self._segments)
+        self._spilled = False  # frames are in files, and what comes now must follow them
+        self._reading_files = False  # all that was in memory before the files has been read
 
     def put(self, frame: bytes) -> None:
         """Raises OSError when the disk takes no more."""
         cost = len(frame) + _OVERHEAD
-        if not self._segments and self._used + cost <= self._limit:
-            self._frames.append(frame)
-            self._used += cost
+        if not self._spilled and self._put_bytes + cost - self._got_bytes <= self._limit:
+            self._put_bytes += cost
+            self._queue.put(frame)
             return
-        if not self._segments or self._segments[-1].written >= _SEGMENT:
-            self._segments.append(_Segment(self._folder))
-        self._segments[-1].put(frame)
+        with self._lock:
+            if not self._segments or self._segments[-1].written >= _SEGMENT:
+                self._segments.append(_Segment(self._folder))
+            self._segments[-1].put(frame)
+            if not self._spilled:
+                self._spilled = True
+                self._queue.put(_TO_FILES)
 
-    def get(self) -> bytes:
-        if self._frames:
-            frame = self._frames.popleft()
-            self._used -= len(frame) + _OVERHEAD
+    def wake(self) -> None:
+        """Makes `get` return None, now or when everything before has been read, and ever after."""
+        self._queue.put(None)
+
+    def get(self) -> bytes | None:
+        """The next frame, which is waited for; None after `wake`."""
+        while True:
+            if self._reading_files:
+                frame = self._from_file()
+                if frame is not None:
+                    return frame
+            frame = self._queue.get()
+            if frame is None:
+                self._queue.put(None)
+                return None
+            if frame is not _TO_FILES:
+                self._got_bytes += len(frame) + _OVERHEAD
+                return frame
+            self._reading_files = True
+
+    def _from_file(self) -> bytes | None:
+        with self._lock:
+            if not self._segments:
+                self._spilled = self._reading_files = False
+                return None
+            segment = self._segments[0]
+            frame = segment.get()
+            if segment.read == segment.written:
+                segment.file.close()
+                self._segments.popleft()
             return frame
-        segment = self._segments[0]
-        frame = segment.get()
-        if segment.read == segment.written:
-            segment.file.close()
-            self._segments.popleft()
-        return frame
 
     def clear(self) -> None:
-        self._frames.clear()
-        self._used = 0
-        while self._segments:
-            self._segments.popleft().file.close()
+        """Gives everything back; nothing is put or got afterwards."""
+        with self._lock:
+            while self._segments:
+                self._segments.popleft().file.close()
+        self._queue = SimpleQueue()
+        self._queue.put(None)

@@ -1,6 +1,6 @@
 """The transport between party servers: one session of one job, over gRPC.
 
-A session has two streams for each peer: one that this party opened and sends on (`_Outgoing`), one
+A session has two streams for each peer: one that this party opened and sends on (`party.outgoing`), one
 that the peer opened (`_Incoming`, fed by `party.peers`). A sender puts frames into a short queue,
 and a heartbeat on the stream when it has nothing else to send. A receiver takes frames into a spool
 at once. A monitor ends the session when a peer has not been heard of for the deadline.
@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,10 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from coterie.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
-from party.farewell import error_from, farewell_for, one_line
-from party.frames import HEARTBEAT, FrameCheck, FrameError, closing, cut, opening, split
+from party.explain import HOPELESS, explain
+from party.farewell import error_from, farewell_for
+from party.frames import FrameCheck, FrameError, closing, cut, opening, split
+from party.outgoing import Attempt, Outgoing
 from party.spool import MEMORY, Spool
 from protocols.channel import Message
 from protos.party_pb2 import Farewell
@@ -33,7 +34,6 @@ from protos.party_pb2 import Farewell
 METHOD = "/coterie.v1.Peers/Deliver"
 ACCEPTED = "coterie-accepted"
 FAREWELL = "coterie-farewell-bin"
-_QUEUE = 8 << 20  # bytes of frames that wait to be sent to one peer
 _RETRIED = {  # while the peer starts, or has not yet been told of the job
     grpc.StatusCode.UNAVAILABLE,
     grpc.StatusCode.NOT_FOUND,
@@ -53,77 +53,11 @@ class _Incoming:
     """What one peer sends."""
 
     def __init__(self, check: FrameCheck, spool: Spool, now: float) -> None:
-        self.changed = threading.Condition()
         self.check = check
         self.spool = spool
         self.heard = now
         self.opened = False
         self.finished = False  # the peer has said a farewell without an error
-
-
-class _Attempt:
-    """One try to open a stream. Only the one that was accepted may take frames from the queue."""
-
-    def __init__(self) -> None:
-        self.accepted = threading.Event()
-        self.over = False
-
-
-class _Outgoing:
-    """What goes to one peer. The frames are consumed by gRPC in a thread of its own."""
-
-    def __init__(self, interval: float) -> None:
-        self.changed = threading.Condition()
-        self.queue: deque[bytes] = deque()
-        self.queued = 0
-        self.interval = interval
-        self.accepted = False
-        self.trouble = ""  # why the stream is not open yet
-        self.given_up = False
-        self.last = False  # the farewell is in the queue
-        self.ended = threading.Event()
-
-    def frames(self, attempt: _Attempt, first: bytes) -> Iterator[bytes]:
-        yield first
-        while not attempt.accepted.wait(self.interval):
-            if attempt.over or self.given_up:
-                return
-        while True:
-            with self.changed:
-                if not self.queue:
-                    self.changed.wait(self.interval)
-                if self.given_up:
-                    return
-                if self.queue:
-                    frame = self.queue.popleft()
-                    if self.queued > _QUEUE:
-                        self.changed.notify_all()
-                    self.queued -= len(frame)
-                    end = self.last and not self.queue
-                else:
-                    frame, end = HEARTBEAT, False
-            yield frame
-            if end:
-                return
-
-    def put(self, frame: bytes) -> None:
-        self.queue.append(frame)
-        self.queued += len(frame)
-        self.changed.notify_all()
-
-    def put_last(self, frame: bytes, drop: bool) -> None:
-        """The farewell: after what is queued, or instead of it."""
-        with self.changed:
-            if drop:
-                self.queue.clear()
-                self.queued = 0
-            self.put(frame)
-            self.last = True
-
-    def give_up(self) -> None:
-        with self.changed:
-            self.given_up = True
-            self.changed.notify_all()
 
 
 class Session:
@@ -162,7 +96,7 @@ class Session:
             peer: _Incoming(FrameCheck(session, memory), Spool(spool_folder, spool_memory), clock())
             for peer in self.peers
         }
-        self._outgoing = {peer: _Outgoing(heartbeat.interval) for peer in self.peers}
+        self._outgoing = {peer: Outgoing(heartbeat.interval) for peer in self.peers}
 
     # What a protocol uses.
 
@@ -170,12 +104,9 @@ class Session:
         link = self._outgoing[peer]
         self.step = message.step
         for frame in cut(message):
-            with link.changed:
-                while link.queued > _QUEUE and not self.error:
-                    link.changed.wait()
-                if self.error:
-                    raise self._raised()
-                link.put(frame)
+            link.put(frame)
+            if self.error:
+                raise self._raised()
 
     def receive(self, peer: str) -> Message:
         link = self._incoming[peer]
@@ -186,21 +117,17 @@ class Session:
         return Message(header.session, header.step, header.sequence, [body])
 
     def _next_frame(self, peer: str, link: _Incoming) -> bytes:
-        with link.changed:
-            while True:
-                if self.error:
-                    raise self._raised()
-                if link.spool:
-                    try:
-                        return link.spool.get()
-                    except OSError as error:
-                        fault = EnvironmentFaultError(f"spool of {peer}: {error.strerror}")
-                        break
-                if link.finished:
-                    raise PeerLostError(peer, "", "has finished and sends nothing more")
-                link.changed.wait()
-        self.fail(fault)
-        raise self._raised()
+        frame = None
+        if not self.error:
+            try:
+                frame = link.spool.get()
+            except OSError as error:
+                self.fail(EnvironmentFaultError(f"spool of {peer}: {error.strerror}"))
+        if self.error:
+            raise self._raised()
+        if frame is None:
+            raise PeerLostError(peer, "", "has finished and sends nothing more")
+        return frame
 
     def _raised(self) -> BaseException:
         """The session's error, as a new object: several threads may raise it."""
@@ -218,7 +145,7 @@ class Session:
         link = self._incoming.get(peer)
         if link is None:
             raise FrameError("is no party of this session")
-        with link.changed:
+        with self._lock:
             if link.opened:
                 raise FrameError("opened a second stream in this session")
             link.opened = True
@@ -234,21 +161,14 @@ class Session:
         if isinstance(kind, Farewell):
             if kind.failed:
                 self.fail(error_from(kind, peer, (self.me, *self.peers)))
-            with link.changed:
-                link.finished = True
-                link.changed.notify_all()
+            link.finished = True
+            link.spool.wake()
             return False
-        with link.changed:
-            if not self._done and not self.error:
-                try:
-                    link.spool.put(frame)
-                    link.changed.notify_all()
-                    return True
-                except OSError as error:
-                    fault = EnvironmentFaultError(f"spool of {peer}: {error.strerror}")
-            else:
-                return True
-        self.fail(fault)
+        if not self._done and not self.error:
+            try:
+                link.spool.put(frame)
+            except OSError as error:
+                self.fail(EnvironmentFaultError(f"spool of {peer}: {error.strerror}"))
         return True
 
     def broken(self, peer: str, reason: str) -> None:
@@ -275,21 +195,22 @@ class Session:
     def finish(self) -> None:
         """Says farewell after the last message and waits until the peers have taken everything."""
         for link in self._outgoing.values():
-            link.put_last(closing(Farewell()), drop=False)
+            link.end(closing(Farewell()))
         for peer, out in self._outgoing.items():
             # The monitor ends this wait when the peer is lost before it has finished itself.
             deadline = self._clock() + self._heartbeat.deadline
-            before = out.queued
+            before = out.waiting
             while not out.ended.wait(0.05) and not self.error:
-                if out.queued != before:
-                    before, deadline = out.queued, self._clock() + self._heartbeat.deadline
+                if out.waiting != before:
+                    before, deadline = out.waiting, self._clock() + self._heartbeat.deadline
                 if self._clock() > deadline:
                     if not self._incoming[peer].finished:
                         self.fail(PeerLostError(peer, "finish", "does not take the last messages"))
                     break
+        with self._lock:
+            self._done = self.error is None
         if self.error:
             raise self._raised()
-        self._done = True
 
     def fail(self, error: BaseException) -> bool:
         """Ends the session with this error, unless it has ended; tells the peers."""
@@ -299,10 +220,9 @@ class Session:
             self.error = error
         last = closing(farewell_for(error, self.me, self.step))
         for out in self._outgoing.values():
-            out.put_last(last, drop=True)
+            out.end_now(last)
         for incoming in self._incoming.values():
-            with incoming.changed:
-                incoming.changed.notify_all()
+            incoming.spool.wake()
         self._on_failure(error)
         return True
 
@@ -321,8 +241,7 @@ class Session:
         for channel in channels:
             channel.close()
         for incoming in self._incoming.values():
-            with incoming.changed:
-                incoming.spool.clear()
+            incoming.spool.clear()
 
     def _monitor(self) -> None:
         while not self._stop.wait(self._heartbeat.interval / 2):
@@ -344,7 +263,7 @@ class Session:
             self._channels.append(channel)
         deliver = channel.stream_unary(METHOD)
         while not self._stop.is_set():
-            attempt = _Attempt()
+            attempt = Attempt()
             call = deliver.future(out.frames(attempt, opening(self.session)))
             timer = threading.Timer(max(0.1, deadline - self._clock()), call.cancel)
             timer.daemon = True
@@ -359,7 +278,7 @@ class Session:
             attempt.over = True
             code = call.code()  # waits for the end of the call
             out.trouble = explain(call)
-            hopeless = code not in _RETRIED or out.trouble in _HOPELESS
+            hopeless = code not in _RETRIED or out.trouble in HOPELESS
             if hopeless or self._clock() >= deadline:
                 self._ended(peer, call)
                 return
@@ -388,34 +307,3 @@ def _farewell(data: bytes) -> Farewell:
         return Farewell.FromString(data)
     except DecodeError:
         return Farewell(failed=True, error="sent an unreadable farewell")
-
-
-_HOPELESS = (
-    "its certificate has expired",
-    "its certificate is not the expected one",
-    "its certificate is of another name",
-)
-_CAUSES = {  # what gRPC's text holds, and what that means
-    "certificate has expired": _HOPELESS[0],
-    "CERTIFICATE_VERIFY_FAILED": _HOPELESS[1],
-    "Hostname Verification": _HOPELESS[2],
-    "alert certificate expired": "it says that this party's certificate has expired",
-    "TLSV1_ALERT": "it does not accept this party's certificate",
-    "Connection refused": "connection refused",
-    "DNS resolution failed": "its address has no entry in the name service",
-    "No route to host": "no route to host",
-    "Network is unreachable": "network unreachable",
-    "Timeout": "no answer",
-}
-
-
-def explain(call: Any) -> str:
-    """Why a call ended, in a few words instead of gRPC's many."""
-    details = str(call.details() or "")
-    if call.code() == grpc.StatusCode.CANCELLED:
-        return "no answer"
-    if call.code() == grpc.StatusCode.UNAVAILABLE:
-        for sign, cause in _CAUSES.items():
-            if sign in details:
-                return cause
-    return one_line(details) or call.code().name

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import threading
 import tracemalloc
 from collections import deque
 
@@ -23,10 +24,26 @@ def test_frames_come_out_in_the_order_they_went_in(tmp_path_factory, actions, me
             plain.append(action)
         elif plain:
             assert spool.get() == plain.popleft()
-        assert bool(spool) == bool(plain)
+    spool.wake()
     while plain:
         assert spool.get() == plain.popleft()
-    assert not spool
+    assert [spool.get(), spool.get()] == [None, None]
+
+
+@pytest.mark.parametrize("memory", [0, 3000, 1 << 20])
+def test_two_threads_put_and_get_at_once(tmp_path, memory):
+    spool = Spool(tmp_path, memory)
+    frames = [bytes([number % 256]) * (number % 700) for number in range(5000)]
+
+    def put():
+        for frame in frames:
+            spool.put(frame)
+        spool.wake()
+
+    thread = threading.Thread(target=put)
+    thread.start()
+    assert list(iter(spool.get, None)) == frames
+    thread.join()
 
 
 def open_files():
@@ -56,7 +73,7 @@ def test_clearing_gives_everything_back(tmp_path):
     for _ in range(20):
         spool.put(bytes(200))
     spool.clear()
-    assert not spool
+    assert spool.get() is None
     assert open_files() == before
 
 
