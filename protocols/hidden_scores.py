@@ -12,7 +12,8 @@ K2 of a family with q configurations of parents and d values, for counts α_jk, 
 Σ_j [ln (d-1)! - ln t_j! + Σ_k ln α_jk!].  Factorials by Stirling, ln x! ≈ (x + 1/2) ln x - x +
 ln(2π)/2, and 0! as 1!. The greatest is best.
 
-Precision: each logarithm is within e = `error` of the true one, so an entropy is within 2 n e of
+Precision: the logarithms are those of `settings_for`, by oblivious transfer, or with `precise` with
+more terms, by Paillier. Each logarithm is within e = `error` of the true one, so an entropy is within 2 n e of
 the true one for n records, and a K2 score within (2 n + (3/2) q d + q d) e, and a rounding far
 below. A choice equals the plain algorithm's wherever the best is better than the next by twice
 that: `entropy_bound` and `k2_bound`.
@@ -36,6 +37,7 @@ from protocols.channel import Channel
 from protocols.hidden_counts import HiddenCounts
 from protocols.logarithm import Session, Settings, logarithms_with_x, x_times_logarithms
 from protocols.minindex import minindex
+from protocols.paillier import DEFAULT_BITS
 from protocols.randomness import Random
 from protocols.shared_counts import RING_BITS, Ring
 from protocols.shares import product
@@ -44,12 +46,15 @@ from protocols.tree import STOP
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 SCALE_BITS = 24
+PRECISE_TERMS = 9
 _MODULUS = 1 << 64
 
 
-def settings_for(largest: int) -> Settings:
-    """As many terms as shares of one machine word allow for counts up to `largest`."""
+def settings_for(largest: int, precise: bool = False) -> Settings:
+    """For counts up to `largest`: as many terms as shares of one machine word allow, or more."""
     bits = max(2, largest.bit_length())
+    if precise:
+        return Settings(bits, PRECISE_TERMS, "exact", 32, 1 << RING_BITS, zero_as_one=True)
     terms = max(
         (k for k in range(1, 9) if bits * k + 2 * k + (bits - 1).bit_length() <= 64), default=0
     )
@@ -69,17 +74,25 @@ class HiddenScores(HiddenCounts):
         largest: int,
         rng: Random,
         minimum_gain: float | None = None,
+        precise: bool = False,
+        key_bits: int = DEFAULT_BITS,
     ) -> None:
+        """`precise` evaluates the logarithms by Paillier, to about six digits, more slowly."""
         super().__init__(channel, names, servers, rng)
-        self.settings = settings_for(largest)
+        self.settings = settings_for(largest, precise)
         self.minimum_gain = minimum_gain
         self._rng = rng.fork("scores")
         self._session: Session | None = None
         if self._garbling is not None:
             self._session = Session(
-                channel, self.other_server, self.first, rng.fork("logarithms"),
+                channel,
+                self.other_server,
+                self.first,
+                rng.fork("logarithms"),
+                "paillier" if precise else "transfer",
+                key_bits,
                 garbling=self._garbling,
-            )  # fmt: skip
+            )
 
     @property
     def error(self) -> float:
