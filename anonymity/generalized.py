@@ -220,7 +220,7 @@ class GeneralizedTable:
         )
         tree = self.trees[attribute]
         what = f"specializing '{tree.label(node)}' of '{self.names[attribute]}'"
-        kept, kept_by_class = counts[:, :width], by_class[:width]
+        kept, kept_by_class = np.ascontiguousarray(counts[:, :width]), by_class[:width]
         if np.count_nonzero(kept_by_class.any(axis=0)) < self.needed_classes:
             raise InvalidError(f"{what} is not beneficial")
         for j in self.concerning[attribute]:

@@ -23,6 +23,7 @@ out, all candidates are made anew from those that remain, and those dropped befo
 
 from __future__ import annotations
 
+import functools
 import heapq
 import itertools
 from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from anonymity import kernels
-from anonymity.columns import Column, ContinuousColumn, Tree
+from anonymity.columns import Column, ContinuousColumn, Tree, continuous_column
 from anonymity.generalized import (
     GeneralizedTable,
     Instruction,
@@ -322,6 +323,18 @@ def specialize(
     return specializer
 
 
+@functools.cache
+def warm_up() -> None:
+    """Loads the compiled loops, so that the first table in a process does not wait for them."""
+    text = ["0", "1", "2", "3"]
+    classes = Labels(np.array([0, 0, 1, 1], np.uint8), ("n", "y"))
+    for kind in (np.uint8, np.uint16, np.uint32):
+        column = continuous_column("x", text)
+        column.codes = column.codes.astype(kind)
+        table = specialize([column], classes, [Requirement(("x",), 2)])
+        table.generalized("x")
+
+
 def suppression_limit(share: float, records: int) -> int:
     """How many records a share of them is, rounded down; 0.01 of 300 is 3."""
     return int(share * records + 1e-9)
@@ -337,4 +350,5 @@ __all__ = [
     "Winner",
     "specialize",
     "suppression_limit",
+    "warm_up",
 ]

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from anonymity.columns import Column, categorical_column, continuous_column, encode_text
 from anonymity.scores import SCALE
-from anonymity.specialization import Labels
+from anonymity.specialization import Labels, warm_up
 from coterie.errors import DataError, VerificationError
 from jobs.conduct import Conduct, honest_conduct
 from jobs.document import Section
@@ -103,6 +103,7 @@ class Integrate:
                 f"{source}: has {table.num_rows} records, fewer than the k = {largest} required"
             )
         identifiers = prepare_identifiers(job.matching, table, source)
+        warm_up()
         return Prepared(identifiers, columns, plain, classes)
 
     def run(
