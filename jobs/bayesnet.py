@@ -2,6 +2,7 @@
 
     order: [Sex, Job, Class]    a parent stands before its child
     max_parents: 2
+    precision: standard         or high: scores to six digits, by Paillier, more slowly
     parameters: false           true: also the counts of every family, small ones hidden
     minimum: 5                  of these counts, as in `kind: count`
 
@@ -28,6 +29,7 @@ from jobs.statistics import (
     StatisticsJob,
     begin,
     prepare_columns,
+    read_precision,
     read_statistics,
     reported,
     statistics_columns,
@@ -46,6 +48,7 @@ class BayesnetJob(StatisticsJob):
     max_parents: int
     parameters: bool
     minimum: int
+    precise: bool
 
 
 class Bayesnet:
@@ -62,6 +65,7 @@ class Bayesnet:
             order=order,
             max_parents=section.read("max_parents", lambda n: n.integer(0, 16), 2),
             parameters=section.read("parameters", YamlNode.boolean, False),
+            precise=read_precision(section),
             minimum=section.read("minimum", lambda n: n.integer(1, 2**31), 5),
         )
 
@@ -90,7 +94,14 @@ class Bayesnet:
         )
         records = total_records(job, joined, channel, rng)
         largest = records + max(joined.axes[name].size for name in job.order)
-        scores = HiddenScores(channel, job.party_names, job.servers, largest, rng.fork("scores"))
+        scores = HiddenScores(
+            channel,
+            job.party_names,
+            job.servers,
+            largest,
+            rng.fork("scores"),
+            precise=job.precise,
+        )
         transfers = Transfers(channel, rng.fork("transfers"))
         turns = iter(range(1 << 30))
 

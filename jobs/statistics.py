@@ -111,6 +111,11 @@ def read_statistics(section: Section, common: Common, needs_class: bool) -> dict
     }
 
 
+def read_precision(section: Section) -> bool:
+    """Whether scores are to be compared as precisely as possible."""
+    return section.read("precision", lambda n: n.choice("standard", "high"), "standard") == "high"
+
+
 def statistics_columns(job: StatisticsJob, party: str) -> Columns:
     """A party's own attributes and identifiers; the class where it has it."""
     own = [name for name, item in job.attributes.items() if job.horizontal or item.party == party]

@@ -5,6 +5,7 @@
     minimum: 20           a node with fewer records is a leaf
     minimum_gain: 0.01    optional: a split must lower the entropy by so much a record (nats)
     prune: false          true: splits whose leaves all have one class are taken back
+    precision: standard   or high: scores to six digits, by Paillier, more slowly
     open: false           true: branches carry values; otherwise numbers that only the owner can read
     predict: lender       optional: this party gets the predicted class of every common record
 
@@ -37,6 +38,7 @@ from jobs.statistics import (
     StatisticsJob,
     begin,
     prepare_columns,
+    read_precision,
     read_statistics,
     reported,
     statistics_columns,
@@ -52,6 +54,7 @@ from protocols.tree import Node, Plan, grow, predict, pruned
 class TreeJob(StatisticsJob):
     max_depth: int
     minimum: int
+    precise: bool
     minimum_gain: float | None
     prune: bool
     open: bool
@@ -67,6 +70,7 @@ class Tree:
         return TreeJob(
             **fields,
             max_depth=section.read("max_depth", lambda n: n.integer(0, 64), 4),
+            precise=read_precision(section),
             minimum=section.read("minimum", lambda n: n.integer(1, 2**31), 20),
             minimum_gain=section.read("minimum_gain", lambda n: n.number(0.0, 100.0), None),
             prune=section.read("prune", YamlNode.boolean, False),
@@ -113,7 +117,13 @@ class Tree:
             job.horizontal,
         )
         scores = HiddenScores(
-            channel, job.party_names, job.servers, records, rng.fork("scores"), job.minimum_gain
+            channel,
+            job.party_names,
+            job.servers,
+            records,
+            rng.fork("scores"),
+            job.minimum_gain,
+            job.precise,
         )
         transfers = Transfers(channel, rng.fork("transfers"))
         tree = grow(transfers, plan, joined.codes, labels.codes, scores, rng.fork("tree"))

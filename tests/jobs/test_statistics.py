@@ -247,6 +247,7 @@ BAD_JOBS = [
     ("count", "tables: [[Sex]]\noutput: all", "one of table, shares"),
     ("count", "tables: [[Sex]]\npartition: diagonal", "one of vertical"),
     ("tree", "max_depth: -1", "at least 0"),
+    ("tree", "precision: best", "one of standard, high"),
     ("tree", "predict: nobody", "one of lender"),
     ("bayesnet", "order: [Sex]", "at least two"),
     ("bayesnet", "max_parents: many", "whole number"),
