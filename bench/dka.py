@@ -28,7 +28,7 @@ def growth(sizes: Sequence[int], k: int = 10, seed: int = 1) -> list[dict[str, A
         tables = {name: [_column(rng, size) for _ in range(2)] for name in ("a", "b")}
 
         def party(name: str, table: list[Ladder]) -> Any:
-            return lambda channel: dka(channel, "a", table, k, Random(seed))
+            return lambda channel: dka(channel, "a", table, k, Random(f"{seed} {name}"))
 
         start = time.perf_counter()
         outcomes: dict[str, Outcome] = run_parties(
