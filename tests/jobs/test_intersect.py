@@ -103,7 +103,7 @@ def test_buckets_are_spilled_to_the_party_and_resumed_from_there(tmp_path, monke
     def killed(transport):
         dies = transport.me == "bank"
         return (
-            Faulty(transport, Fault("kill-after", 75 if protocol == "ring" else 30))
+            Faulty(transport, Fault("kill-after", 35 if protocol == "ring" else 30))
             if dies
             else transport
         )
