@@ -16,23 +16,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from jobs.count import as_cells, check_cells, count_tables, reveal_tables, total_records
 from jobs.document import Node as YamlNode
 from jobs.document import Section
 from jobs.drawing import draw_net
-from jobs.kind import Columns, Workspace
+from jobs.kind import Workspace
 from jobs.model import Common
 from jobs.statistics import (
     PreparedColumns,
     StatisticsJob,
+    StatisticsKind,
     begin,
-    prepare_columns,
     read_precision,
     read_statistics,
     reported,
-    statistics_columns,
 )
 from protocols.bayesnet import search
 from protocols.channel import Channel
@@ -51,7 +48,7 @@ class BayesnetJob(StatisticsJob):
     precise: bool
 
 
-class Bayesnet:
+class Bayesnet(StatisticsKind):
     def parse(self, section: Section, common: Common) -> BayesnetJob:
         fields = read_statistics(section, common, needs_class=False)
         known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
@@ -69,16 +66,8 @@ class Bayesnet:
             minimum=section.read("minimum", lambda n: n.integer(1, 2**31), 5),
         )
 
-    def columns(self, job: BayesnetJob, party: str) -> Columns:
-        return statistics_columns(job, party)
-
     def smallest_k(self, job: BayesnetJob) -> int | None:
         return job.minimum if job.parameters else None
-
-    def prepare(
-        self, job: BayesnetJob, party: str, table: pa.Table, source: str
-    ) -> PreparedColumns:
-        return prepare_columns(job, party, table, source)
 
     def run(
         self,

@@ -20,22 +20,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from anonymity.suppression import Table, hidden_cells
 from coterie.errors import DataError
 from jobs.document import Node, Section
-from jobs.kind import Columns, Workspace
+from jobs.kind import Workspace
 from jobs.model import Common
 from jobs.statistics import (
     Joined,
     PreparedColumns,
     StatisticsJob,
+    StatisticsKind,
     begin,
-    prepare_columns,
     read_statistics,
     reported,
-    statistics_columns,
 )
 from protocols.channel import Channel
 from protocols.contingency import horizontal_shares, table_shares
@@ -54,7 +52,7 @@ class CountJob(StatisticsJob):
     as_shares: bool
 
 
-class Count:
+class Count(StatisticsKind):
     def parse(self, section: Section, common: Common) -> CountJob:
         fields = read_statistics(section, common, needs_class=False)
         known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
@@ -70,14 +68,8 @@ class Count:
             == "shares",
         )
 
-    def columns(self, job: CountJob, party: str) -> Columns:
-        return statistics_columns(job, party)
-
     def smallest_k(self, job: CountJob) -> int | None:
         return None if job.as_shares else job.minimum
-
-    def prepare(self, job: CountJob, party: str, table: pa.Table, source: str) -> PreparedColumns:
-        return prepare_columns(job, party, table, source)
 
     def run(
         self,

@@ -152,6 +152,18 @@ def prepare_columns(
     return PreparedColumns(table.num_rows, identifiers, codes, domains, labels, ids)
 
 
+class StatisticsKind:
+    """What the kinds on finite domains do alike."""
+
+    def columns(self, job: StatisticsJob, party: str) -> Columns:
+        return statistics_columns(job, party)
+
+    def prepare(
+        self, job: StatisticsJob, party: str, table: pa.Table, source: str
+    ) -> PreparedColumns:
+        return prepare_columns(job, party, table, source)
+
+
 def check_domain(values: tuple[str, ...], name: str, source: str) -> None:
     """A domain must be small enough to make tables of, and its values short enough to tell."""
     if len(values) > MAX_VALUES:

@@ -30,18 +30,17 @@ from jobs.count import total_records
 from jobs.document import Node as YamlNode
 from jobs.document import Section
 from jobs.drawing import draw_tree
-from jobs.kind import Columns, Workspace
+from jobs.kind import Workspace
 from jobs.model import Common
 from jobs.statistics import (
     Joined,
     PreparedColumns,
     StatisticsJob,
+    StatisticsKind,
     begin,
-    prepare_columns,
     read_precision,
     read_statistics,
     reported,
-    statistics_columns,
 )
 from protocols.channel import Channel
 from protocols.hidden_scores import HiddenScores
@@ -61,7 +60,7 @@ class TreeJob(StatisticsJob):
     predict: str | None
 
 
-class Tree:
+class Tree(StatisticsKind):
     def parse(self, section: Section, common: Common) -> TreeJob:
         fields = read_statistics(section, common, needs_class=True)
         receiver = section.optional("predict")
@@ -78,14 +77,13 @@ class Tree:
             predict=receiver.choice(*common.party_names) if receiver else None,
         )
 
-    def columns(self, job: TreeJob, party: str) -> Columns:
-        return statistics_columns(job, party)
-
     def smallest_k(self, job: TreeJob) -> int | None:
         return job.minimum
 
-    def prepare(self, job: TreeJob, party: str, table: pa.Table, source: str) -> PreparedColumns:
-        prepared = prepare_columns(job, party, table, source)
+    def prepare(
+        self, job: StatisticsJob, party: str, table: pa.Table, source: str
+    ) -> PreparedColumns:
+        prepared = super().prepare(job, party, table, source)
         if prepared.labels and len(prepared.labels.values) < 2 and not job.horizontal:
             raise DataError(f"{source}: the class '{job.class_name}' has one value only")
         return prepared
