@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 
 from party.frames import HEARTBEAT
 
-_QUEUE = 4 << 20  # bytes of frames that wait to be sent
+_QUEUE = 1 << 20  # bytes of frames that wait to be sent; few, so that they stay in the cache
 
 
 class Attempt:

@@ -191,7 +191,7 @@ def test_a_broken_connection_is_the_loss_of_the_peer(network, raw):
     peer = raw().send(opening(SESSION))
     assert peer.accepted
     peer.channel.close()
-    ends_with(session, PeerLostError, "a", "connection broke")
+    ends_with(session, PeerLostError, "a", "the connection")
 
 
 def test_a_peer_that_falls_silent_is_lost_after_the_deadline(network, raw):
