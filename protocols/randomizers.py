@@ -10,7 +10,7 @@ A ciphertext is (1 + m n) R mod n². How R is drawn decides the speed and what m
   owner draws an exponent for each prime, half as long, equal modulo gcd(p-1, q-1) so that they are
   those of one power of H.
 - `half`: b = -x² and e of half the modulus' bits, by Damgård, Jurik and Nielsen ("A generalization
-  of Paillier's public-key system with applications to electronic voting", 2010, §4.2). That such
+  of Paillier's public-key system with applications to electronic voting", 2010). That such
   exponents cannot be told from full ones follows from the hardness of factoring (Goldreich and
   Rosen, 2003), which DCR implies, for p and q that are 3 modulo 4: keys of `paillier.generate`.
 - `short`: e of 512 bits. Faster, on the extra assumption that logarithms to a fixed base modulo n
