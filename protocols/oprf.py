@@ -46,6 +46,7 @@ CODE_BITS = 448
 _BYTES, _WORDS = CODE_BITS // 8, CODE_BITS // 64
 _BLOCK = 1 << 15  # bins transposed together: 1.8 MB, which a core's cache holds
 _CHUNK = 1 << 15  # values hashed together
+_NOTHING = np.zeros(_WORDS, np.uint64)
 
 Outputs = np.ndarray[Any, np.dtype[np.uint64]]
 
@@ -74,8 +75,8 @@ _blake2b = sodium.blake2b_function
 
 
 @compiled
-def _hash(rows: Any, where: Any, words: Any, secret: Any, out: Any) -> None:
-    """H(rows[b] ^ (words & secret), b) for the bin b of every value."""
+def _hash(rows: Any, where: Any, first: Any, words: Any, secret: Any, out: Any) -> None:
+    """H(rows[b] ^ (words & secret), first + b) for the bin b of every value."""
     block = np.empty(8, np.uint64)
     source, target = numba.uintp(block.ctypes.data), numba.uintp(out.ctypes.data)
     nothing = numba.uintp(0)
@@ -83,7 +84,7 @@ def _hash(rows: Any, where: Any, words: Any, secret: Any, out: Any) -> None:
         b = where[i]
         for k in range(7):
             block[k] = rows[b, k] ^ (words[i, k] & secret[k])
-        block[7] = b
+        block[7] = b + first
         _blake2b(
             numba.uintp(target + numba.uintp(16 * i)),
             numba.uintp(16),
@@ -129,7 +130,8 @@ class OprfReceiver:
             self._channel.progress(stop, bins)
             rows = transpose(first).view(np.uint64)
             results = np.empty((len(full), 2), np.uint64)
-            _hash_all(rows, full, start, results)
+            # The receiver's rows are hashed as they are: no word is added.
+            _hash(rows, full, start, np.zeros((len(full), _WORDS), np.uint64), _NOTHING, results)
             out[item[full]] = results
         return out
 
@@ -141,30 +143,6 @@ def _next(streams: list[Stream], length: int) -> np.ndarray[Any, np.dtype[np.uin
     for i, stream in enumerate(streams):
         stream.fill(space[i * length : (i + 1) * length + 15], zeros)
     return space[: len(streams) * length].reshape(len(streams), length)
-
-
-@compiled
-def _hash_plain(rows: Any, where: Any, start: Any, out: Any) -> None:
-    block = np.empty(8, np.uint64)
-    source, target = numba.uintp(block.ctypes.data), numba.uintp(out.ctypes.data)
-    nothing = numba.uintp(0)
-    for i in range(out.shape[0]):
-        b = where[i]
-        for k in range(7):
-            block[k] = rows[b, k]
-        block[7] = b + start
-        _blake2b(
-            numba.uintp(target + numba.uintp(16 * i)),
-            numba.uintp(16),
-            source,
-            numba.uint64(64),
-            nothing,
-            nothing,
-        )
-
-
-def _hash_all(rows: Any, where: Any, start: int, out: Any) -> None:
-    _hash_plain(np.ascontiguousarray(rows), where, start, out)
 
 
 class OprfSender:
@@ -219,5 +197,5 @@ class OprfSender:
         where = positions(part, self._key, self._bins)[:, which]
         words = _words(marked(part, np.uint64(which)), self._code)
         out = np.empty((len(part), 2), np.uint64)
-        _hash(self._rows, np.ascontiguousarray(where), words, self._secret, out)
+        _hash(self._rows, np.ascontiguousarray(where).astype(np.int64), 0, words, self._secret, out)
         return which, start, out
