@@ -154,6 +154,7 @@ def _plan(names: list[str], qids: Qids, taxonomies: Any, limits: Any) -> Plan:
         requirements(qids),
         tuple(names),
         "class",
+        turns=True,
     )
 
 

@@ -180,6 +180,7 @@ class Integrate:
             sensitive_holders=job.sensitive_holders,
             rule=job.rule,
             max_suppression=job.max_suppression,
+            turns=job.adversary == "semi-honest" and not job.hide_scores,
         )
         check_topmost(plan, records)
         return plan

@@ -30,7 +30,7 @@ Messages, in order, after the class (`protocols.class_labels`):
     instruct   winner to all (who do not have it yet): attribute, value, split, score, one child code
                for each record that has this value, in the order of the leaf partitions, and whether
                there is a code more, for records that are left out (`max_suppression`)
-    While scores are announced and do not depend on groups, a winner sends instruction after
+    In turns (`Plan.turns`), and while scores do not depend on groups, a winner sends instruction after
     instruction as long as its next candidate beats all that the others have announced (these cannot
     grow until they win), and then 0. It is the same sequence in fewer rounds.
 
@@ -68,10 +68,12 @@ from protocols.randomness import Random
 MOST_ATTRIBUTES = 1 << 16
 MOST_SCORE = 1 << 40
 
-# (channel, all parties in job order, this party's key or None) -> the winner and, where it is
-# known, its key; None when nobody takes part. Keys are positive and no two parties' are equal.
+# (channel, all parties in job order, this party's key or None) -> the winner and, where they are
+# known, its key and the best key of all others; None when nobody takes part. Keys are positive and
+# no two parties' are equal.
 FindWinner: TypeAlias = Callable[
-    [Channel, Sequence[str], int | None], "tuple[str, int | None] | None"
+    [Channel, Sequence[str], int | None],
+    "tuple[str, int | None] | tuple[str, int | None, int] | None",
 ]
 # (this party, contributions so far) -> whether this party takes part in the next round
 TakesPart: TypeAlias = Callable[[str, Mapping[str, int]], bool]
@@ -95,6 +97,7 @@ class Plan:
     sensitive_holders: Mapping[str, str] | None = None
     rule: str = "gain-ratio"
     max_suppression: float = 0.0
+    turns: bool = False  # whether a winner may go on while it stays ahead
 
 
 @dataclass(frozen=True)
@@ -122,11 +125,11 @@ def _key(candidate: Candidate | None) -> int | None:
 
 def announce_scores(
     channel: Channel, names: Sequence[str], key: int | None
-) -> tuple[str, int | None] | None:
+) -> tuple[str, int | None, int] | None:
     """The plain way to find the winner."""
     keys = announced_keys(channel, key)
-    best = max(names, key=lambda name: keys[name])
-    return (best, keys[best]) if keys[best] else None
+    second, best = sorted(names, key=lambda name: keys[name])[-2:]
+    return (best, keys[best], keys[second]) if keys[best] else None
 
 
 def announced_keys(channel: Channel, key: int | None) -> dict[str, int]:
@@ -180,9 +183,8 @@ def integrate(
         )
         run = _Run(channel, plan, table)
         try:
-            plain = find_winner is announce_scores and takes_part is always and confirm is None
-            if plain and run.can_take_turns:
-                while run.turn():
+            if run.in_turns:
+                while run.turn(find_winner, takes_part):
                     channel.progress(len(run.winners), 0)
             else:
                 while run.next_round(find_winner, takes_part, confirm):
@@ -252,9 +254,9 @@ class _Run:
         self._checked = any(self._checkers)
 
     @property
-    def can_take_turns(self) -> bool:
+    def in_turns(self) -> bool:
         """Whether announced scores hold until their party wins, and nobody else must agree."""
-        return self.table.scores_last and not self._checked
+        return self.plan.turns and self.table.scores_last and not self._checked
 
     def _checkers_of(self, attribute: str) -> list[str]:
         """The parties that must permit a specialization of this attribute, less its own."""
@@ -269,40 +271,45 @@ class _Run:
         found.discard(self.plan.holders[attribute])
         return [name for name in self.plan.names if name in found]
 
-    def turn(self) -> bool:
-        """A round of the plain kind, in which the winner goes on while it stays ahead.
+    def turn(self, find_winner: FindWinner, takes_part: TakesPart) -> bool:
+        """A round in which the winner goes on while it stays ahead.
 
         What the others have announced is the most that they can offer until one of them wins: an
         instruction makes candidates of its own attribute only, and of the others it can but take
         some away. So the winner knows whether it would win again, and need not ask.
         """
         channel, table = self.channel, self.table
-        candidate = table.propose()
+        candidate = None
+        if takes_part(channel.me, self.contributions):
+            candidate = table.propose()
         with channel.step("winner"):
-            keys = announced_keys(channel, _key(candidate))
-        winner = max(self.plan.names, key=lambda name: keys[name])
-        if not keys[winner]:
+            found = find_winner(channel, self.plan.names, _key(candidate))
+        if found is None:
             return False
-        rest = max(value for name, value in keys.items() if name != winner)
+        winner, key = found[0], found[1]
+        rest = found[2] if len(found) > 2 else MOST_SCORE << 16
         with channel.step("instruct"):
             if winner == channel.me:
-                while candidate is not None and (key := key_of_candidate(candidate)) > rest:
-                    instruction = table.instruction(candidate)
+                going_on = candidate
+                while going_on is not None:
+                    instruction = table.instruction(going_on)
                     for peer in channel.peers:
                         self._send(peer, instruction)
                     self._perform(winner, key, instruction)
-                    candidate = table.propose()
+                    going_on, key = table.propose(), None
+                    if going_on is not None and key_of_candidate(going_on) < rest:
+                        going_on = None
                 channel.broadcast(0)
                 return True
-            first: int | None = keys[winner]
+            first = True
             while (received := self._receive_next(winner)) is not None:
-                if key_of(received.score, received.attribute) < rest:
+                if not first and key_of(received.score, received.attribute) < rest:
                     raise channel.fault(winner, "goes on though another party has a better score")
                 if not table.permits(received):
                     raise channel.fault(winner, "instructs what a sensitive column forbids")
-                self._perform(winner, first, received)
-                first = None
-            if first is not None:
+                self._perform(winner, key, received)
+                first, key = False, None
+            if first:
                 raise channel.fault(winner, "won and gave no instruction")
         return True
 
@@ -318,7 +325,7 @@ class _Run:
             found = find_winner(channel, self.plan.names, _key(candidate))
         if found is None:
             return False
-        winner, winning_key = found
+        winner, winning_key = found[0], found[1]
         mine = candidate if winner == channel.me else None
         instruction = None if mine is None else table.instruction(mine)
         if self._checked:

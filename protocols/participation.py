@@ -77,7 +77,8 @@ class Strategy:
             best = max(names, key=lambda name: keys[name])
             found: tuple[str, int | None] | None = (best, keys[best]) if keys[best] else None
         else:
-            found = self._hidden(channel, names, key)
+            hidden = self._hidden(channel, names, key)
+            found = None if hidden is None else (hidden[0], hidden[1])
             self._compare_winners(channel, names, found)
         if found is not None and not may_take_part(found[0], self._contributions, self._epsilon):
             given = {name: mu / SCALE for name, mu in self._contributions.items()}

@@ -39,6 +39,7 @@ class Split:
     models: dict | None = None  # requirement -> (sensitive column, model)
     rule: str = "gain-ratio"
     max_suppression: float = 0.0
+    turns: bool = False
 
     @property
     def requirements(self):
@@ -75,6 +76,7 @@ class Split:
             {name: self.holders[name] for name in self.sensitive()},
             self.rule,
             self.max_suppression,
+            self.turns,
         )
 
     def party(self, name, **options):
@@ -129,9 +131,8 @@ def assert_equal(outcome, single):
 @given(splits(), st.booleans())
 def test_every_party_gets_the_result_of_the_single_table(split, turns):
     single = split.single()
-    # Any other way to find the winner has a round for each specialization.
-    options = {} if turns else {"find_winner": lambda *arguments: announce_scores(*arguments)}
-    outcomes = split.run(**options)
+    split.turns = turns
+    outcomes = split.run()
     for outcome in outcomes.values():
         assert_equal(outcome, single)
         assert outcome.winners == [split.holders[w.attribute] for w in single.winners]
@@ -226,10 +227,11 @@ def child_places(tree, node):
 
 
 @settings(max_examples=60, deadline=None)
-@given(splits())
-def test_what_a_party_receives_can_be_written_from_the_final_table(split):
+@given(splits(), st.booleans())
+def test_what_a_party_receives_can_be_written_from_the_final_table(split, turns):
     """Every party's messages, but for the scores that lost, follow from the final generalized table
     and the class: so none is more specific than the table."""
+    split.turns = turns
     outcomes, received = traced_run(split)
     for me, outcome in outcomes.items():
         final = outcome.table
@@ -343,6 +345,7 @@ def loans():
 def test_traffic_is_what_the_module_says():
     """A bit per record and binary specialization, and so many bytes a message."""
     split = loans()
+    split.turns = True
     split.case.rows = [dict(row) for row in split.case.rows for _ in range(1000)]
     metered = {}
 
@@ -391,6 +394,7 @@ def fault_of(split, cheat, **options):
 def honest_until_instruct(change):
     """Bob wins the first round of the loan table and then sends a changed instruction."""
     split = loans()
+    split.turns = True
 
     def bob(channel):
         plan = split.plan()
@@ -461,6 +465,7 @@ def test_a_winner_that_gives_no_instruction_is_a_fault():
 def test_a_turn_ends_where_another_party_has_a_better_score():
     """Bob goes on with Salary after the first split, though Ann has announced a better score."""
     split = loans()
+    split.turns = True
     split.case.requirements = [(["Sex"], 1), (["Job", "Salary"], 1)]
 
     def bob(channel):
