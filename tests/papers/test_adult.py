@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coordinator.adult_data import FOLDER, NAMES, RANKED, load_adult, top
+from coordinator.adult_data import ATTRIBUTES, FOLDER, NAMES, RANKED, load_adult, top
 from coordinator.experiment_adult import PAPER, Errors, main, paper_says
 from coterie.errors import DataError
 
@@ -54,6 +54,26 @@ def test_attributes_rank_as_in_the_paper(errors: Errors) -> None:
 @needs_adult
 def test_base_source_and_upper_bound_errors_are_within_0_6_points(errors: Errors) -> None:
     assert errors.table() == pytest.approx(PAPER, abs=0.6)
+
+
+@needs_adult
+@pytest.mark.parametrize(
+    ("held", "paper"),
+    [
+        ("Cg Ag Ms En Re Hw Sx Ed Oc", 15.3),
+        ("Fw Ra Nc Cl Wc", 22.4),
+        ("Ag Wc Fw En", 21.2),
+        ("Ms Re Ra Sx", 25.1),
+        ("Cg Hw Nc", 20.0),
+        ("Ed Oc Cl", 21.7),
+    ],
+)
+def test_source_errors_of_other_splits_are_within_0_6_points(
+    errors: Errors, held: str, paper: float
+) -> None:
+    """§7.2: two unequal parties, then four."""
+    names = [name for short, name in ATTRIBUTES.items() if short in held.split()]
+    assert errors.raw(names) == pytest.approx(paper, abs=0.6)
 
 
 @needs_adult
