@@ -126,7 +126,9 @@ class Drive:
             except PeerLostError as error:  # another party may have said why
                 raise self._follower.verdict(error) from None
             self._follower.until(lambda name, state: state == pb.FINISHED)
-            with tempfile.TemporaryDirectory(prefix="coterie-") as scratch:
+            with tempfile.TemporaryDirectory(
+                prefix="coterie-", ignore_cleanup_errors=True
+            ) as scratch:
                 folders = {name: Path(scratch) / name for name in self._clients}
                 for folder in folders.values():
                     folder.mkdir()

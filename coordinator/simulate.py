@@ -50,7 +50,7 @@ def simulate(
     random = Random(seed)
     network = MemoryNetwork(job.party_names)
     errors: list[Exception] = []
-    with tempfile.TemporaryDirectory(prefix="coterie-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True) as scratch:
         spaces = {name: Workspace(Path(scratch) / name, compute="any") for name in job.party_names}
 
         def run(name: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coterie import errors
-from jobs.document import read_document
+from jobs.document import Section, read_document
 from jobs.kinds import KINDS
 from jobs.model import parse_job
 from jobs.sources import parse_source
@@ -38,6 +38,23 @@ def test_every_job_in_the_documents_is_one(text):
 def test_every_kind_has_an_example():
     kinds = {re.match(r"kind: (\w+)", text)[1] for text in jobs_in(DOCS / "job-file.md")}
     assert kinds == set(KINDS)
+
+
+def test_every_key_that_a_job_may_have_is_described(monkeypatch):
+    asked = set()
+    optional = Section.optional
+
+    def noted(section, key):
+        asked.add(key)
+        return optional(section, key)
+
+    monkeypatch.setattr(Section, "optional", noted)
+    for text in jobs_in(DOCS / "job-file.md"):
+        files = dict.fromkeys(re.findall(r"taxonomy: ([\w/.]+)", text), TAXONOMY)
+        parse_job(text, files)
+    text = "".join((DOCS / name).read_text() for name in ("job-file.md", "privacy-models.md"))
+    described = set(re.findall(r"[`.{ ]([a-z_]+)[`:]", text))
+    assert asked - described == set()
 
 
 def test_every_data_key_in_the_documents_is_one(tmp_path):
