@@ -32,7 +32,7 @@ from protocols.paillier import KeySizeError, generate
 from protocols.polynomial import evaluate_coefficients, evaluate_points, shift_argument
 from protocols.randomness import Random
 from protocols.shares import Ring, split
-from protocols.wrappers import Fault, Faulty, Metered
+from protocols.wrappers import Fault, Faulty, Metered, Traced
 from tests.protocols.pairs import KEY, run_engines, run_pair
 
 PAPER = [(17, 3, 0.0112), (13, 4, 0.0044), (10, 5, 0.0018)]
@@ -424,10 +424,20 @@ def test_two_sessions_of_one_generator_share_no_secret() -> None:
     assert one != two
 
 
-def test_a_seeded_run_repeats_itself() -> None:
-    shares = [run(logarithms, Settings(10, 3), [7, 9], seed=5)[1].share.tolist() for _ in range(2)]
-    assert shares[0] == shares[1]
-    assert shares[0] != run(logarithms, Settings(10, 3), [7, 9], seed=6)[1].share.tolist()
+@pytest.mark.parametrize("evaluation", ["transfer", "paillier"])
+def test_a_seeded_run_repeats_itself_to_the_byte(evaluation: str) -> None:
+    def chains(seed: int) -> set[str]:
+        traced = []
+
+        def wrap(transport):
+            traced.append(Traced(transport))
+            return traced[-1]
+
+        run(logarithms, Settings(10, 3), [7, 9], evaluation, seed, wrap=wrap)
+        return {t.chain for t in traced}
+
+    assert chains(5) == chains(5)
+    assert chains(5).isdisjoint(chains(6))
 
 
 @pytest.mark.parametrize("evaluation", ["transfer", "paillier"])
