@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +26,11 @@ def lower_end(text: str) -> float | None:
     ends = interval_ends(text)
     if ends:
         return ends[0]
-    return float(text) if re.fullmatch(_NUMBER, text) else None
+    try:  # float() takes "1_000" and "nan", too; a table does not
+        number = math.nan if "_" in text else float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def coded_attribute(name: str, codes: np.ndarray[Any, Any], values: Sequence[str]) -> Attribute:

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from anonymity.decision_tree import Attribute, DecisionTree, Labels, Numbers, error_rate
 from anonymity.learner import grow, learn
 from anonymity.pruning import extra_errors
-from anonymity.release import interval_ends, learner_attribute
+from anonymity.release import interval_ends, learner_attribute, lower_end
 
 Rows = list[int]
 
@@ -226,3 +226,12 @@ def test_intervals_are_read_as_they_are_written(
     text: str, ends: tuple[float, float] | None
 ) -> None:
     assert interval_ends(text) == ends
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("37", 37), ("+3", 3), (".5", 0.5), ("1E2", 100), ("[1-37)", 1), ("1_000", None),
+     ("nan", None), ("inf", None), ("", None), ("Any", None)],
+)  # fmt: skip
+def test_a_number_is_what_a_table_may_have_as_one(text: str, number: float | None) -> None:
+    assert lower_end(text) == number
