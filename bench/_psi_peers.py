@@ -2,9 +2,10 @@
 
     python _psi_peers.py TOOL FOLDER        TOOL: openmined, spu-kkrt, spu-rr22, spu-ecdh
 
-Reads FOLDER/p0.csv and FOLDER/p1.csv (column `ID`), prints {"seconds", "records", "peak_mb", "cpu_seconds"}. It needs nothing of
-Coterie, since the libraries may want other versions of what Coterie uses and then live in an environment of their own.
-The clock starts when both processes stand ready with their libraries imported, and ends when the last one is done.
+Reads FOLDER/p0.csv and FOLDER/p1.csv (column `ID`), prints {"seconds", "records", "peak_mb",
+"cpu_seconds"}. It needs nothing of Coterie, since the libraries may want other versions of what
+Coterie uses and then live in an environment of their own. The clock starts when both processes
+stand ready with their libraries imported, and ends when the last one is done.
 """
 
 import csv

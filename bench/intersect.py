@@ -1,12 +1,15 @@
 """Private set intersection beside openmined-psi and SecretFlow's spu, in one run.
 
-Coterie runs as it does for its users: party servers as processes of this machine, a job proposed to them over mTLS, CSV
-files read, common.csv written; the clock runs from the proposal to the end. The servers have run small jobs before, as
-servers have. `cpu_seconds` is what all parties' processes used together: on a busy machine the steadier figure. The peers run as bench/_psi_peers.py says: two processes, CSV files read and written, no TLS.
+Coterie runs as it does for its users: party servers as processes of this machine, a job proposed to
+them over mTLS, CSV files read, common.csv written; the clock runs from the proposal to the end. The
+servers have run small jobs before, as servers have. `cpu_seconds` is what all parties' processes
+used together: on a busy machine the steadier figure. The peers run as bench/_psi_peers.py says: two
+processes, CSV files read and written, no TLS.
 
     coterie bench intersect [--quick] [--sizes 10000,100000] [--peers PYTHON] [--chart docs/intersect.svg]
 
-`--peers` is the interpreter of an environment with openmined-psi and spu, where this one has not got them.
+`--peers` is the interpreter of an environment with openmined-psi and spu, where this one has not
+got them.
 """
 
 from __future__ import annotations

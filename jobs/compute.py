@@ -1,7 +1,8 @@
 """Where a party's bulk operations on group elements run: its own cores, or a Dask cluster of its own.
 
-A cluster gets the party's secret key of the job and blinded elements, through Dask's own transport. It must
-be the party's own, on a network the party trusts; a job can ask for it, and only the party can permit it.
+A cluster gets the party's secret key of the job and blinded elements, through Dask's own transport.
+It must be the party's own, on a network the party trusts; a job can ask for it, and only the party
+can permit it.
 """
 
 from __future__ import annotations

@@ -12,7 +12,8 @@
     compute: local                           or dask://HOST:PORT, where a party permits it
 
 Rules: `trim` removes white space at both ends; `lower`, `upper`; `nfc`, `nfkc` (Unicode forms);
-`digits` keeps only 0 to 9; `date` reads the formats given (ISO 8601 without any) and writes ISO 8601.
+`digits` keeps only 0 to 9; `date` reads the formats given (ISO 8601 without any) and writes ISO
+8601.
 
 Several columns become one byte string in which each value is preceded by its length, so that no two
 different rows of values give the same one.

@@ -1,8 +1,9 @@
 """Sets that do not fit a party's memory: cut by digest, filled up to one size, resumed after a fall.
 
-A bucket holds the digests whose last four bytes, as a number, fall in its share of the range. Digests
-are random (their salt is), so a bucket of a set of known size has a known distribution: `capacity` is a
-size it does not exceed, and every bucket is filled up to it before a peer sees its number.
+A bucket holds the digests whose last four bytes, as a number, fall in its share of the range.
+Digests are random (their salt is), so a bucket of a set of known size has a known distribution:
+`capacity` is a size it does not exceed, and every bucket is filled up to it before a peer sees its
+number.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The commutative cipher of the ring: multiplication on Curve25519 by X25519 (RFC 7748).
 
 Agrawal, Evfimievski and Srikant, "Information Sharing Across Private Databases" (SIGMOD 2003),
-section 3.2, ask for a power function on a group in which the decisional Diffie-Hellman problem is
-hard. Here it is f_k(P) = k P on the subgroup of prime order of Curve25519, points known up to sign by
-their first coordinate: f_a(f_b(P)) = f_b(f_a(P)). libsodium's X25519 takes 0.6 of the time that
+section 3, ask for a power function on a group in which the decisional Diffie-Hellman problem is
+hard. Here it is f_k(P) = k P on the subgroup of prime order of Curve25519, points known up to sign
+by their first coordinate: f_a(f_b(P)) = f_b(f_a(P)). libsodium's X25519 takes 0.6 of the time that
 ristretto255 takes, in constant time, and that is why it is used where nothing but this is needed.
 
 What makes it safe as a cipher, beyond the key exchange it was made for:

@@ -1,7 +1,8 @@
 """The last message of an intersection that one party finds: it tells the others.
 
-The digests of the common values, sorted, are no news to a party that holds the values, and every party of the
-intersection holds them. Each receiver checks that it does. Their order is the joint order of the records.
+The digests of the common values, sorted, are no news to a party that holds the values, and every
+party of the intersection holds them. Each receiver checks that it does. Their order is the joint
+order of the records.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Cuckoo hashing with three functions and no stash: each value in one of three bins, one to a bin.
 
-Kirsch, Mitzenmacher and Wieder (2010) and, for these parameters, Pinkas, Schneider and Zohner, "Scalable
-Private Set Intersection Based on OT Extension" (TOPS 2018), section 3.2: 1.27 n bins suffice for a
-failure chance of 2^-40 in large sets. In small ones what fails first is four values in the same three
-bins; its chance is about 3690 n^4 / bins^9, which 320 bins more keep at 2^-40. A table that does not come
-out is made anew under another key, and the key is all that a peer sees of it.
+Kirsch, Mitzenmacher and Wieder (2010) and, for these parameters, Pinkas, Schneider and Zohner,
+"Scalable Private Set Intersection Based on OT Extension" (TOPS 2018): 1.27 n bins suffice for a
+failure chance of 2^-40 in large sets. In small ones what fails first is four values in the same
+three bins; its chance is about 3690 n^4 / bins^9, which 320 bins more keep at 2^-40. A table that
+does not come out is made anew under another key, and the key is all that a peer sees of it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 An element is 32 bytes, an array of them has shape (n, 32). Arithmetic is libsodium's, in constant
 time. Hashing to the group is `hash_to_ristretto255` of RFC 9380, appendix B, with SHA-512: the
 digest is a random element whose discrete logarithm nobody knows. Every encoding has one element and
-every element one encoding; multiplication refuses what is no encoding, and the identity as a result.
+every element one encoding; multiplication refuses what is no encoding, and the identity as a
+result.
 """
 
 from __future__ import annotations

@@ -1,35 +1,43 @@
-"""Private set intersection of three parties or more that reveals the intersection and nothing between it.
+"""Private set intersection of three parties or more that reveals nothing but it.
 
-Kolesnikov, Matania, Pinkas, Rosulek and Trieu, "Practical Multi-party Private Set Intersection from Symmetric-Key
-Techniques" (CCS 2017), section 6 (the protocol in the augmented semi-honest model): shares of zero, carried to one
-leader by programmed oblivious functions. The function is that of the group (H(x) times a key, RFC 9497 without the
-proofs) or that of protocols.oprf; it is programmed by a key-value store (protocols.okvs).
+Kolesnikov, Matania, Pinkas, Rosulek and Trieu, "Practical Multi-party Private Set Intersection from
+Symmetric-Key Techniques" (CCS 2017), the protocol for the augmented semi-honest model: shares of zero, carried to one leader by programmed oblivious functions. The function is that of the
+group (H(x) times a key, RFC 9497 without the proofs) or that of protocols.oprf; it is programmed by
+a key-value store (protocols.okvs).
 
-In: a set of 128-bit digests at each party. Out, at each: which of its values all hold, in one order.
+In: a set of 128-bit digests at each party. Out, at each: which of its values all hold, in one
+order.
 
-How it works. Every two parties share a key; party i gives each value x the share S_i(x), the exclusive or of
-AES(k_ij, x) over all others j, so that the shares of all parties on one value add up to zero. The leader, the party with the
-smallest set, obtains from each other party i, for each of its own values x, S_i(x) if i holds x and a random word if not,
-without i learning x. The words and its own share add up to zero exactly where everybody holds x (a false zero has a
-chance of n / 2^64 for n values, at most 2^-40 for 2^24; larger sets are refused). It tells the others the common ones.
+How it works. Every two parties share a key; party i gives each value x the share S_i(x), the
+exclusive or of AES(k_ij, x) over all others j, so that the shares of all parties on one value add
+up to zero. The leader, the party with the smallest set, obtains from each other party i, for each
+of its own values x, S_i(x) if i holds x and a random word if not, without i learning x. The words
+and its own share add up to zero exactly where everybody holds x (a false zero has a chance of n /
+2^64 for n values, at most 2^-40 for 2^24; larger sets are refused). It tells the others the common
+ones.
 
-Why nobody learns more. What the leader gets from party i on a value is either S_i(x) or random. As long as some
-honest party j lacks x, the sum over the honest parties keeps the term AES(k_ij, x) of a pair of honest parties, or the random
-word of the one that lacks it, and looks random: who holds x and who does not cannot be told. The hint is a vector
-of words that look random to the leader, except at values it holds itself. The others see: queries that are blinded or hidden by
-transfers; hints of nobody; and the intersection. All learn the sizes of the sets (or their padded size).
-If the leader colludes with others, they learn which of the leader's values all honest parties hold: as much as they would by
-bringing these values themselves. That is the augmented semi-honest model. A coalition without the leader learns nothing more.
-A leader that lies is caught when it names a value that some party lacks, or tells parties different lists.
+Why nobody learns more. What the leader gets from party i on a value is either S_i(x) or random. As
+long as some honest party j lacks x, the sum over the honest parties keeps the term AES(k_ij, x) of
+a pair of honest parties, or the random word of the one that lacks it, and looks random: who holds x
+and who does not cannot be told. The hint is a vector of words that look random to the leader,
+except at values it holds itself. The others see: queries that are blinded or hidden by transfers;
+hints of nobody; and the intersection. All learn the sizes of the sets (or their padded size). If
+the leader colludes with others, they learn which of the leader's values all honest parties hold: as
+much as they would by bringing these values themselves. That is the augmented semi-honest model. A
+coalition without the leader learns nothing more. A leader that lies is caught when it names a value
+that some party lacks, or tells parties different lists.
 
 Messages:
     keys       party i -> each later party j     16 bytes
     function   leader <-> each other party       the oblivious function on the leader's values
-    hints      party -> leader                   the key-value store: 16 bytes, and 8 for each of 1.3 words a key; the keys are
-                                                 its values (group), or each value with each of three functions (transfers)
-    confirm    leader -> all                     the digests of the common values; the others compare a digest of the list
-Cost for n parties, m values each, by transfers: 73 m + 31 m bytes for each party but the leader, and the operations of
-protocols.oprf; by the group: 64 m + 10.4 m bytes, n m multiplications for the leader, 2 m for each other.
+    hints      party -> leader                   the key-value store: 528 bytes, and 8 for each of
+                                                 1.3 words a key. Keys are its values (group), or
+                                                 each value with each of three functions (transfers)
+    confirm    leader -> all                     the digests of the common values; the others
+                                                 compare a digest of the list
+Cost for n parties, m values each, by transfers: 73 m + 31 m bytes for each party but the leader,
+and the operations of protocols.oprf; by the group: 64 m + 10.4 m bytes, n m multiplications for the
+leader, 2 m for each other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Private set intersection for any number of parties: which protocol, on which part of the sets.
 
-In: each party's identifiers, different byte strings. Out, at each party: which of its own records all
-parties hold, in one order that is the same at every party and unrelated to the identifiers.
+In: each party's identifiers, different byte strings. Out, at each party: which of its own records
+all parties hold, in one order that is the same at every party and unrelated to the identifiers.
 
     ring     protocols.ring: commutative encryption. With two parties it reveals the intersection; with
              more, pairwise overlaps as well, and is used only under `reveal: pairwise`.
@@ -9,18 +9,18 @@ parties hold, in one order that is the same at every party and unrelated to the 
     hints    protocols.hints: three parties or more, intersection alone; its oblivious pseudorandom
              function is that of the group (`ring`) or of the transfers (`oprf`).
 
-Before that, all parties tell each other how many elements they bring (with padding: the padded number)
-and add to a common salt; identifiers are replaced by 128-bit digests under it. From then on only these
-are used, so that sets prepared before the job cannot be aimed at it.
+Before that, all parties tell each other how many elements they bring (with padding: the padded
+number) and add to a common salt; identifiers are replaced by 128-bit digests under it. From then on
+only these are used, so that sets prepared before the job cannot be aimed at it.
 
-Sets that do not fit the memory of some party are cut into buckets by digest, and the protocol runs once
-for each. The number of buckets depends on the largest size and the least memory alone. Every bucket is filled up with random
-digests to one size that no bucket exceeds (chance 2^-40), so the parties learn nothing of how a set is
-spread. Finished buckets are kept in the store; a party that comes back after an interruption goes on
-from the first bucket that some party lacks.
+Sets that do not fit the memory of some party are cut into buckets by digest, and the protocol runs
+once for each. The number of buckets depends on the largest size and the least memory alone. Every
+bucket is filled up with random digests to one size that no bucket exceeds (chance 2^-40), so the
+parties learn nothing of how a set is spread. Finished buckets are kept in the store; a party that
+comes back after an interruption goes on from the first bucket that some party lacks.
 
-Messages: one broadcast with size, part of the salt, room in memory and what is kept of an earlier run;
-then those of the protocol, for each bucket. Cost: see there; one digest for each identifier.
+Messages: one broadcast with size, part of the salt, room in memory and what is kept of an earlier
+run; then those of the protocol, for each bucket. Cost: see there; one digest for each identifier.
 """
 
 from __future__ import annotations

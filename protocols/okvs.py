@@ -1,14 +1,15 @@
 """An oblivious key-value store: a hint that gives each key its value and any other key a random one.
 
-Garimella, Pinkas, Rosulek, Trieu and Yanai, "Oblivious Key-Value Stores and Amplification for Private Set
-Intersection" (CRYPTO 2021), section 4: garbled cuckoo table with three positions (3H-GCT), and dense columns for what
-cannot be peeled, after Pinkas, Rosulek, Trieu and Yanai, "PSI from PaXoS" (EUROCRYPT 2020).
+Garimella, Pinkas, Rosulek, Trieu and Yanai, "Oblivious Key-Value Stores and Amplification for
+Private Set Intersection" (CRYPTO 2021): garbled cuckoo table with three positions
+(3H-GCT), and dense columns for what cannot be peeled, after Pinkas, Rosulek, Trieu and Yanai, "PSI
+from PaXoS" (EUROCRYPT 2020).
 
-A key has one position in each third of a table of 1.3 n + 96 words and a subset of 64 more words; its value is the
-exclusive or of these. Keys are peeled off from positions that only they use; what is left (nothing, in most large
-tables) is solved by elimination, with the 64 dense words, which have a solution but for a chance of about 2^-60. Words
-that are free are random. If the values are pseudorandom to whoever gets the hint, so is the whole hint, and it tells
-nothing of the keys.
+A key has one position in each third of a table of 1.3 n + 96 words and a subset of 64 more words;
+its value is the exclusive or of these. Keys are peeled off from positions that only they use; what
+is left (nothing, in most large tables) is solved by elimination, with the 64 dense words, which
+have a solution but for a chance of about 2^-60. Words that are free are random. If the values are
+pseudorandom to whoever gets the hint, so is the whole hint, and it tells nothing of the keys.
 
 Keys are different 128-bit blocks, values 64-bit words. Cost for n keys: linear; 10.4 n bytes.
 """

@@ -1,25 +1,27 @@
 """A batched oblivious pseudorandom function from oblivious transfer extension.
 
-Kolesnikov, Kumaresan, Rosulek and Trieu, "Efficient Batched Oblivious PRF with Applications to Private Set
-Intersection" (CCS 2016), section 3: one function for each bin of a cuckoo table, of which the receiver
-evaluates one value and the sender any.
+Kolesnikov, Kumaresan, Rosulek and Trieu, "Efficient Batched Oblivious PRF with Applications to
+Private Set Intersection" (CCS 2016), section 3: one function for each bin of a cuckoo table, of
+which the receiver evaluates one value and the sender any.
 
-In: the receiver has different 128-bit values. Out: the receiver has F(x, h) for each value x, where h is the
-hash function that placed x; the sender has the means to compute F(y, h) for any y and each h of three.
-Outputs have 128 bits.
+In: the receiver has different 128-bit values. Out: the receiver has F(x, h) for each value x, where
+h is the hash function that placed x; the sender has the means to compute F(y, h) for any y and each
+h of three. Outputs have 128 bits.
 
-Adversary: semi-honest. The sender learns the number of bins; the receiver learns nothing of other outputs, if
-H, BLAKE2b of row and bin number, is 128-Hamming correlation robust (as a random oracle is), AES behaves as a
-family of random functions in the code, and the base transfers are secure. The code has 448 bits: the words of
-two values differ in 128 places or more wherever they meet, for a sender with 2^24 values, but for a chance of 2^-40. A malicious sender is covered by the base transfers; a malicious receiver could use words outside the code.
+Adversary: semi-honest. The sender learns the number of bins; the receiver learns nothing of other
+outputs, if H, BLAKE2b of row and bin number, is 128-Hamming correlation robust (as a random oracle
+is), AES behaves as a family of random functions in the code, and the base transfers are secure. The
+code has 448 bits: the words of two values differ in 128 places or more wherever they meet, for a
+sender with 2^24 values, but for a chance of 2^-40. A malicious sender is covered by the base
+transfers; a malicious receiver could use words outside the code.
 
 Messages:
-    receiver <-> sender   448 base transfers (protocols.base_transfer), the receiver in the sender's role
+    receiver <-> sender   448 base transfers (protocols.base_transfer), the receiver as their sender
     sender -> receiver    16 bytes: the key of the code
-    receiver -> sender    16 bytes: the key of the cuckoo table; then a matrix of 448 rows of one bit for each
-                          bin, in blocks of bins
-Cost for n values of the receiver and m of the sender: 448 base transfers; 56 bytes for each of 1.3 n bins (73 n in
-all); receiver 7 n AES and n hashes, sender 12 m AES and 3 m hashes.
+    receiver -> sender    16 bytes: the key of the cuckoo table; then a matrix of 448 rows of one
+                          bit for each bin, in blocks of bins
+Cost for n values of the receiver and m of the sender: 448 base transfers; 56 bytes for each of 1.3
+n bins (73 n in all); receiver 7 n AES and n hashes, sender 12 m AES and 3 m hashes.
 """
 
 from __future__ import annotations

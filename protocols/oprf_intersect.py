@@ -1,13 +1,14 @@
 """Private set intersection of two parties by oblivious transfer extension.
 
-Kolesnikov, Kumaresan, Rosulek and Trieu (CCS 2016), section 5, without a stash (protocols.cuckoo), and with a last
-message by which the second party learns the intersection too.
+Kolesnikov, Kumaresan, Rosulek and Trieu (CCS 2016), section 5, without a stash (protocols.cuckoo),
+and with a last message by which the second party learns the intersection too.
 
-In: a set of 128-bit digests at each party. Out, at each: which of its values both hold, in one order.
+In: a set of 128-bit digests at each party. Out, at each: which of its values both hold, in one
+order.
 
-Adversary: semi-honest, under what protocols.oprf assumes. Each learns the size of the other's set and the
-intersection. A malicious receiver can name too few common values, or values that the sender does not hold (refused);
-a malicious sender can use values of its choice.
+Adversary: semi-honest, under what protocols.oprf assumes. Each learns the size of the other's set
+and the intersection. A malicious receiver can name too few common values, or values that the sender
+does not hold (refused); a malicious sender can use values of its choice.
 
 Messages:
     the oblivious function (protocols.oprf), the party with the smaller set as receiver

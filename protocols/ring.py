@@ -1,22 +1,23 @@
 """Private set intersection by commutative encryption in a ring.
 
-Fung, Mohammed, Wang, Hung and others, "secure data integration" (paper 1 of the project), section 2.2,
-after Agrawal, Evfimievski and Srikant, "Information Sharing Across Private Databases" (SIGMOD 2003),
-section 4, for n parties.
+Mohammed, Fung and Debbabi, "Anonymity Meets Game Theory: Secure Data Integration with Malicious
+Participants" (VLDB Journal), section 2.2, after Agrawal, Evfimievski and Srikant, "Information
+Sharing Across Private Databases" (SIGMOD 2003), section 3, for n parties.
 
 In: a set of 128-bit values at each party (digests of identifiers, under a salt all parties made).
 Out, at each party: which of its values all parties hold, in an order that is the same everywhere.
 
-Adversary: semi-honest, if the decisional Diffie-Hellman problem is hard on Curve25519 and hashing to
-it is a random oracle (protocols.cipher). What is learned besides the result:
+Adversary: semi-honest, if the decisional Diffie-Hellman problem is hard on Curve25519 and hashing
+to it is a random oracle (protocols.cipher). What is learned besides the result:
     two parties            the size of the other's set
     three parties or more  also, by whoever compares the encrypted sets, the size of every intersection
                            of some of the sets, and which of its own values are in which other set.
                            Where that is too much, protocols.hints finds the intersection alone.
-The order of a set says nothing: its owner draws a secret one. A malicious party can use values it does
-not hold, return wrong points for another's (records are then lost or, if it swaps points, mistaken),
-and, with more than two parties, collude to encrypt under fewer keys. It cannot make others accept an
-invalid point, the identity, another number of points or repeats: these are refused by name.
+The order of a set says nothing: its owner draws a secret one. A malicious party can use values it
+does not hold, return wrong points for another's (records are then lost or, if it swaps points,
+mistaken), and, with more than two parties, collude to encrypt under fewer keys. It cannot make
+others accept an invalid point, the identity, another number of points or repeats: these are refused
+by name.
 
 Messages, each cut into pieces as its sender likes:
     hop 0        every party encrypts its own set and sends it to the party after it
