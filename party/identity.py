@@ -17,7 +17,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.x509.oid import NameOID
 
-from coterie.errors import CertificateError, ExpiredError, RefusedError, UsageError
+from coterie.errors import CertificateError, ExpiredError, RefusedError
 
 # One connection for each user of a channel, no proxy in between, quick reconnection.
 CHANNEL_OPTIONS = (
@@ -123,7 +123,7 @@ def load_identity(
         )
     mode = key_path.stat().st_mode & 0o777
     if mode & 0o077:
-        raise UsageError(
+        raise CertificateError(
             f"{key_path}: the key is readable by others (mode {mode:04o}); run chmod 600 on it"
         )
     pem = key_path.read_bytes()

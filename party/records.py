@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import threading
 import time
@@ -123,15 +124,15 @@ class Book:
                 self._folder(job_id),
                 job,
             )
+            self._write(
+                record,
+                "proposed",
+                coordinator=coordinator,
+                name=record.name,
+                kind=record.kind,
+                digest=record.digest,
+            )
             self._records[job_id] = record
-        self._write(
-            record,
-            "proposed",
-            coordinator=coordinator,
-            name=record.name,
-            kind=record.kind,
-            digest=record.digest,
-        )
         return record
 
     def store(self, record: Record) -> None:
@@ -164,25 +165,33 @@ class Book:
         exit_code: int = 0,
         culprit: str = "",
     ) -> bool:
-        """Moves the job to a state, unless it has ended or is not in an expected one."""
+        """Moves the job to a state, unless it has ended or is not in an expected one.
+
+        Raises `EnvironmentFaultError`, and changes nothing, when the journal cannot be written; but
+        a job that ends has ended, written down or not.
+        """
         with record.changed:
             if record.state in ENDED or (expected is not None and record.state not in expected):
                 return False
+            try:
+                self._write(
+                    record,
+                    "state",
+                    state=State.Name(state),
+                    reason=reason,
+                    exit_code=exit_code,
+                    culprit=culprit,
+                    records=record.records,
+                )
+            except EnvironmentFaultError:
+                if state not in ENDED:
+                    raise
             record.state = state
             record.reason, record.exit_code, record.culprit = reason, exit_code, culprit
             if state == State.RUNNING:
                 record.began = self._clock()
             if state in ENDED:
                 record.prepared = None
-            self._write(
-                record,
-                "state",
-                state=State.Name(state),
-                reason=reason,
-                exit_code=exit_code,
-                culprit=culprit,
-                records=record.records,
-            )
             self._add_event(record, self._event(record))
         return True
 
@@ -198,7 +207,8 @@ class Book:
             event.sent_bytes, event.received_bytes = sent, received
             phase = step.split("/")[0]
             if phase != last.step.split("/")[0]:
-                self._write(record, "step", step=phase)
+                with contextlib.suppress(EnvironmentFaultError):
+                    self._write(record, "step", step=phase)
             elif step == last.step:
                 record.events.pop()
             elif event.seconds - last.seconds < _OFTEN:

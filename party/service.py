@@ -18,6 +18,7 @@ import grpc
 from coterie.errors import (
     CancelledError,
     CoterieError,
+    EnvironmentFaultError,
     RefusedError,
     UsageError,
 )
@@ -139,9 +140,14 @@ class JobService(JobsServicer):
                 )
         else:
             decision = _decision(record)
-        self._audit.note(
-            "proposed", **facts, decision=State.Name(decision.state), reason=decision.reason
-        )
+        try:
+            self._audit.note(
+                "proposed", **facts, decision=State.Name(decision.state), reason=decision.reason
+            )
+        except EnvironmentFaultError as error:  # what cannot be accounted for is not accepted
+            decision = self._refusal(error)
+            if record is not None:
+                self._worker.stop(record, error)
         log.info(
             "job %s of %s: %s %s",
             facts["job"],
@@ -191,7 +197,8 @@ class JobService(JobsServicer):
         if not done:
             state = State.Name(record.state)
             _abort(context, grpc.StatusCode.FAILED_PRECONDITION, f"the job is {state}, not WAITING")
-        self._audit.note(
+        self._note(
+            context,
             "approved" if request.yes else "denied",
             job=record.job_id,
             by=self._config.name,
@@ -254,8 +261,8 @@ class JobService(JobsServicer):
         record = self._record(request.job_id, context, operator=True)
         reason = one_line(request.reason)
         words = f"cancelled by {caller.name}" + (f": {reason}" if reason else "")
-        self._audit.note("cancelled", job=record.job_id, by=caller.name, reason=reason)
         self._worker.stop(record, CancelledError(words))
+        self._note(context, "cancelled", job=record.job_id, by=caller.name, reason=reason)
         return pb.Cancelled()
 
     def Fetch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.FileChunk]:  # noqa: N802
@@ -268,7 +275,7 @@ class JobService(JobsServicer):
         root = record.workspace.released
         files = sorted(path for path in root.rglob("*") if path.is_file())
         names = [path.relative_to(root).as_posix() for path in files]
-        self._audit.note("fetched", job=record.job_id, by=record.coordinator, files=names)
+        self._note(context, "fetched", job=record.job_id, by=record.coordinator, files=names)
         for path, name in zip(files, names, strict=True):
             with path.open("rb") as file:
                 left = path.stat().st_size
@@ -279,6 +286,13 @@ class JobService(JobsServicer):
                     yield pb.FileChunk(path=name, data=data, last=last)
                     if last:
                         break
+
+    def _note(self, context: grpc.ServicerContext, event: str, **facts: Any) -> None:
+        """Into the audit log; what cannot be accounted for is not done."""
+        try:
+            self._audit.note(event, **facts)
+        except EnvironmentFaultError as error:
+            _abort(context, grpc.StatusCode.INTERNAL, str(error))
 
     # Who may.
 
@@ -297,7 +311,7 @@ class JobService(JobsServicer):
         caller = self._caller(context)
         if not self._is_operator(caller):
             reason = f"only the operator of {self._config.name} may do this, not '{caller.name}'"
-            self._audit.note("turned away", by=caller.name, certificate=caller.fingerprint)
+            self._note(context, "turned away", by=caller.name, certificate=caller.fingerprint)
             _abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
 
     def _record(self, job_id: str, context: grpc.ServicerContext, operator: bool = False) -> Record:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -96,9 +97,13 @@ class Worker:
 
     def start(self, record: Record) -> bool:
         """Begins an accepted job; False if it is not (or no longer) one."""
-        if not self._book.set_state(record, State.RUNNING, expected={State.ACCEPTED}):
-            return False
-        self._audit.note("started", job=record.job_id, by=record.coordinator)
+        try:
+            if not self._book.set_state(record, State.RUNNING, expected={State.ACCEPTED}):
+                return False
+            self._audit.note("started", job=record.job_id, by=record.coordinator)
+        except EnvironmentFaultError as error:  # what cannot be accounted for is not done
+            self.stop(record, error)
+            return True
         thread = threading.Thread(target=self._run, args=(record,), name=record.job_id, daemon=True)
         self._threads[record.job_id] = thread
         thread.start()
@@ -115,8 +120,9 @@ class Worker:
 
     def join(self, patience: float) -> None:
         """Waits for the jobs' threads to say farewell; they are left behind if they compute on."""
+        deadline = time.monotonic() + patience
         for thread in list(self._threads.values()):
-            thread.join(patience)
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     def _run(self, record: Record) -> None:
         session, job = record.session, record.job
@@ -188,14 +194,17 @@ class Worker:
         )
         if changed:
             last = record.events[-1][1]
-            self._audit.note(
-                "ended",
-                job=record.job_id,
-                state=State.Name(state),
-                reason=one_line(reason),
-                culprit=culprit,
-                step=last.step,
-                sent_bytes=last.sent_bytes,
-                received_bytes=last.received_bytes,
-            )
+            try:
+                self._audit.note(
+                    "ended",
+                    job=record.job_id,
+                    state=State.Name(state),
+                    reason=one_line(reason),
+                    culprit=culprit,
+                    step=last.step,
+                    sent_bytes=last.sent_bytes,
+                    received_bytes=last.received_bytes,
+                )
+            except EnvironmentFaultError as failure:
+                log.error("job %s: %s", record.job_id, failure)
             log.info("job %s %s %s", record.job_id, State.Name(state).lower(), reason)

@@ -127,7 +127,7 @@ def no_file(houses):
 
 
 SERVE_ERRORS = {
-    "a key that others can read": (break_key, 2, "readable by others"),
+    "a key that others can read": (break_key, 11, "readable by others"),
     "an expired certificate": (expire, 12, "expired on"),
     "a port in use": (take_port, 9, "cannot listen on"),
     "a file where the state folder should be": (file_as_state, 9, "state folder"),

@@ -124,7 +124,7 @@ def test_a_file_that_is_not_there_or_no_text_is_an_error(tmp_path):
 
 def test_a_key_that_others_can_read_is_refused(houses):
     os.chmod(houses.folder / "certs/bank.key", 0o640)
-    with pytest.raises(UsageError, match=r"readable by others \(mode 0640\); run chmod 600"):
+    with pytest.raises(CertificateError, match=r"readable by others \(mode 0640\); run chmod 600"):
         load_party(houses.path("bank"))
 
 

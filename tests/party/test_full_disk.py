@@ -1,0 +1,61 @@
+"""A server whose disk is full: jobs are refused or end, with a line that says so; nobody hangs."""
+
+import contextlib
+
+import grpc
+import pytest
+
+from coterie.errors import EnvironmentFaultError
+from party.journal import Lines
+from protos import party_pb2 as pb
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    """A switch: the files whose names are in it take no more."""
+    full = set()
+    append = Lines._append
+
+    def write(self, entry, sync=True):
+        if self.path.name in full:
+            raise EnvironmentFaultError(f"{self.path}: No space left on device")
+        append(self, entry, sync)
+
+    monkeypatch.setattr(Lines, "_append", write)
+    return full
+
+
+@pytest.mark.parametrize("file", ["journal.jsonl", "audit.log"])
+def test_a_job_that_cannot_be_written_down_is_refused(houses, disk, file):
+    houses.serve("bank")
+    disk.add(file)
+    proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
+    decision = houses.stub("analyst", "bank").Propose(proposal, timeout=10)
+    assert (decision.state, decision.exit_code) == (pb.REFUSED, 9)
+    assert f"{file}: No space left on device" in decision.reason
+
+
+@pytest.mark.parametrize("file", ["journal.jsonl", "audit.log"])
+def test_a_job_whose_start_cannot_be_written_down_does_not_start(houses, disk, file):
+    houses.serve("bank")
+    coordinator = houses.coordinator()
+    proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
+    assert coordinator.stubs["bank"].Propose(proposal, timeout=10).state == pb.ACCEPTED
+    disk.add(file)
+    coordinator.start("a" * 32, ["bank"])
+    event = coordinator.end("a" * 32, "bank")
+    assert (event.state, event.exit_code) == (pb.FAILED, 9)
+    assert "No space left on device" in event.error
+
+
+@pytest.mark.parametrize("file", ["journal.jsonl", "audit.log"])
+def test_the_end_of_a_job_is_told_even_if_it_cannot_be_written_down(houses, disk, file):
+    houses.serve_all()
+    coordinator = houses.coordinator()
+    job_id, _ = coordinator.propose(houses.job())
+    coordinator.start(job_id, ["lender", "bank"])
+    disk.add(file)
+    with contextlib.suppress(grpc.RpcError):  # without an audit log it is done, but not confirmed
+        coordinator.stubs["lender"].Cancel(pb.Cancellation(job_id=job_id), timeout=10)
+    for name in ("lender", "bank"):
+        assert coordinator.end(job_id, name).state == pb.CANCELLED
