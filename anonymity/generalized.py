@@ -179,11 +179,11 @@ class GeneralizedTable:
         leaves = self.partitions.link(attribute, instruction.node)
         for j in concerning:
             model, labels, overall = self._models[j]
-            counts = self.partitions.sensitive_counts(
+            for counts in self.partitions.sensitive_counts(
                 j, leaves, children, width, labels.codes, len(labels.values)
-            )
-            if not model.holds(counts, overall).all():
-                return False
+            ):
+                if not model.holds(counts, overall).all():
+                    return False
         return True
 
     def effect(

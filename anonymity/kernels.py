@@ -80,16 +80,24 @@ def count_sensitive(
     size: Any,
     leaves: Any,
     rows: Any,
+    first: int,
+    last: int,
     children: Any,
     width: int,
     codes: Any,
     counts: Any,
 ) -> None:
-    """Adds to counts[row * width + child, code] from one child per record concerned."""
+    """Adds to counts[(row - first) * width + child, code] from one child per record concerned.
+
+    Only leaves with a row from `first` up to, not including, `last` are counted.
+    """
     j = 0
     for at in range(len(leaves)):
         leaf = leaves[at]
-        base = rows[at] * width
+        if rows[at] < first or rows[at] >= last:
+            j += size[leaf]
+            continue
+        base = (rows[at] - first) * width
         for i in range(start[leaf], start[leaf] + size[leaf]):
             counts[base + children[j], codes[order[i]]] += 1
             j += 1

@@ -8,7 +8,7 @@ alike. Definition 3's Link_x is `link`; the trees of definition 4 are the number
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +16,8 @@ import numpy as np
 from anonymity import kernels
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
+
+_CELLS = 1 << 22  # counts of sensitive values kept at once
 
 
 class Groups:
@@ -113,14 +115,27 @@ class Partitions:
 
     def sensitive_counts(
         self, qid: int, leaves: Array, children: Array, width: int, codes: Array, values: int
-    ) -> Array:
-        """For each group and child of the leaves, the records by sensitive value."""
+    ) -> Iterator[Array]:
+        """For each group and child of the leaves, the records by sensitive value; in blocks."""
         _, counts, rows = self.groups[qid].counts(leaves, np.zeros((len(leaves), 1), np.int32))
-        out = np.zeros((len(counts) * width, values), np.int64)
-        kernels.count_sensitive(
-            self.order, self.start, self.size, leaves, rows, children, width, codes, out
-        )
-        return out
+        block = max(1, _CELLS // (width * values))
+        for first in range(0, len(counts), block):
+            last = min(first + block, len(counts))
+            out = np.zeros(((last - first) * width, values), np.int64)
+            kernels.count_sensitive(
+                self.order,
+                self.start,
+                self.size,
+                leaves,
+                rows,
+                first,
+                last,
+                children,
+                width,
+                codes,
+                out,
+            )
+            yield out
 
     def refine(
         self, attribute: int, nodes: Sequence[int], leaves: Array, children: Array, counts: Array

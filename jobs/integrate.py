@@ -35,6 +35,7 @@ from jobs.release_table import (
     write_share,
 )
 from protocols.channel import Channel
+from protocols.class_labels import MOST_CLASSES
 from protocols.integrate import Outcome, Plan, check_topmost, integrate
 from protocols.randomness import Random
 
@@ -88,6 +89,11 @@ class Integrate:
         classes = None
         if job.class_name is not None and job.class_name in table.column_names:
             codes, values = encode_text(job.class_name, table.column(job.class_name), source)
+            if len(values) > MOST_CLASSES:
+                raise DataError(
+                    f"{source}: column '{job.class_name}' has {len(values)} different values; "
+                    f"a class has at most {MOST_CLASSES}"
+                )
             classes = Labels(codes, tuple(values))
         for requirement in job.requirements:
             name = requirement.sensitive or ""

@@ -36,7 +36,7 @@ from protocols.group import InvalidElementError
 from protocols.randomness import Random
 
 _NONCE = 32
-_MAX_CLASSES = 65536
+MOST_CLASSES = 256
 _MAX_LABEL = 4096
 
 
@@ -72,7 +72,7 @@ def _sorted(labels: Labels) -> Labels:
     occurring = np.unique(labels.codes)
     values = [labels.values[code] for code in occurring]
     order = sorted(range(len(values)), key=values.__getitem__)
-    place = np.zeros(len(labels.values), np.uint8 if len(values) <= 256 else np.uint16)
+    place = np.zeros(len(labels.values), np.uint8)
     place[occurring[order]] = np.arange(len(values))
     return Labels(place[labels.codes], tuple(values[i] for i in order))
 
@@ -84,7 +84,7 @@ def _receive(channel: Channel, first: str, records: int) -> Labels:
     values, packed = received
     if (
         not isinstance(values, list)
-        or not 0 < len(values) <= _MAX_CLASSES
+        or not 0 < len(values) <= MOST_CLASSES
         or not all(isinstance(value, str) and len(value) <= _MAX_LABEL for value in values)
         or sorted(set(values)) != values
     ):
@@ -134,7 +134,7 @@ def _compare(
     for value in labels.values:
         data = value.encode()
         state.update(len(data).to_bytes(8, "little") + data)
-    state.update(labels.codes.astype("<u2").tobytes())
+    state.update(np.ascontiguousarray(labels.codes).data)
     mine = state.digest()
     for peer in others:
         channel.send(peer, mine)

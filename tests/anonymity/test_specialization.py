@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anonymity import partitions
+from anonymity.privacy import DistinctDiversity
 from anonymity.scores import RULES, best_split
 from anonymity.specialization import Requirement, specialize
 from coterie.errors import DataError
@@ -95,3 +97,27 @@ def test_a_split_is_at_the_smallest_of_equally_good_values():
     assert split([1], [1], [5]) == 1
     assert best_split(np.array([[1, 1, 5]]), by_size=True) == 2
     assert best_split(np.array([[1, 1, 1, 1]]), by_size=True) == 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases(max_rows=30), st.sampled_from([1, 7, 1 << 22]), st.integers(2, 3))
+def test_diversity_gives_the_result_of_the_plain_reference(case, cells, least):
+    """Whatever the number of groups that are counted together."""
+    requirements = [
+        Requirement(tuple(q), k, "s", DistinctDiversity(2)) for q, k in case.requirements
+    ]
+    for i, row in enumerate(case.rows):
+        row["s"] = str(i % least)
+    expected = reference.specialize(
+        case.rows,
+        case.attributes,
+        "class",
+        case.requirements,
+        holds=lambda group, j: len({row["s"] for row in group}) >= 2,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitions, "_CELLS", cells)
+        result = specialize(
+            case.columns(), case.labels("class"), requirements, sensitive={"s": case.labels("s")}
+        )
+    assert outcome(result) == expected

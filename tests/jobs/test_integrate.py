@@ -310,6 +310,15 @@ def test_disagreement_on_the_class_is_counted(tmp_path):
     refused(tmp_path, "lender and bank disagree on the class of 3 common records", change=change)
 
 
+def test_a_class_of_many_values_is_no_class(tmp_path):
+    def change(folder):
+        rows = [f"p{i:03},Male,,c{i}" for i in range(300)]
+        (folder / "lender.csv").write_text("\n".join(["ID,Sex,Zodiac,Class", *rows]) + "\n")
+
+    message = "lender.csv: column 'Class' has 300 different values; a class has at most 256"
+    refused(tmp_path, message, change=change)
+
+
 def test_nobody_has_the_class(tmp_path):
     names = {"lender": ["ID", "Sex", "Zodiac"], "bank": ["ID", "Job", "Salary"]}
     refused(tmp_path, "no party has (or may use) the class column 'Class'", **names)
