@@ -24,7 +24,7 @@ base that the owner announced and uses for its own ciphertexts: then all randomi
 cyclic group, in which the mask is uniform to within 2^-64, and the answer carries nothing but its
 plaintext. If the owner's ciphertexts come from elsewhere (plain phe), the mask must be `exact`.
 
-Cost for 3072 bits, one core, for each randomizer, as products modulo n² (10 µs; 3 µs modulo p²):
+Cost for 3072 bits, one core, for each randomizer, as products modulo n² (8 µs; 2.7 µs modulo p²):
 exact 3,700 (owner: two of 1,850 modulo p² and q²); with 8-bit windows full 392 (owner two of 200),
 half 192, short 64. A table of w-bit windows costs 2^w products for each window once; w is chosen by
 how many randomizers are asked for, up to 10, in at most 128 MB.
@@ -58,37 +58,46 @@ _TABLE_BYTES = 1 << 27
 
 
 class FixedBase:
-    """Powers of one base modulo one modulus for uniform exponents of at least `bits` bits."""
+    """Powers of one base modulo root² for uniform exponents of at least `bits` bits.
 
-    def __init__(self, base: Any, modulus: Any, bits: int) -> None:
-        self.base, self.modulus, self.bits = base, modulus, bits
+    In the table u + v root is kept as (u, v). The product of two such numbers modulo root² takes
+    three products and two divisions of half the size, a fifth less time than one product and one
+    division of the whole size.
+    """
+
+    def __init__(self, base: Any, root: Any, bits: int) -> None:
+        self.base, self.root, self.bits = base, root, bits
         self.window = 0
-        self._rows: list[list[Any]] = []
+        self._rows: list[list[tuple[Any, Any]]] = []
 
     def random_powers(self, count: int, rng: Random) -> Ciphertexts:
         if count >= _TABLE_FROM:
             wanted = self._best_window(count)
             if wanted > self.window + (1 if self.window else 0):
                 self._build(wanted)
+        root = self.root
         if not self.window:
             size = (self.bits + 7) // 8
             exponents = from_bytes(rng.array((count, size), np.uint8))
             with gmpy2.context(allow_release_gil=True):
-                return [gmpy2.powmod(self.base, e, self.modulus) for e in exponents]
+                return [gmpy2.powmod(self.base, e, root * root) for e in exponents]
         digits = rng.array((count, len(self._rows)), np.uint16) & ((1 << self.window) - 1)
         first, *rest = self._rows
-        modulus = self.modulus
+        divide = gmpy2.t_divmod
         powers = []
         for leading, *others in digits.tolist():
-            power = first[leading]
+            u, v = first[leading]
             for row, digit in zip(rest, others, strict=True):
-                power = power * row[digit] % modulus
-            powers.append(power)
+                x, y = row[digit]
+                carry, low = divide(u * x, root)
+                v = (u * y + v * x + carry) % root
+                u = low
+            powers.append(u + root * v)
         return powers
 
     def _best_window(self, count: int) -> int:
         """The window with the fewest products for the table and so many powers."""
-        size = (self.modulus.bit_length() + 7) // 8
+        size = (2 * self.root.bit_length() + 7) // 8
         windows = [
             w for w in range(2, 11) if (math.ceil(self.bits / w) << w) * size <= _TABLE_BYTES
         ]
@@ -97,18 +106,19 @@ class FixedBase:
     def _build(self, window: int) -> None:
         self.window = window
         self._rows = []
+        root, square = self.root, self.root**2
         step = self.base
         for _ in range(math.ceil(self.bits / window)):
             row = [mpz(1)]
             for _ in range((1 << window) - 1):
-                row.append(row[-1] * step % self.modulus)
-            self._rows.append(row)
-            step = row[-1] * step % self.modulus
+                row.append(row[-1] * step % square)
+            self._rows.append([gmpy2.t_divmod(power, root)[::-1] for power in row])
+            step = row[-1] * step % square
 
 
-def random_powers(base: Any, modulus: Any, bits: int, count: int, seed: bytes) -> Ciphertexts:
+def random_powers(base: Any, root: Any, bits: int, count: int, seed: bytes) -> Ciphertexts:
     """`FixedBase.random_powers` as a function that an executor can send to another process."""
-    return FixedBase(base, modulus, bits).random_powers(count, Random(seed))
+    return FixedBase(base, root, bits).random_powers(count, Random(seed))
 
 
 class Randomizers:
@@ -139,10 +149,10 @@ class Randomizers:
                 power = gmpy2.powmod(base, key.n, square)
                 stride = gmpy2.powmod(power, self._common, square)
                 self._starts.append((power, square))
-                self._powers.append(FixedBase(stride, square, prime.bit_length() + SLACK_BITS))
+                self._powers.append(FixedBase(stride, prime, prime.bit_length() + SLACK_BITS))
             return
         lengths = {"full": key.bits + SLACK_BITS, "half": (key.bits + 1) // 2, "short": SHORT_BITS}
-        self._powers.append(FixedBase(gmpy2.powmod(base, key.n, key.n2), key.n2, lengths[method]))
+        self._powers.append(FixedBase(gmpy2.powmod(base, key.n, key.n2), key.n, lengths[method]))
 
     @property
     def prepared(self) -> int:
@@ -174,7 +184,7 @@ class Randomizers:
 
     def _elsewhere(self, fixed: FixedBase, count: int, executor: Executor) -> Future[Ciphertexts]:
         seed = self._rng.bytes(32)
-        return executor.submit(random_powers, fixed.base, fixed.modulus, fixed.bits, count, seed)
+        return executor.submit(random_powers, fixed.base, fixed.root, fixed.bits, count, seed)
 
     def _exact(self, count: int) -> Ciphertexts:
         key = self.key
