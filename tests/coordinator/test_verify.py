@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from coordinator.simulate import simulate
@@ -301,3 +302,61 @@ def test_an_intersection_has_no_release_to_check(tmp_path: Path) -> None:
     out.mkdir()
     simulate(load_job(job), folder, out)
     assert verify(out)["requirements"] == []
+
+
+def random_job(folder: Path, seed: int) -> Path:
+    """Two or three parties, attributes of every sort, odd values, one to three QIDs."""
+    rng = np.random.default_rng(seed)
+    size, count = int(rng.integers(20, 200)), int(rng.integers(2, 4))
+    parties = ["p0", "p1", "p2"][:count]
+    label = rng.integers(0, 3, size)
+    columns: dict[str, list[str]] = {}
+    lines, in_qid = [], []
+    folder.mkdir()
+    for number in range(int(rng.integers(2, 7))):
+        name, party = f"c{number}", parties[int(rng.integers(0, count))]
+        noisy = (label + rng.integers(0, 4, size)) % 5
+        entry = f"party: {party}"
+        sort = int(rng.integers(0, 4)) if number else 0
+        if sort == 0:
+            odd = ["a,b", 'say "x"', "é", " padded ", "plain"]
+            columns[name] = [odd[value] for value in noisy]
+            paths = [[v, "low" if i < 2 else "high", "any"] for i, v in enumerate(odd)]
+            with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+                csv.writer(file, delimiter=";").writerows(paths)
+            entry += f", taxonomy: {name}.csv"
+        elif sort == 1:
+            columns[name] = [f"{value - 2.5:.2f}" for value in noisy]
+            entry += ", range: [-2.5, 2.5]"
+        elif sort == 2:
+            columns[name] = [str(value * 1000 - 1500) for value in noisy]
+        else:
+            columns[name] = ["" if value == 0 else f"free {value}" for value in noisy]
+        if sort < 3:
+            in_qid.append(name)
+        lines.append(f"  {name}: {{{entry}}}")
+    for place, party in enumerate(parties):
+        own = [name for name, line in zip(columns, lines, strict=True) if f"party: {party}" in line]
+        with (folder / f"{party}.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["ID", *own, *(["Class"] if place == 0 else [])])
+            for row in rng.permutation(size):
+                tail = [f"k{label[row]}"] if place == 0 else []
+                writer.writerow([row, *(columns[name][row] for name in own), *tail])
+    qids = [in_qid] + [in_qid[i:] for i in range(1, min(3, len(in_qid)))]
+    text = ["kind: integrate", "name: random", "parties:"]
+    text += [f"  {party}: {{data: {party}.csv}}" for party in parties]
+    text += ["id: ID", "class: Class", "attributes:", *lines, "requirement:"]
+    text += [f"  - {{qid: [{', '.join(q)}], k: {int(rng.integers(1, 9))}}}" for q in qids]
+    text += [f"max_suppression: {[0, 0.1][seed % 2]}"]
+    (folder / "job.yaml").write_text("\n".join(text) + "\n")
+    return folder / "job.yaml"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_honest_release_is_verified(tmp_path: Path, seed: int) -> None:
+    job = random_job(tmp_path / "job", seed)
+    out = tmp_path / "out"
+    out.mkdir()
+    told = simulate(load_job(job), job.parent, out)
+    assert verify(out)["records"] == told["records"]
