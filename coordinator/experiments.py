@@ -6,4 +6,7 @@ when it is asked for.
 
 from __future__ import annotations
 
-EXPERIMENTS: dict[str, str] = {"adult": "coordinator.experiment_adult:main"}
+EXPERIMENTS: dict[str, str] = {
+    "adult": "coordinator.experiment_adult:main",
+    "deviation": "coordinator.experiment_deviation:main",
+}
