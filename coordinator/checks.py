@@ -29,7 +29,13 @@ def failed(subject: str, name: str, detail: str, exit_code: int) -> Check:
 
 
 def line(check: Check, width: int) -> str:
-    return f"{check.state:<8} {check.subject:<{width}}  {check.name:<12} {check.detail}"
+    text = f"{check.state:<8} {check.subject:<{width}}  {check.name:<12} {check.detail}"
+    return printable(text)
+
+
+def printable(text: str) -> str:
+    """One line without control characters: a party's words must not steer a terminal."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
 
 
 def summarise(checks: Iterable[Check], tell: Callable[[str], None], width: int = 8) -> int:

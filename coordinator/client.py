@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 # gRPC would write its own lines to the user's terminal; every failure is told by `PartyClient`.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
@@ -134,26 +134,38 @@ class PartyClient:
             self._jobs.Cancel(pb.Cancellation(job_id=job_id, reason=reason), timeout=seconds)
 
     def fetch(self, job_id: str, folder: Path) -> None:
-        """Saves what the party releases under `folder`; a path never leads out of it."""
-        open_files: dict[str, Any] = {}
+        """Saves what the party releases under `folder`, one file after the other."""
+        current, file = "", None
         try:
             with self._named("hand over its release", FETCH_SECONDS):
                 for chunk in self._jobs.Fetch(pb.JobRef(job_id=job_id), timeout=FETCH_SECONDS):
-                    if chunk.path not in open_files:
-                        path = self._inside(folder, chunk.path)
-                        path.parent.mkdir(parents=True, exist_ok=True)
-                        open_files[chunk.path] = path.open("wb")
-                    open_files[chunk.path].write(chunk.data)
+                    if file is None:
+                        current, file = chunk.path, self._create(folder, chunk.path)
+                    if chunk.path != current:
+                        raise self._fault(f"mixes the files '{current}' and '{chunk.path}'")
+                    file.write(chunk.data)
                     if chunk.last:
-                        open_files[chunk.path].close()
+                        file.close()
+                        file = None
+            if file is not None:
+                raise self._fault(f"broke off in the file '{current}'")
         except OSError as error:
             raise EnvironmentFaultError(f"{folder}: {error.strerror}") from None
         finally:
-            for file in open_files.values():
+            if file is not None:
                 file.close()
 
-    def _inside(self, folder: Path, name: str) -> Path:
+    def _create(self, folder: Path, name: str) -> IO[bytes]:
+        """A new file, of a name that does not lead out of `folder`."""
         pure = PurePosixPath(name)
-        if not name or "\0" in name or pure.is_absolute() or ".." in pure.parts:
-            raise PeerFaultError(self.name, "fetch", f"offers a file with the path '{name}'")
-        return folder.joinpath(*pure.parts)
+        if not name or not name.isprintable() or pure.is_absolute() or ".." in pure.parts:
+            raise self._fault(f"offers a file with the path '{name}'")
+        path = folder.joinpath(*pure.parts)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            return path.open("xb")
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            raise self._fault(f"offers the file '{name}' twice") from None
+
+    def _fault(self, reason: str) -> PeerFaultError:
+        return PeerFaultError(self.name, "fetch", reason)

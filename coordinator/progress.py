@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
+from coordinator.checks import printable
+
 _QUIET_SECONDS = 5.0
 _WIDEST = 28  # of a step's name, so that a line fits a narrow terminal
 # Below this the rate says more about the clock than about the job.
@@ -102,9 +104,9 @@ class Board:
         with self._lock:
             line = self.lines[party]
             before = line.phase
-            if step != line.step or done < line.done:
+            if printable(step) != line.step or done < line.done:
                 line.since = now
-            line.state, line.step, line.done, line.total = state, step, done, total
+            line.state, line.step, line.done, line.total = state, printable(step), done, total
             line.sent_bytes = max(line.sent_bytes, sent_bytes)
             line.received_bytes = max(line.received_bytes, received_bytes)
             # A party that merely waits has nothing new to tell, however long it takes.
@@ -117,6 +119,7 @@ class Board:
     def table(self) -> Any:
         """The lines as they stand, for a terminal."""
         from rich.table import Table
+        from rich.text import Text
 
         now = self._clock()
         table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
@@ -128,7 +131,8 @@ class Board:
                 style = {"failed": "red", "finished": "green"}.get(line.state)
                 _, *numbers = _cells(line, now)
                 step = "/".join(line.step.split("/")[:2]) or line.state
-                table.add_row(party, step[:_WIDEST], *numbers, style=style)
+                # As `Text`, since a step is a party's word and not markup.
+                table.add_row(party, Text(step[:_WIDEST]), *numbers, style=style)
         return table
 
 

@@ -116,7 +116,8 @@ def _report(report: dict[str, Any], as_json: bool) -> int:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Without control characters: what a party says must not steer a terminal."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
 
 
 def _debugging() -> bool:

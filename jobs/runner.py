@@ -8,6 +8,7 @@ what it releases.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -117,7 +118,7 @@ def _read_summary(name: str, folder: Path) -> dict[str, Any]:
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
         traffic, seconds, result = (summary[key] for key in ("traffic", "seconds", "result"))
         whole = all(type(traffic[key]) is int for key in ("sent_bytes", "received_bytes"))
-        timed = all(type(value) in (int, float) for value in seconds.values())
+        timed = all(0 <= value < math.inf for value in seconds.values())
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         whole = timed = False
     if not whole or not timed or not isinstance(result, dict):

@@ -68,6 +68,7 @@ def test_parties_that_report_different_results_are_both_named(released, tmp_path
         '{"traffic": {}, "seconds": {}, "result": {}}',
         '{"traffic": {"sent_bytes": "1", "received_bytes": 1}, "seconds": {}, "result": {}}',
         '{"traffic": {"sent_bytes": 1, "received_bytes": 1}, "seconds": {"x": "y"}, "result": {}}',
+        '{"traffic": {"sent_bytes": 1, "received_bytes": 1}, "seconds": {"x": NaN}, "result": {}}',
         '{"traffic": {"sent_bytes": 1, "received_bytes": 1}, "seconds": {}, "result": 5}',
         None,
     ],
