@@ -93,6 +93,29 @@ def test_every_number_of_few_bits_is_within_the_bound(bits: int, terms: int, sca
 
 
 @pytest.mark.parametrize(("bits", "terms", "stated"), PAPER)
+def test_all_numbers_of_the_papers_settings_are_within_the_bound_in_the_plain(
+    bits: int, terms: int, stated: float
+) -> None:
+    """The circuit by its plain evaluator and the polynomial on its outputs; the bound is tight."""
+    agreed = Settings(bits, terms, "none")
+    ring = agreed.ring
+    xs = np.arange(1, 1 << bits, dtype=np.uint64)
+    zeros = np.zeros((len(xs), 64), np.uint8)
+    inputs = {"x1": to_bits(xs, 32), "x2": zeros[:, :32], "first eps": zeros, "first n": zeros}
+    out = evaluate(phase_one(1 << 32, bits, 64, False), inputs)
+    eps, n = from_bits(out["eps"]), from_bits(out["n"])
+    scaled = ring.scale(n, agreed.main_factor)
+    power = ring.array(np.ones(len(xs), np.uint64))
+    for coefficient in agreed.coefficients()[1:]:
+        power = ring.multiply(power, eps)
+        scaled = ring.add(scaled, ring.scale(power, coefficient))
+    values = (ring.signed(scaled) + agreed.centre) / agreed.sigma
+    worst = float(np.abs(values - np.log(xs.astype(float))).max())
+    assert worst <= agreed.error_bound + 1e-12 <= stated
+    assert worst >= agreed.error_bound * 0.9999
+
+
+@pytest.mark.parametrize(("bits", "terms", "stated"), PAPER)
 def test_random_numbers_of_the_papers_settings_are_within_its_figure(
     bits: int, terms: int, stated: float
 ) -> None:
