@@ -190,7 +190,7 @@ def categorical_column(
         row = int(np.isin(raw, missing).argmax())
         value = values[raw[row]]
         reason = "is not a leaf of its taxonomy" if value in inner else "is not in its taxonomy"
-        raise DataError(f"{source}: row {row + 1}: column '{name}': '{value}' {reason}")
+        raise DataError(f"{source}: row {row + 1}: column '{name}': '{value}' {reason}", value)
     table = np.array([number[value] for value in values], code_type(len(taxonomy.leaves)))
     return CategoricalColumn(name, table[raw] if len(raw) else table, taxonomy)
 
@@ -212,9 +212,10 @@ def continuous_column(
         if outside[code]:
             assert limits is not None  # noqa: S101
             low, high = map(number_text, limits)
-            raise DataError(f"{where} is outside the range [{low}, {high}]")
+            raise DataError(f"{where} is outside the range [{low}, {high}]", values[code])
         known = math.isfinite(numbers[code])
-        raise DataError(f"{where} is {'too large to be exact' if known else 'not a number'}")
+        reason = "too large to be exact" if known else "not a number"
+        raise DataError(f"{where} is {reason}", values[code])
     distinct, ranks = np.unique(numbers, return_inverse=True)
     codes = ranks.astype(code_type(len(distinct)))
     return ContinuousColumn(name, codes[raw] if len(raw) else codes, distinct, limits)

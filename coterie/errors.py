@@ -24,9 +24,20 @@ class UsageError(CoterieError):
 
 
 class DataError(CoterieError):
-    """A table or a taxonomy cannot be used as it is; names file, row and column."""
+    """A table or a taxonomy cannot be used as it is; names file, row and column.
+
+    `private` is the value in the message, if there is one. Only the holder of the data sees it:
+    `public` is the message for everyone else, with the value left out.
+    """
 
     exit_code = 3
+
+    def __init__(self, message: str, private: object = None) -> None:
+        super().__init__(message)
+        self.public = message
+        if private is not None:
+            quoted = f"'{private}'"
+            self.public = message.replace(quoted if quoted in message else str(private), "…")
 
 
 class RefusedError(CoterieError):

@@ -53,7 +53,8 @@ class Attribute:
             value = column[row].as_py()
             raise DataError(
                 f"{source}: row {row + 1}: column '{self.name}': '{value}' is none of the "
-                f"attribute's values"
+                f"attribute's values",
+                value,
             )
         return found.to_numpy().astype(np.int32), domain
 
@@ -62,8 +63,9 @@ class Attribute:
             numbers = pc.cast(column, pa.float64()).to_numpy()
         except pa.ArrowInvalid:
             row = next(i for i, text in enumerate(column.to_pylist()) if not _is_number(text))
+            value = column[row].as_py()
             raise DataError(
-                f"{source}: row {row + 1}: column '{self.name}': '{column[row].as_py()}' is no number"
+                f"{source}: row {row + 1}: column '{self.name}': '{value}' is no number", value
             ) from None
         if not np.isfinite(numbers).all():
             row = int(np.flatnonzero(~np.isfinite(numbers))[0])

@@ -173,7 +173,8 @@ def check_domain(values: tuple[str, ...], name: str, source: str) -> None:
         )
     for value in values:
         if len(value.encode()) > LONGEST_VALUE:
-            raise DataError(f"{source}: column '{name}': the value '{value[:40]}…' is too long")
+            start = f"{value[:40]}…"
+            raise DataError(f"{source}: column '{name}': the value '{start}' is too long", start)
 
 
 def begin(

@@ -35,9 +35,9 @@ def exit_code_of(error: BaseException) -> int:
 
 
 def describe(error: BaseException) -> str:
-    """The line for this party's own operator and coordinator."""
+    """The line for the coordinator and the logs: no value of the table is in it."""
     if isinstance(error, CoterieError):
-        return one_line(str(error))
+        return one_line(error.public if isinstance(error, DataError) else str(error))
     # The text of an unforeseen error may hold data.
     return f"internal error ({type(error).__name__}); the server's log has the details"
 

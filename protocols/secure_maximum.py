@@ -189,7 +189,8 @@ class SecureMaximum:
             where = f" in {channel.current_step}" if channel.current_step else ""
             raise DataError(
                 f"{channel.me}: secure maximum{where}: score {place} is {int(scores[place])}, "
-                f"which has more than {self.bits} bits"
+                f"which has more than {self.bits} bits",
+                int(scores[place]),
             )
         return scores
 
