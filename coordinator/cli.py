@@ -245,6 +245,13 @@ def check(place: Path, as_json: bool) -> int:
     return _print_checks(check_place(place), as_json)
 
 
+def _echo_coloured(line: str) -> None:
+    """The first word in its colour; click leaves colours out where there is no terminal."""
+    colours = {"ok": "green", "warning": "yellow", "failed": "red"}
+    word = line.split()[0]
+    click.echo(click.style(word, fg=colours.get(word)) + line[len(word) :])
+
+
 def _print_checks(checks: Any, as_json: bool, width: int = 8) -> int:
     from coordinator.checks import as_json as form
     from coordinator.checks import summarise
@@ -256,7 +263,7 @@ def _print_checks(checks: Any, as_json: bool, width: int = 8) -> int:
             seen.append(item)
             yield item
 
-    code = summarise(keep(), (lambda line: None) if as_json else click.echo, width)
+    code = summarise(keep(), (lambda line: None) if as_json else _echo_coloured, width)
     if as_json:
         click.echo(json.dumps(form(seen) | {"exit_code": code}))
     return code

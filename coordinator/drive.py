@@ -39,7 +39,7 @@ from coterie.errors import (
     UsageError,
 )
 from jobs.model import Job
-from jobs.runner import assemble
+from jobs.runner import FINISH, assemble
 from protos import party_pb2 as pb
 
 T = TypeVar("T")
@@ -322,6 +322,8 @@ class Follower:
             pb.REFUSED: "refused",
         }
         running = event.state == pb.RUNNING
+        if running and event.step == FINISH:
+            return  # the state says so in a moment
         self._board.update(
             name,
             words.get(event.state, "unknown"),
