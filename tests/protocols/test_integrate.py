@@ -13,14 +13,14 @@ from anonymity.privacy import DistinctDiversity, EntropyDiversity
 from anonymity.scores import RULES, SCALE
 from anonymity.specialization import Instruction, Specializer, specialize
 from anonymity.taxonomy import taxonomy_of
-from coterie.errors import DataError, PeerFaultError, PeerLostError
+from coterie.errors import DataError, PeerError, PeerFaultError, PeerLostError
 from protocols import wire
 from protocols.class_labels import share_class
 from protocols.codes import pack_codes, unpack_codes
 from protocols.integrate import Plan, announce_scores, integrate, key_of
 from protocols.memory import run_parties
 from protocols.randomness import Random
-from protocols.wrappers import Metered, Traced
+from protocols.wrappers import Fault, Faulty, KilledError, Metered, Traced
 from tests.anonymity.tables import Case, cases
 from tests.papers.loans import JOB, REQUIREMENTS, ROWS, SEX
 
@@ -503,6 +503,39 @@ def test_a_turn_ends_where_another_party_has_a_better_score():
 def test_an_honest_instruction_is_followed():
     with pytest.raises(PeerLostError, match="bob: has finished"):  # after it, and without fault
         honest_until_instruct(lambda body: body)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.sampled_from(["garble", "repeat", "kill-before", "kill-after"]),
+    st.integers(0, 30),
+    st.sampled_from(["ann", "bob"]),
+    st.booleans(),
+)
+def test_whatever_happens_to_a_message_ends_in_a_named_error_or_the_right_table(
+    kind, at, name, turns
+):
+    split = loans()
+    split.turns = turns
+    split.models = {0: ("Zodiac", DistinctDiversity(2))}
+    split.case.attributes["Zodiac"] = ("range", None)
+    split.holders["Zodiac"] = "ann"
+    for i, row in enumerate(split.case.rows):
+        row["Zodiac"] = str(i % 3)
+    single = split.single()
+
+    def wrap(transport):
+        return Faulty(transport, Fault(kind, at)) if transport.me == name else transport
+
+    try:
+        outcomes = split.run(wrap)
+    except KilledError:
+        assert kind.startswith("kill")
+    except (PeerError, DataError):
+        return
+    else:
+        for outcome in outcomes.values():
+            assert outcome.table.cut == single.cut
 
 
 def test_a_score_that_is_no_number_is_a_fault():
