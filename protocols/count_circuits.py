@@ -6,7 +6,6 @@ models decide about a count they must not see:
 
     cell_circuit      is the cell empty; has it records, but fewer than the minimum
     leaf_circuit      is a tree's node a leaf, and of which class
-    lift_circuit      the count, or 1 for an empty one, shared anew (so that a logarithm exists)
 """
 
 from __future__ import annotations
@@ -60,16 +59,4 @@ def leaf_circuit(classes: int, minimum: int) -> Circuit:
     _, label = builder.maximum(counts)
     builder.output("leaf", [builder.either(few, builder.invert(mixed))])
     builder.output("label", builder.choose(seen, builder.extend(label, width), inherited))
-    return builder.build()
-
-
-@lru_cache(maxsize=8)
-def lift_circuit(width: int) -> Circuit:
-    """Output `y`: the larger of the count and 1, less the input `mask`, modulo 2^width."""
-    builder = Builder()
-    [count] = _counts(builder, 1)
-    mask = builder.input("mask", width)
-    empty = builder.invert(builder.any(count))
-    lifted = [builder.xor(count[0], empty), *count[1:]]
-    builder.output("y", builder.subtract(lifted, mask, width))
     return builder.build()

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.boolean import evaluate, from_bits, to_bits
-from protocols.count_circuits import WIDTH, cell_circuit, leaf_circuit, lift_circuit
+from protocols.count_circuits import WIDTH, cell_circuit, leaf_circuit
 
 counts = st.integers(0, 2**20) | st.integers(0, 6)
 
@@ -52,12 +52,3 @@ def test_leaves_and_their_classes(nodes, minimum, data):
         assert found["leaf"][at, 0] == (sum(node) < minimum or sum(c > 0 for c in node) <= 1)
         expected = node.index(max(node)) if any(node) else parents[at]
         assert from_bits(found["label"])[at] == expected
-
-
-@settings(deadline=None, max_examples=30)
-@given(st.lists(counts, min_size=1, max_size=20), st.integers(21, 32))
-def test_lifting_shares_the_count_anew_and_one_for_none(values, width):
-    masks = np.random.default_rng(9).integers(0, 2**width, len(values), np.uint64)
-    found = evaluate(lift_circuit(width), {**inputs([values]), "mask": to_bits(masks, width)})
-    total = (from_bits(found["y"]) + masks) % np.uint64(2**width)
-    assert total.tolist() == [max(value, 1) for value in values]
