@@ -87,13 +87,16 @@ class PaillierEngine:
             f"a masked sum of {columns} products modulo a number of {ring.bits} bits",
         )
 
+    def needed(self, ring: Ring, rows: int, columns: int) -> int:
+        """How many randomizers this party uses up in so many inner products."""
+        slots = self.slots(ring, columns)
+        return slots.plaintexts(rows) if self.first else rows * columns
+
     def prepare(
         self, ring: Ring, rows: int, columns: int, executor: Executor | None = None
     ) -> None:
         """The offline part: this party's randomizers for so many inner products."""
-        slots = self.slots(ring, columns)
-        count = slots.plaintexts(rows) if self.first else rows * columns
-        self.randomizers.prepare(count, executor)
+        self.randomizers.prepare(self.needed(ring, rows, columns), executor)
 
     def inner_products(self, ring: Ring, mine: Array, rng: Random) -> Array:
         slots = self.slots(ring, mine.shape[1])

@@ -140,10 +140,25 @@ class Session:
             else:
                 self.engine = TransferEngine(channel, peer, first, rng, garbling.transfers)
 
-    def prepare(self, settings: Settings, count: int, executor: Executor | None = None) -> None:
-        """The offline part: randomizers for so many logarithms, where Paillier evaluates."""
-        if isinstance(self.engine, PaillierEngine) and settings.terms > 1:
-            self.engine.prepare(settings.ring, count, settings.terms - 1, executor)
+    def prepare(
+        self,
+        settings: Settings,
+        count: int,
+        executor: Executor | None = None,
+        with_product: bool = False,
+    ) -> None:
+        """The offline part: randomizers for so many logarithms, where Paillier evaluates.
+
+        `with_product` is for `x_times_logarithms`.
+        """
+        if not isinstance(self.engine, PaillierEngine):
+            return
+        needed = 0
+        if settings.terms > 1:
+            needed = self.engine.needed(settings.ring, count, settings.terms - 1)
+        if with_product:
+            needed += self.engine.needed(settings.output_ring, count, 2)
+        self.engine.randomizers.prepare(needed, executor)
 
     def run(self, circuit: Circuit, inputs: dict[str, Any], reveal: Any) -> dict[str, Any]:
         return dict(self.garbling.run(circuit, inputs, reveal))

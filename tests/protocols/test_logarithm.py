@@ -267,6 +267,21 @@ def test_x_times_its_logarithm_for_few_bits(scaling) -> None:
     )
 
 
+@pytest.mark.parametrize("function", [logarithms, x_times_logarithms])
+def test_what_is_prepared_is_what_is_used(function) -> None:
+    left = []
+
+    def prepared(session, agreed, x, rng):
+        session.prepare(agreed, len(x), with_product=function is x_times_logarithms)
+        before = session.engine.randomizers.prepared
+        result = function(session, agreed, x, rng)
+        left.append((before > 0, session.engine.randomizers.prepared))
+        return result
+
+    run(prepared, Settings(10, 3), [5] * 20, "paillier")
+    assert left == [(True, 0)] * 2
+
+
 def test_shares_outside_the_ring_are_refused() -> None:
     for shares in (np.array([1 << 32]), np.zeros((2, 2), np.int64), np.array([-1])):
         with pytest.raises(UsageError, match="not a vector of numbers below 4294967296"):
