@@ -78,6 +78,39 @@ def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, float
     }
 
 
+def hidden_party(channel: Any, names: list[str], rounds: int) -> dict[str, float]:
+    """The rounds of a job with `hide_scores`, beside the same with open scores; all included."""
+    from protocols.hidden_winner import HiddenWinner
+    from protocols.integrate import announce_scores, key_of
+    from protocols.randomness import Random
+
+    draw = np.random.default_rng(names.index(channel.me))
+    keys = [
+        key_of(int(score), names.index(channel.me)) for score in draw.integers(0, 1 << 30, rounds)
+    ]
+    hidden = HiddenWinner(Random(), 14)
+    with channel.step("warm"):
+        start = time.perf_counter()
+        hidden(channel, names, keys[0])
+        first = time.perf_counter() - start
+    seconds, winners = [], []
+    for find in (hidden, announce_scores):
+        with channel.step("rounds"):
+            start = time.perf_counter()
+            winners.append([find(channel, names, key) for key in keys])
+            seconds.append((time.perf_counter() - start) / rounds)
+    if winners[0] != winners[1]:
+        raise RuntimeError("hidden scores gave other winners")
+    return {"first_round": first, "hidden_round": seconds[0], "open_round": seconds[1]}
+
+
+def measure_hidden(parties: int, rounds: int) -> dict[str, float]:
+    from bench._sessions import run
+
+    results = run("bench.fair:hidden_party", [rounds] * parties)
+    return {key: max(result[key] for result in results) for key in results[0]}
+
+
 def measure_coterie(parties: int, count: int) -> dict[str, float]:
     from bench._sessions import run
 
@@ -178,6 +211,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="2 and 3 parties, batches of 100")
     options = parser.parse_args(argv)
     count = 100 if options.quick else 1000
+    hidden = measure_hidden(3, 130)
+    print(json.dumps(hidden), file=sys.stderr, flush=True)
     rows = []
     for parties in PARTIES[:2] if options.quick else PARTIES:
         ours = measure_coterie(parties, count)
@@ -200,7 +235,13 @@ def main(argv: list[str] | None = None) -> int:
         print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
     print(
         json.dumps(
-            {"bench": "fair", "cores": os.cpu_count(), "machine": platform.machine(), "rows": rows}
+            {
+                "bench": "fair",
+                "cores": os.cpu_count(),
+                "machine": platform.machine(),
+                "hide_scores_3_parties": hidden,
+                "rows": rows,
+            }
         )
     )
     return 0

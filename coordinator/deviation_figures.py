@@ -48,8 +48,14 @@ def draw_game(
         panel.annotate("deviating pays", (0.03 * top, 0.93 * top), color="#990000")
         for way, colour in _COLOURS.items():
             chosen = [e for e in cases if e["algorithm"] == algorithm and e["deviation"] == way]
-            panel.scatter([e["honest"] for e in chosen], [e["deviating"] for e in chosen], s=14,
-                          marker=_MARKS[way], color=colour, alpha=0.55, label=way, lw=0.8)  # fmt: skip
+            hollow = (
+                {"facecolors": "none", "edgecolors": colour}
+                if way == "never"
+                else {"color": colour}
+            )
+            panel.scatter([e["honest"] for e in chosen], [e["deviating"] for e in chosen],
+                          s=40 if way == "never" else 12, marker=_MARKS[way], alpha=0.6,
+                          label=way, lw=0.9, **hollow)  # fmt: skip
         panel.set_title(titles[algorithm], loc="left")
         panel.set_xlabel("phi when honest")
         panel.set_xlim(0, top)
