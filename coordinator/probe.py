@@ -36,7 +36,8 @@ def probe(name: str, address: str, identity: Identity, seconds: float) -> Iterat
         yield failed(name, "name", f"'{host}' does not resolve: {reason}", gone)
         return
     addresses = sorted({str(item[4][0]) for item in found})
-    yield passed(name, "name", f"{host} is {', '.join(addresses)}")
+    known = "an address" if addresses == [host] else ", ".join(addresses)
+    yield passed(name, "name", f"{host} is {known}")
     try:
         connection = socket.create_connection((host, port), seconds)
     except TimeoutError:

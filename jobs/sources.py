@@ -167,6 +167,8 @@ def _explain(message: str, header: Sequence[str]) -> str:
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if ragged:
         return f"{row}has {ragged[2]} values where the header has {ragged[1]} columns"
+    if "straddling" in message:  # Arrow's blocks of a megabyte
+        return "a row is longer than a megabyte; is a quotation mark not closed?"
     column = re.search(r"CSV column #(\d+)", message)
     if column and "UTF8" in message:
         return f"{row}column '{header[int(column[1])]}' is not UTF-8 text"

@@ -91,11 +91,13 @@ def test_what_pythons_csv_module_writes_is_read_back(tmp_path_factory, rows):
         (b"ID,A\n1,x\n2,y,z\n", "t.csv: row 2: has 3 values where the header has 2 columns"),
         (b"ID,A\n1,x\n2,\xff\n", "t.csv: row 2: column 'A' is not UTF-8 text"),
         (b"ID,A\n1,x\n2,'y'\n3,\"z\n4,w\n", "t.csv: row 3: a quotation mark is not closed"),
+        (b"ID,A\n1,x\n2," + b"y" * 3_000_000 + b"\n", "t.csv: a row is longer than a megabyte"),
         (b"\xff\xfeI\0D\0", "t.csv: not a CSV file in UTF-8"),
         (b"ID,B\n1,x\n", "t.csv: no column 'A'"),
         (b"id,a\n1,x\n", "t.csv: no columns 'ID', 'A'"),
         (b"ID,A,A\n1,x,y\n", "t.csv: the header has the column 'A' twice"),
     ],
+    ids=lambda value: str(value[:20]),
 )
 def test_a_bad_csv_file_is_refused_with_its_row(tmp_path, content, message):
     said = refusal(lambda: read_csv(tmp_path, content))
