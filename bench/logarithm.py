@@ -337,9 +337,9 @@ def rounded(value: Any) -> Any:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="coterie bench logarithm", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer logarithms and a 1024-bit key")
+    parser.add_argument("--quick", action="store_true", help="fewer logarithms and a 2048-bit key")
     options = parser.parse_args(argv)
-    count, key_bits = (100, 1024) if options.quick else (1000, 3072)
+    count, key_bits = (100, 2048) if options.quick else (1000, 3072)
     ours = measure_grpc(count, key_bits)
     theirs = measure_mpyc(count)
     report = {
