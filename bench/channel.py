@@ -1,8 +1,10 @@
 """Messages a second and megabytes a second through a channel, beside bare grpcio in the same run.
 
 Between two processes on this machine, with and without mTLS: a ping-pong of 64 bytes, and a stream
-of 1 MiB values (arrays through the channel; ready-made bytes through grpcio, which only counts
-them). The channel's receiver decodes every value. In-memory channels run between two threads.
+of 1 MiB values. Through the channel go arrays, which the receiver decodes into arrays that it may
+write to. Through bare grpcio goes one bytes object over and over, which the receiver only counts;
+and, as `grpcio_arrays`, arrays that are turned into bytes and back into arrays, which is the work
+that any program with arrays has. In-memory channels run between two threads.
 Rounds of both sides alternate, and the best of each counts, because other work on the machine only
 ever makes a round slower.
 """
@@ -83,9 +85,17 @@ class BareService(grpc.GenericRpcHandler):
             return grpc.stream_unary_rpc_method_handler(
                 lambda chunks, context: str(sum(map(len, chunks))).encode()
             )
+        if details.method == "/bare/Arrays":
+            return grpc.stream_unary_rpc_method_handler(
+                lambda chunks, context: str(sum(_array(c).nbytes for c in chunks)).encode()
+            )
         if details.method == "/bare/Echo":
             return grpc.stream_stream_rpc_method_handler(lambda chunks, context: chunks)
         return None
+
+
+def _array(data: bytes) -> np.ndarray[Any, Any]:
+    return np.frombuffer(data, np.uint8).copy()
 
 
 class End:
@@ -197,6 +207,16 @@ def bare_stream(wire: grpc.Channel, count: int) -> float:
     return count * _VALUE / (time.perf_counter() - start) / 1e6
 
 
+def bare_arrays(wire: grpc.Channel, count: int) -> float:
+    value = np.random.default_rng(0).integers(0, 256, _VALUE, np.uint8)
+    start = time.perf_counter()
+    if int(wire.stream_unary("/bare/Arrays")(value.tobytes() for _ in range(count))) != (
+        count * _VALUE
+    ):
+        raise AssertionError("bytes were lost")
+    return count * _VALUE / (time.perf_counter() - start) / 1e6
+
+
 def best(rounds: int, measures: dict[str, Callable[[], float]]) -> dict[str, float]:
     """The best of several rounds, in each of which every measure is taken once."""
     found = dict.fromkeys(measures, 0.0)
@@ -224,6 +244,7 @@ def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) 
             "bare_messages": lambda: bare_messages(wire, messages),
             "stream": lambda: channel_stream(channel, values),
             "bare_stream": lambda: bare_stream(wire, values),
+            "bare_arrays": lambda: bare_arrays(wire, values),
         },
     )
     channel.send("b", "stop")
@@ -278,6 +299,8 @@ def main(argv: list[str] | None = None) -> int:
                 "grpcio_megabytes_per_second": round(found["bare_stream"]),
                 "messages_ratio": round(found["messages"] / found["bare_messages"], 2),
                 "stream_ratio": round(found["stream"] / found["bare_stream"], 2),
+                "grpcio_arrays_megabytes_per_second": round(found["bare_arrays"]),
+                "arrays_ratio": round(found["stream"] / found["bare_arrays"], 2),
             }
     print(json.dumps(report))
     return 0
