@@ -47,8 +47,11 @@ class Selection:
 
 
 @contextlib.contextmanager
-def _complaints(source: object, kind: type[Exception]) -> Iterator[None]:
-    """Turns what a driver raises into one line about the source."""
+def _complaints(source: object, kind: type[Exception], rows: bool = False) -> Iterator[None]:
+    """Turns what a driver raises into one line about the source.
+
+    Once `rows` are read, a driver may quote a value: then its words are for the data's holder alone.
+    """
     try:
         yield
     except (kind, pa.ArrowException) as error:
@@ -56,6 +59,8 @@ def _complaints(source: object, kind: type[Exception]) -> Iterator[None]:
         # The driver's own words come after its code and its name.
         text = re.sub(r"^[A-Z_]+: ", "", text)
         text = re.sub(r"^\[\w+\] ", "", text)
+        if rows:
+            raise DataError(f"{source}: cannot be read: {text}", private=text) from None
         raise DataError(f"{source}: {text}") from None
 
 
@@ -81,9 +86,10 @@ class Sqlite:
         ):
             cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
             require_columns(columns, [item[0] for item in cursor.description], str(self))
-            kinds = self._kinds(cursor, columns)
-            cursor.execute(self._select(columns, kinds))
-            table = cursor.fetch_arrow_table()
+            with _complaints(self, driver.Error, rows=True):
+                kinds = self._kinds(cursor, columns)
+                cursor.execute(self._select(columns, kinds))
+                table = cursor.fetch_arrow_table()
         return pa.table(
             {
                 name: self._merge(table, at) if "real" in kinds[name] else _texts(table, at)
@@ -146,7 +152,8 @@ class DuckDb:
         ):
             rows = connection.sql(f"SELECT * FROM {self.selection.rows}")  # noqa: S608
             require_columns(columns, rows.columns, str(self))
-            table = rows.project(", ".join(map(quoted, columns))).to_arrow_table()
+            with _complaints(self, duckdb.Error, rows=True):
+                table = rows.project(", ".join(map(quoted, columns))).to_arrow_table()
         return as_text(table, str(self))
 
 
@@ -180,8 +187,9 @@ class PostgreSql:
             require_columns(columns, [item[0] for item in cursor.description], str(self))
             # The server knows the text of each of its types, many of which Arrow has no name for.
             names = ", ".join(f"CAST({quoted(name)} AS text) AS {quoted(name)}" for name in columns)
-            cursor.execute(f"SELECT {names} FROM {self.selection.rows}")  # noqa: S608
-            table = cursor.fetch_arrow_table()
+            with _complaints(self, driver.Error, rows=True):
+                cursor.execute(f"SELECT {names} FROM {self.selection.rows}")  # noqa: S608
+                table = cursor.fetch_arrow_table()
         return as_text(table, str(self))
 
     def _address(self) -> str:

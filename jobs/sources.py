@@ -197,10 +197,10 @@ class ParquetFile:
 
 
 class MissingColumnsError(DataError):
-    """Columns that a source does not have."""
+    """Columns that a source does not have. Which others it has is its holder's affair."""
 
-    def __init__(self, message: str, missing: Sequence[str]) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, missing: Sequence[str], nearest: str | None) -> None:
+        super().__init__(message, private=nearest)
         self.missing = tuple(missing)
 
 
@@ -219,9 +219,10 @@ def require_columns(wanted: Sequence[str], present: Sequence[str], source: str) 
     if missing:
         names = ", ".join(f"'{column}'" for column in missing)
         close = difflib.get_close_matches(missing[0], present, 1, cutoff=0.7)
-        hint = f"; did you mean '{close[0]}'?" if close else ""
+        nearest = close[0] if close else None
+        hint = f"; did you mean '{nearest}'?" if nearest else ""
         plural = "s" if len(missing) > 1 else ""
-        raise MissingColumnsError(f"{source}: no column{plural} {names}{hint}", missing)
+        raise MissingColumnsError(f"{source}: no column{plural} {names}{hint}", missing, nearest)
 
 
 def as_text(table: pa.Table, source: str) -> pa.Table:

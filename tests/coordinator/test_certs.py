@@ -3,7 +3,9 @@
 import shutil
 import ssl
 import stat
+import subprocess
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from cryptography import x509
@@ -208,3 +210,16 @@ def test_an_identity_folder_holds_one_identity(authority, bank, tmp_path):
     assert certs.load_identity(bank / "bank.crt").name == "bank"
     with pytest.raises(UsageError, match="no such identity folder"):
         certs.load_identity(tmp_path / "nowhere")
+
+
+def test_no_key_and_no_certificate_is_in_the_project():
+    root = Path(__file__).parent.parent.parent
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a clone: nothing to list")
+    for name in filter(None, listed.stdout.split("\0")):
+        assert not name.endswith((".key", ".pem", ".crt", ".p12")), name
+        path = root / name
+        if path.is_file():
+            assert b"-----BEGIN EC PRIVATE" + b" KEY" not in path.read_bytes(), name
+            assert b"-----BEGIN PRIVATE" + b" KEY" not in path.read_bytes(), name

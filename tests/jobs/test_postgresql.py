@@ -127,6 +127,15 @@ def test_what_is_not_there_is_named(people):
     assert 'database "nothing" does not exist' in refusal(PostgreSql(wrong, Selection("t", None)))
 
 
+def test_a_value_in_a_drivers_words_is_for_the_holder_alone(people):
+    query = 'SELECT CAST("Na me" AS integer) AS id FROM bank."My people"'
+    with pytest.raises(DataError) as caught:
+        PostgreSql(people, Selection(None, query)).read(["id"])
+    assert "Åsa" in str(caught.value)
+    assert "Åsa" not in caught.value.public
+    assert caught.value.public.startswith("postgresql://127.0.0.1")
+
+
 def test_a_server_that_is_not_there_is_named_without_the_password():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
