@@ -97,7 +97,8 @@ def hidden_party(channel: Any, names: list[str], rounds: int) -> dict[str, float
     for find in (hidden, announce_scores):
         with channel.step("rounds"):
             start = time.perf_counter()
-            winners.append([find(channel, names, key) for key in keys])
+            found = [find(channel, names, key) for key in keys]
+            winners.append([entry[:2] for entry in found if entry])
             seconds.append((time.perf_counter() - start) / rounds)
     if winners[0] != winners[1]:
         raise RuntimeError("hidden scores gave other winners")

@@ -11,7 +11,7 @@ Paper 1, §6: what a party wants is phi, the contributions of all others; what i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coterie.errors import UsageError
@@ -19,7 +19,7 @@ from jobs.conduct import Conduct
 from jobs.integrate import Integrate
 from jobs.integrate_file import IntegrateJob
 from protocols.channel import Channel
-from protocols.integrate import MOST_SCORE
+from protocols.integrate import MOST_SCORE, Plan
 from protocols.randomness import Random
 
 WAYS = ("never", "from:N", "underdeclare", "overdeclare")
@@ -96,6 +96,10 @@ class Watched(Integrate):
             conduct = self._deviations[party].conduct(conduct)
         self._conducts[party] = conduct
         return conduct
+
+    def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool, records: int) -> Plan:
+        """Round by round, so that every round can be told apart; the result is the same."""
+        return replace(super()._plan(job, channel, has_class, records), turns=False)
 
     def contributions(self, names: Sequence[str]) -> dict[str, int]:
         """What everybody had given when the job ended, as the best informed honest party saw it."""
