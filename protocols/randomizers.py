@@ -68,11 +68,14 @@ class FixedBase:
     def __init__(self, base: Any, root: Any, bits: int) -> None:
         self.base, self.root, self.bits = base, root, bits
         self.window = 0
+        self._asked = 0
         self._rows: list[list[tuple[Any, Any]]] = []
 
     def random_powers(self, count: int, rng: Random) -> Ciphertexts:
-        if count >= _TABLE_FROM:
-            wanted = self._best_window(count)
+        self._asked += count
+        if self._asked >= _TABLE_FROM:
+            # As much again will be asked for as has been: then a wider table still pays.
+            wanted = self._best_window(self._asked)
             if wanted > self.window + (1 if self.window else 0):
                 self._build(wanted)
         root = self.root
