@@ -20,7 +20,6 @@ import importlib.util
 import json
 import os
 import platform
-import random
 import socket
 import subprocess
 import sys
@@ -165,11 +164,15 @@ def _free_ports(count: int) -> list[int]:
 
 def write_sets(folders: Sequence[Path], size: int, names: Sequence[str]) -> int:
     """Half of every set is common to all; rows in random order. Returns the common number."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.csv as pacsv
+
     for index, (folder, name) in enumerate(zip(folders, names, strict=True)):
-        own = [f"{i:012d}" for i in range(size // 2)]
-        own += [f"{index + 1}{i:011d}" for i in range(size - size // 2)]
-        random.Random(index).shuffle(own)
-        (folder / name).write_text("ID\n" + "\n".join(own) + "\n")
+        own = np.arange(size) + 100_000_000_000
+        own[size // 2 :] += (index + 1) * 100_000_000_000
+        np.random.default_rng(index).shuffle(own)
+        pacsv.write_csv(pa.table({"ID": own}), folder / name)
     return size // 2
 
 
