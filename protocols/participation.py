@@ -20,8 +20,8 @@ party, before it carries out the instruction or proposes anything more:
     - different scores told to different parties, and different instructions
 
 The last two need what parties tell each other about a third: when b says that w told it something
-else than it told c, then w or b lies, and c cannot know which. The error names w, says what both
-heard, and the signed transcripts of w and b settle it.
+else than it told c, then w or b lies, and c cannot know which. The error names w as the likelier
+one, and b as the witness with what both heard; w, if honest, names b.
 
 Messages, besides those of `integrate`:
     winner     each party to all: the scores that all told it (or, when these are hidden, the winner
@@ -110,7 +110,9 @@ class Strategy:
     def _compare_winners(
         self, channel: Channel, names: Sequence[str], found: tuple[str, int | None] | None
     ) -> None:
-        mine: list[Value] = [-1, 0] if found is None else [list(names).index(found[0]), found[1] or 0]
+        mine: list[Value] = (
+            [-1, 0] if found is None else [list(names).index(found[0]), found[1] or 0]
+        )
         channel.broadcast(mine)
         for peer, theirs in channel.gather().items():
             if theirs != mine:
@@ -156,5 +158,5 @@ class Strategy:
         return channel.fault(
             name,
             f"sent this party {heard} and {witness} {other} "
-            f"(or {witness} lies: the signed transcripts of both tell)",
+            f"(or {witness} lies: what the two of them recorded must tell)",
         )
