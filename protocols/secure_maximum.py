@@ -39,6 +39,7 @@ from protocols.gmw import Bits, Gmw, Product
 from protocols.randomness import Random
 
 Scores: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+AT_ONCE = 1 << 14  # maxima prepared at a time: some 16 MB of words for each peer
 
 
 @dataclass(frozen=True)
@@ -114,12 +115,14 @@ class SecureMaximum:
     def prepare(self, count: int) -> None:
         """Makes what `count` further maxima will take."""
         with self._gmw.channel.step("maximum ahead"):
-            self._gmw.prepare(
-                (product, per * count)
-                for match in self._matches
-                for product, per in match.demands(self.bits, self._width)
-            )
-        self._ready += count
+            for start in range(0, count, AT_ONCE):
+                some = min(AT_ONCE, count - start)
+                self._gmw.prepare(
+                    (product, per * some)
+                    for match in self._matches
+                    for product, per in match.demands(self.bits, self._width)
+                )
+                self._ready += some
 
     def argmax(self, scores: Scores, reveal_maximum: bool = False) -> Winners:
         """The winners of as many maxima as there are scores; all parties give as many."""

@@ -90,6 +90,27 @@ def test_a_thousand_maxima_take_as_many_rounds_as_one():
     assert rounds == {1: 15, 1000: 15}
 
 
+@pytest.mark.parametrize("parties", [2, 3, 5])
+def test_traffic_is_what_the_module_says(parties):
+    count, bits = 1000, 32
+    meters = {}
+    run(
+        np.zeros((parties, count), np.uint64),
+        lambda session, own: session.argmax(own),
+        wrap=lambda t: meters.setdefault(t.me, Metered(t)),
+    )
+    matches = tournament(tuple(f"p{i}" for i in range(parties)))
+    transfers = sum(
+        bits * len(m.left) * len(m.right) + bits * len(m.group) * (len(m.group) - 1)
+        for m in matches
+    )
+    ahead = sum(m.by_step["maximum ahead/transfers"].sent_bytes for m in meters.values())
+    assert ahead == pytest.approx(16 * count * transfers, rel=0.01)
+    for name, meter in meters.items():
+        played = sum(5 * bits * (len(m.group) - 1) for m in matches if name in m.group)
+        assert meter.by_step["maximum"].sent_bytes == pytest.approx(count * played / 8, rel=0.2)
+
+
 def test_the_reserve_lasts_for_many_calls_and_is_filled_again():
     meters = {}
 
