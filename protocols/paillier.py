@@ -88,7 +88,7 @@ class PublicKey:
         if any(not -n < value < n for value in values):
             raise ValueError("a value does not fit the modulus")
         return [
-            (r + n * (value * r % n)) % n2
+            (r + n * (value * (r % n) % n)) % n2
             for value, r in zip(map(mpz, values), randomizers, strict=True)
         ]
 
