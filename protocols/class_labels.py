@@ -8,22 +8,23 @@ Adversary: semi-honest. A holder learns about another's labels whether all are e
 are not, in how many records they agree. The class itself goes to everybody only after that: the job
 file says so.
 
-Messages. Several holders, step `agree`: each a nonce to each; each a digest of nonces and labels to
-each. If all digests are equal, that was all. Otherwise, between the first holder A and each other B,
-agreements are counted as the size of an intersection under a commutative cipher (Agrawal,
-Evfimievski, Srikant 2003, §3.2): A sends its points encrypted, B sends them back encrypted again and
-shuffled, with its own, encrypted and shuffled; A counts. Step `verdict`: A sends the numbers of
-differing records to all. Step `share`: A sends labels and packed codes to those who have none.
+Messages. Several holders, step `agree`, between the first holder A and each other B: the size of an
+intersection under a commutative cipher (Agrawal, Evfimievski, Srikant 2003, §3.2). A sends its points
+encrypted, B sends them back encrypted again and shuffled, with its own, encrypted and shuffled; A
+counts. First the whole column is one point, and A tells the holders whether all columns are equal;
+if not, each record is one. (A digest, even with nonces, would not do: who has a column that differs
+in a few records finds out which, by trying.) Step `verdict`: A sends the numbers of differing records
+to all. Step `share`: A sends labels and packed codes to those who have none.
 
-Cost: 64 bytes between holders who agree; 96 bytes and 4 encryptions per record between two who do
-not; ceil(log2 c) bits per record to each party without the class, for c classes. Rounds: 4 at most.
+Cost: 96 bytes and 4 encryptions between holders who agree, and per record between two who do not;
+ceil(log2 c) bits per record to each party without the class, for c classes. Rounds: 6 at most.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -35,7 +36,8 @@ from protocols.codes import pack_codes, unpack_codes
 from protocols.group import InvalidElementError
 from protocols.randomness import Random
 
-_NONCE = 32
+Bytes: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
+
 MOST_CLASSES = 256
 _MAX_LABEL = 4096
 
@@ -103,7 +105,7 @@ def _agree(
     differing: list[Any] = []
     if labels is not None:
         with channel.step("agree"):
-            differing = _compare(channel, holders, labels, records, rng)
+            differing = _compare(channel, holders, labels, rng)
     with channel.step("verdict"):
         if channel.me == first:
             channel.broadcast(differing)
@@ -120,47 +122,40 @@ def _agree(
             raise DataError(f"{first} and {other} disagree on the class of {count} common records")
 
 
-def _compare(
-    channel: Channel, holders: Sequence[str], labels: Labels, records: int, rng: Random
-) -> list[int]:
+def _compare(channel: Channel, holders: Sequence[str], labels: Labels, rng: Random) -> list[int]:
     """How many records differ between the first holder and each other; empty if none do."""
-    others = [name for name in holders if name != channel.me]
-    nonces = {channel.me: rng.bytes(_NONCE)}
+    first, *others = holders
+    whole, rows = _whole(labels), _rows(labels)
+    if channel.me != first:
+        _count_at_other(channel, first, whole, rng)
+        equal = channel.recv(first)
+        if not isinstance(equal, int) or equal not in (0, 1):
+            raise channel.fault(first, "did not say whether all hold the same class")
+        if not equal:
+            _count_at_other(channel, first, rows, rng)
+        return []
+    equal = not sum(_count_at_first(channel, peer, whole, rng) for peer in others)
     for peer in others:
-        channel.send(peer, nonces[channel.me])
-    for peer in others:
-        nonces[peer] = _bytes(channel, peer)
-    state = hashlib.sha256(b"".join(nonces[name] for name in holders))
+        channel.send(peer, int(equal))
+    return [] if equal else [_count_at_first(channel, peer, rows, rng) for peer in others]
+
+
+def _whole(labels: Labels) -> Bytes:
+    """The digest of the column, as one row."""
+    state = hashlib.sha256(b"coterie class column")
     for value in labels.values:
         data = value.encode()
         state.update(len(data).to_bytes(8, "little") + data)
     state.update(np.ascontiguousarray(labels.codes).data)
-    mine = state.digest()
-    for peer in others:
-        channel.send(peer, mine)
-    digests = [_bytes(channel, peer) for peer in others]
-    if all(digest == mine for digest in digests):  # alike at every holder
-        return []
-    first = holders[0]
-    if channel.me != first:
-        _count_at_other(channel, first, labels, rng)
-        return []
-    return [_count_at_first(channel, peer, labels, records, rng) for peer in holders[1:]]
+    return np.frombuffer(state.digest(), np.uint8).reshape(1, -1)
 
 
-def _bytes(channel: Channel, peer: str) -> bytes:
-    value = channel.recv(peer)
-    if not isinstance(value, bytes) or len(value) != _NONCE:
-        raise channel.fault(peer, f"sent no {_NONCE} bytes")
-    return value
-
-
-def _points(labels: Labels, key: bytes) -> cipher.Points:
-    """One point for each record: of its place in the joint order and its label."""
+def _rows(labels: Labels) -> Bytes:
+    """A row for each record: its place in the joint order, and a digest of its label."""
     digests = [hashlib.sha256(value.encode()).digest()[:24] for value in labels.values]
     table = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 24)
     places = np.arange(len(labels.codes), dtype="<u8").view(np.uint8).reshape(-1, 8)
-    return cipher.hash_and_encrypt(key, np.hstack([places, table[labels.codes]]))
+    return np.hstack([places, table[labels.codes]])
 
 
 def _received_points(channel: Channel, peer: str, value: Any, count: int) -> cipher.Points:
@@ -176,23 +171,24 @@ def _again(channel: Channel, peer: str, key: bytes, points: cipher.Points) -> ci
         raise channel.fault(peer, f"sent a point that is none: {error}") from None
 
 
-def _count_at_first(channel: Channel, peer: str, labels: Labels, records: int, rng: Random) -> int:
+def _count_at_first(channel: Channel, peer: str, rows: Bytes, rng: Random) -> int:
+    """How many rows the peer does not have."""
     key = cipher.random_key(rng)
-    channel.send(peer, _points(labels, key))
+    channel.send(peer, cipher.hash_and_encrypt(key, rows))
     received = channel.recv(peer)
     if not isinstance(received, list) or len(received) != 2:
         raise channel.fault(peer, "sent no two lists of points")
-    ours = _received_points(channel, peer, received[0], records)
-    theirs = _again(channel, peer, key, _received_points(channel, peer, received[1], records))
+    ours = _received_points(channel, peer, received[0], len(rows))
+    theirs = _again(channel, peer, key, _received_points(channel, peer, received[1], len(rows)))
     common = np.intersect1d(
         np.ascontiguousarray(ours).view("V32"), np.ascontiguousarray(theirs).view("V32")
     )
-    return records - len(common)
+    return len(rows) - len(common)
 
 
-def _count_at_other(channel: Channel, first: str, labels: Labels, rng: Random) -> None:
+def _count_at_other(channel: Channel, first: str, rows: Bytes, rng: Random) -> None:
     key = cipher.random_key(rng)
-    records = len(labels.codes)
-    points = _received_points(channel, first, channel.recv(first), records)
-    twice = _again(channel, first, key, points)[rng.permutation(records)]
-    channel.send(first, twice, _points(labels, key)[rng.permutation(records)])
+    count = len(rows)
+    points = _received_points(channel, first, channel.recv(first), count)
+    twice = _again(channel, first, key, points)[rng.permutation(count)]
+    channel.send(first, twice, cipher.hash_and_encrypt(key, rows)[rng.permutation(count)])

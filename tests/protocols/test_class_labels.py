@@ -76,10 +76,43 @@ def test_who_disagrees_shows_no_labels_and_no_order():
         run({"ann": texts, "bob": ["N", *texts[1:]]}, 100, wrap)
     for trace in traces.values():
         assert all(c.step in ("class/agree", "class/verdict") for c in trace.captured)
-    back = [c for c in trace_of(traces["ann"]) if len(c.body) > 1000]
+    back = [c for c in trace_of(traces["ann"]) if len(c.body) > 1000]  # not those of whole columns
     assert len(back) == 1
     ours, theirs = wire.decode(bytearray(back[0].body))
     assert ours.shape == theirs.shape == (100, 32)
+
+
+def test_no_holder_can_try_which_of_its_labels_differ():
+    """A hash of the other's column, even with nonces, would let a holder whose own differs in a few
+    records try them all. What is received is under a key of the other's instead: with other
+    randomness there, nothing of it comes again, whatever the columns are."""
+    texts = ["Y"] * 50 + ["N"] * 50
+    columns = {"ann": texts, "bob": ["N", *texts[1:]]}
+
+    def received(seed):
+        traces = {}
+
+        def wrap(transport):
+            traces[transport.me] = Traced(transport, capture=True)
+            return traces[transport.me]
+
+        def party(name):
+            labels, rng = labels_of(columns[name]), Random(f"{name} {seed}")
+            return lambda channel: share_class(channel, ["ann", "bob"], labels, 100, rng)
+
+        with pytest.raises(DataError):
+            run_parties({name: party(name) for name in columns}, wrap=wrap)
+        found = {}
+        for name, trace in traces.items():
+            values = [v for c in trace_of(trace) for v in wire.decode(bytearray(c.body))]
+            assert not any(isinstance(v, bytes) for v in values)
+            found[name] = {p.tobytes() for v in values if isinstance(v, np.ndarray) for p in v}
+            assert len(found[name]) >= 101
+        return found
+
+    once, again = received(1), received(2)
+    for name in columns:
+        assert not once[name] & again[name]
 
 
 def trace_of(trace):
