@@ -2,7 +2,7 @@
 
 Quinlan, "C4.5: Programs for Machine Learning" (1993), whose choices paper 1 §7 reports with:
 
-* A label attribute splits into one branch per value, once on any path. A number attribute splits
+* A label attribute splits into one branch per value. A number attribute splits
   in two at the threshold with the largest information gain; both sides keep at least a tenth of the
   average class size, within 2 and 25 records; the gain is lessened by log2(thresholds tried) / n.
 * Among the attributes whose gain is at least the average gain, the one with the best gain ratio
@@ -128,7 +128,6 @@ def grow(attributes: Sequence[Attribute], target: Ints, classes: int) -> Decisio
     rows = np.arange(len(target))
     ids = np.zeros(1, np.int64)  # of the level's nodes in `nodes`
     node = np.zeros(len(target), np.int64)
-    used = np.zeros((1, len(attributes)), bool)
     wide = [isinstance(a, Labels) and a.size >= 0.3 * len(target) for a in attributes]
     while len(ids):
         table = np.array([nodes[i].counts for i in ids])
@@ -137,7 +136,7 @@ def grow(attributes: Sequence[Attribute], target: Ints, classes: int) -> Decisio
         keep = open_[node]
         renumber = np.cumsum(open_) - 1
         rows, node = rows[keep], renumber[node[keep]]
-        ids, table, used = ids[open_], table[open_], used[open_]
+        ids, table = ids[open_], table[open_]
         if not len(ids):
             break
         level = _Level(
@@ -150,15 +149,12 @@ def grow(attributes: Sequence[Attribute], target: Ints, classes: int) -> Decisio
                 gain[:, j], info[:, j] = _label_splits(
                     level, attribute.values[rows], attribute.size
                 )
-                gain[used[:, j], j] = -np.inf
             else:
                 gain[:, j], info[:, j], threshold[:, j] = _number_splits(
                     level, attribute.values[rows], ranks[j][rows]
                 )
         choice = _choose(gain, info, np.array(wide))
-        ids, node, rows, used = _branch(
-            nodes, attributes, known, ids, choice, threshold, level, used
-        )
+        ids, node, rows = _branch(nodes, attributes, known, ids, choice, threshold, level)
     return DecisionTree(nodes)
 
 
@@ -185,28 +181,23 @@ def _branch(
     choice: Ints,
     threshold: Floats,
     level: _Level,
-    used: Any,
-) -> tuple[Ints, Ints, Ints, Any]:
+) -> tuple[Ints, Ints, Ints]:
     """Makes the children of one level, and the state of the next one."""
     classes = level.counts.shape[1]
     offset = np.zeros(len(ids), np.int64)
     cut = np.zeros(len(ids))
     width = 0
-    used_below: list[Any] = []
     for i, j in enumerate(choice):
         if j < 0:
             continue
         attribute = attributes[j]
         offset[i] = width
-        path = used[i].copy()
         if isinstance(attribute, Labels):
-            path[j] = True
             branches = attribute.size
         else:  # the largest training value that is not above the middle
             cut[i] = known[j][np.searchsorted(known[j], threshold[i, j], side="right") - 1]
             branches = 2
         width += branches
-        used_below += [path] * branches
     child = np.full(len(level.rows), -1, np.int64)
     for j, attribute in enumerate(attributes):
         here = choice[level.node] == j
@@ -231,5 +222,4 @@ def _branch(
                 best = parent.best
             parent.children.append(len(nodes))
             nodes.append(Node(counts, best=best))
-    below = np.array(used_below, bool).reshape(width, len(attributes))
-    return first + np.arange(width), child, rows, below
+    return first + np.arange(width), child, rows

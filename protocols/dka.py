@@ -17,6 +17,7 @@ party prepares a table of m rows and n places. A row is one of its subsets: the 
 record that is in it, and random elements in all other places, so that neither the number nor the
 sizes of the subsets show. Keys are fresh in each round.
 
+    each -> other       number of records, k, number of levels      once; bounds the rounds
     comparer -> other   its table under its key                                m n elements
     other -> comparer   its table under its key, and the comparer's table       2 m n elements
                         under both, rows and places shuffled
@@ -26,10 +27,11 @@ Operations: each party does n multiplications on its own table (random elements 
 the other's: 2 n (m + 1) in a round, which is quadratic in n. Bytes: 96 m n and two words per round.
 Rounds: 2 message exchanges per step of generalization.
 
-What is learned: the other party learns the verdicts. The comparer learns, besides, how many records
-the subsets have in common, as a table whose rows and columns are shuffled afresh in every round;
-where its own subsets have different sizes it can tell which row is whose. Jiang and Clifton hide
-these numbers too, at a higher cost. This module exists to be measured; no kind of job uses it.
+What is learned: each learns how many levels the other's columns have, and the verdicts. The comparer
+learns, besides, how many records the subsets have in common, as a table whose rows and columns are
+shuffled afresh in every round; where its own subsets have different sizes it can tell which row is
+whose. Jiang and Clifton hide these numbers, too. This module exists to be measured; no kind of job
+uses it.
 """
 
 from __future__ import annotations
@@ -54,6 +56,7 @@ from protocols.group import (
 from protocols.randomness import Random
 
 Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+_MOST_STEPS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -77,9 +80,14 @@ def dka(channel: Channel, comparer: str, ladders: Sequence[Ladder], k: int, rng:
     levels = datafly(ladders, k)
     with channel.step("dka"):
         with channel.step("size"):
-            channel.send(peer, records, k)
-            if channel.recv(peer) != [records, k]:
+            steps = sum(len(column.levels) - 1 for column in ladders)
+            channel.send(peer, records, k, steps)
+            told = channel.recv(peer)
+            if not isinstance(told, list) or len(told) != 3 or told[:2] != [records, k]:
                 raise channel.fault(peer, "has another number of records, or another k")
+            if not isinstance(told[2], int) or not 0 <= told[2] <= _MOST_STEPS:
+                raise channel.fault(peer, "has an impossible number of levels")
+            most = max(steps, told[2]) + 1
         rounds = done = 0
         while True:
             rounds += 1
@@ -92,6 +100,8 @@ def dka(channel: Channel, comparer: str, ladders: Sequence[Ladder], k: int, rng:
                     good = _answer(channel, peer, table, key, rng)
             if good:
                 return Outcome(levels, rounds, done)
+            if rounds == most:  # all columns of both are topmost: one group of all records
+                raise channel.fault(peer, "finds that the topmost table is not k-anonymous")
             levels = raised(ladders, levels) or levels
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
@@ -148,6 +149,110 @@ def test_cutting_back_keeps_the_records_and_never_grows_the_tree(
     most_frequent = np.bincount(target).max() / len(target)
     assert error_rate(pruned, attributes, target) <= 1 - most_frequent + 0.1 + 1e-9
     assert pruned.nodes[0].counts.sum() == len(target)
+
+
+class Plain:
+    """A tree as nested objects, cut back by the rules, one node at a time."""
+
+    def __init__(self, tree: DecisionTree, at: int, table: list[Attribute], target: Any) -> None:
+        node = tree.nodes[at]
+        self.attribute, self.threshold, self.best = node.attribute, node.threshold, node.best
+        self.children = [Plain(tree, child, table, target) for child in node.children]
+        self.table, self.target = table, target
+
+    def parts(self, rows: Rows) -> list[Rows]:
+        found: list[Rows] = [[] for _ in self.children]
+        for row in rows:
+            value = self.table[self.attribute].values[row]
+            numeric = isinstance(self.table[self.attribute], Numbers)
+            found[int(value > self.threshold) if numeric else int(value)].append(row)
+        return found
+
+    def as_leaf(self, rows: Rows) -> float:
+        wrong = sum(self.target[row] != self.best for row in rows)
+        return float(wrong + extra_errors(len(rows), int(wrong), 0.25))
+
+    def expected(self, rows: Rows) -> float:
+        if not self.children:
+            return self.as_leaf(rows)
+        pairs = zip(self.children, self.parts(rows), strict=True)
+        return sum(child.expected(part) for child, part in pairs)
+
+    def recount(self, rows: Rows) -> None:
+        if rows:
+            counts = Counter(int(self.target[row]) for row in rows)
+            self.best = min(counts, key=lambda label: (-counts[label], label))
+        if self.children:
+            for child, part in zip(self.children, self.parts(rows), strict=True):
+                child.recount(part)
+
+    def prune(self, rows: Rows) -> None:
+        if not self.children:
+            return
+        parts = self.parts(rows)
+        for child, part in zip(self.children, parts, strict=True):
+            child.prune(part)
+        largest = self.children[max(range(len(parts)), key=lambda i: len(parts[i]))]
+        kept, raised = self.expected(rows), largest.expected(rows)
+        if self.as_leaf(rows) <= min(kept, raised) + 0.1:
+            self.children = []
+        elif raised <= kept + 0.1:
+            self.attribute, self.threshold = largest.attribute, largest.threshold
+            self.children = largest.children
+            self.recount(rows)
+            self.prune(rows)
+
+    def predict(self, row: int) -> int:
+        if not self.children:
+            return self.best
+        [at] = [i for i, part in enumerate(self.parts([row])) if part]
+        return self.children[at].predict(row)
+
+    @property
+    def leaves(self) -> int:
+        return sum(child.leaves for child in self.children) or 1
+
+
+def noisy(seed: int) -> tuple[list[Attribute], np.ndarray, int]:
+    rng = np.random.default_rng(seed)
+    target = rng.integers(0, 2, 60)
+    table: list[Attribute] = [
+        Labels("a", np.where(rng.random(60) < 0.55, target, rng.integers(0, 2, 60)), 2),
+        Labels("b", np.where(rng.random(60) < 0.65, target, rng.integers(0, 2, 60)), 2),
+        Numbers("x", np.round(target * 2 + rng.normal(0, 1.5, 60))),
+    ]
+    return table, target, 2
+
+
+@given(tables())
+@example(noisy(58))
+@example(noisy(182))
+@settings(max_examples=150, deadline=None)
+def test_pruning_is_what_the_rules_say(table: tuple[list[Attribute], np.ndarray, int]) -> None:
+    attributes, target, classes = table
+    rows = list(range(len(target)))
+    plain = Plain(learn(attributes, target, classes, None), 0, attributes, target)
+    plain.prune(rows)
+    tree = learn(attributes, target, classes)
+    assert tree.leaves == plain.leaves
+    assert tree.predict(attributes).tolist() == [plain.predict(row) for row in rows]
+
+
+def test_a_branch_takes_the_place_of_its_parent_where_that_promises_fewer_errors() -> None:
+    attributes, target, classes = noisy(182)
+    before = learn(attributes, target, classes, None)
+    after = learn(attributes, target, classes)
+    assert (before.root_attribute, after.root_attribute) == (1, 2)
+    assert after.nodes[0].counts.sum() == 60
+
+
+def test_a_split_that_makes_no_fewer_errors_is_undone() -> None:
+    """90 % and 60 % of one class: informative, but both sides predict the same."""
+    side = np.repeat([0, 1], 50)
+    target = np.concatenate([np.repeat([0, 1], [45, 5]), np.repeat([0, 1], [30, 20])])
+    table: list[Attribute] = [Labels("side", side, 2)]
+    assert grow(table, target, 2).leaves == 2
+    assert learn(table, target, 2, None).leaves == 1
 
 
 def test_a_tree_sees_what_scikit_learn_sees_in_a_table_with_a_simple_rule() -> None:

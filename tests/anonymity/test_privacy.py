@@ -147,6 +147,8 @@ def check(model: Model, groups: list[Group]) -> list[bool]:
 
 @given(cases())
 @example((EntropyDiversity(3), plain_entropy(3), [[7, 7, 7], [7, 7, 6]]))
+@example((AlphaAnonymity(0.6), plain_alpha("0.6"), [[3, 2], [31, 19], [2, 3]]))
+@example((RecursiveDiversity(1, 2), plain_recursive("1", 2), [[5, 5, 0], [5, 5, 1], [4, 2, 2]]))
 @example((RecursiveDiversity(0.07, 2), plain_recursive("0.07", 2), [[7, 0], [7, 100]]))
 @example((Closeness(0.2), plain_variational("0.2"), [[7, 3], [3, 7]]))
 @settings(max_examples=600, deadline=None)

@@ -125,7 +125,7 @@ def bad_peer(*messages: Any) -> Any:
     def act(channel: Channel) -> None:
         with channel.step("dka"):
             with channel.step("size"):
-                channel.send("a", 4, 2)
+                channel.send("a", 4, 2, 3)
                 channel.recv("a")
             with channel.step("round-1"):
                 for message in messages:
@@ -172,7 +172,7 @@ def test_a_verdict_that_is_none_is_refused() -> None:
         noise = derive(Random(5).array((8, 64), np.uint8)).reshape(2, 4, 32)
         with channel.step("dka"):
             with channel.step("size"):
-                channel.send("b", 4, 2)
+                channel.send("b", 4, 2, 3)
                 channel.recv("b")
             with channel.step("round-1"):
                 channel.send("b", noise)
@@ -181,3 +181,36 @@ def test_a_verdict_that_is_none_is_refused() -> None:
 
     with pytest.raises(PeerFaultError, match="something else than a verdict"):
         run_parties({"a": comparer, "b": lambda channel: dka(channel, "a", table, 2, Random(1))})
+
+
+def test_a_comparer_that_is_never_content_is_named() -> None:
+    table = [numbers([1, 2, 3, 4])]
+    noise = derive(Random(5).array((8, 64), np.uint8)).reshape(2, 4, 32)
+
+    def comparer(channel: Channel) -> None:
+        with channel.step("dka"):
+            with channel.step("size"):
+                channel.send("b", 4, 2, 0)
+                channel.recv("b")
+            for number in range(1, 100):
+                with channel.step(f"round-{number}"):
+                    channel.send("b", noise)
+                    channel.recv("b")
+                    channel.recv("b")
+                    channel.send("b", 0)
+
+    with pytest.raises(PeerFaultError, match="a: finds that the topmost table is not k-anonymous"):
+        run_parties({"a": comparer, "b": lambda channel: dka(channel, "a", table, 2, Random(1))})
+
+
+@pytest.mark.parametrize("told", [[4, 2, -1], [4, 2, 1 << 30], [4, 2], [4, 2, "x"]])
+def test_an_impossible_opening_is_refused(told: list[Any]) -> None:
+    table = [numbers([1, 2, 3, 4])]
+
+    def peer(channel: Channel) -> None:
+        with channel.step("dka"), channel.step("size"):
+            channel.send("a", *told)
+            channel.recv("a")
+
+    with pytest.raises(PeerFaultError, match="b: has an"):
+        run_parties({"a": lambda channel: dka(channel, "a", table, 2, Random(1)), "b": peer})
