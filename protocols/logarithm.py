@@ -120,6 +120,8 @@ class Session:
         refused before a key is made.
         """
         self.channel, self.peer, self.first = channel, peer, first
+        if evaluation not in ("paillier", "transfer"):
+            raise UsageError(f"logarithm: evaluation '{evaluation}' is not paillier or transfer")
         if settings is not None and evaluation == "paillier" and settings.terms > 1:
             least = least_key_bits(settings.ring, settings.terms - 1)
             if key_bits < least:

@@ -389,6 +389,25 @@ def test_settings_that_make_no_sense_are_refused(bad) -> None:
         Settings(**{"bits": 10, "terms": 3, **bad})
 
 
+def test_an_unknown_evaluation_is_refused() -> None:
+    with pytest.raises(UsageError, match="'guess' is not paillier or transfer"):
+        run(logarithms, Settings(10, 2), [1], "guess")
+
+
+def test_evaluations_that_differ_between_the_parties_are_a_named_fault() -> None:
+    agreed = Settings(10, 2)
+
+    def party(first: bool, evaluation: str):
+        def work(channel: Channel):
+            session = Session(channel, channel.peers[0], first, Random(1), evaluation, KEY.bits)
+            return logarithms(session, agreed, np.ones(2, np.uint64), Random(2))
+
+        return work
+
+    with pytest.raises(PeerFaultError, match="sent a message of step 'logarithm'"):
+        run_pair(party(True, "paillier"), party(False, "transfer"))
+
+
 def test_x_ln_x_that_would_overflow_is_refused() -> None:
     with pytest.raises(UsageError, match="overflows shares"):
         run(x_times_logarithms, Settings(32, 1, scale_bits=40), [1])
