@@ -75,6 +75,47 @@ class InvalidError(ValueError):
     """An instruction that no honest party gives."""
 
 
+def check_sizes(requirements: Sequence[Requirement], records: int) -> None:
+    """The topmost table is one group per QID: with too few records a requirement can never hold."""
+    if not records:
+        raise DataError("the parties have no common records")
+    for j, requirement in enumerate(requirements):
+        if requirement.k > records:
+            raise DataError(
+                f"{_named(j, requirement)}: k = {requirement.k} is more than the {records} common "
+                "records"
+            )
+
+
+def models_of(
+    requirements: Sequence[Requirement], labels: Mapping[str, Labels]
+) -> dict[int, tuple[Model, Labels, Array]]:
+    """The models on sensitive columns at hand, with the column and how often each value occurs.
+
+    A model that the topmost table violates is an error.
+    """
+    found: dict[int, tuple[Model, Labels, Array]] = {}
+    for j, requirement in enumerate(requirements):
+        column = labels.get(requirement.sensitive or "")
+        if requirement.model is None or column is None:
+            continue
+        try:
+            model = requirement.model.for_values(column.values)
+        except ValueError as error:
+            raise DataError(f"{_named(j, requirement)}: {error}") from None
+        overall = np.bincount(column.codes, minlength=len(column.values)).astype(np.int64)
+        if not model.holds(overall[None, :], overall).all():
+            raise DataError(
+                f"{_named(j, requirement)}: not even the whole table satisfies {model.name}"
+            )
+        found[j] = model, column, overall
+    return found
+
+
+def _named(j: int, requirement: Requirement) -> str:
+    return f"requirement {j + 1} ({', '.join(requirement.qid)})"
+
+
 class GeneralizedTable:
     """`trees` has the attributes of all QIDs in job order, whoever holds them.
 
@@ -114,30 +155,8 @@ class GeneralizedTable:
         else:
             self.classes = labels[class_name].codes
             self.class_count = len(labels[class_name].values)
-        self._models: dict[int, tuple[Model, Labels, Array]] = {}
-        for j, requirement in enumerate(self.requirements):
-            self._check_topmost(j, requirement, labels)
-
-    def _check_topmost(
-        self, j: int, requirement: Requirement, labels: Mapping[str, Labels]
-    ) -> None:
-        """The topmost table is one group per QID: what it violates can never hold."""
-        name = f"requirement {j + 1} ({', '.join(requirement.qid)})"
-        if requirement.k > self.records:
-            raise DataError(
-                f"{name}: k = {requirement.k} is more than the {self.records} common records"
-            )
-        column = labels.get(requirement.sensitive or "")
-        if requirement.model is None or column is None:
-            return
-        try:
-            model = requirement.model.for_values(column.values)
-        except ValueError as error:
-            raise DataError(f"{name}: {error}") from None
-        overall = np.bincount(column.codes, minlength=len(column.values)).astype(np.int64)
-        if not model.holds(overall[None, :], overall).all():
-            raise DataError(f"{name}: not even the whole table satisfies {model.name}")
-        self._models[j] = model, column, overall
+        check_sizes(requirements, records)
+        self._models = models_of(requirements, labels)
 
     @property
     def needed_classes(self) -> int:
@@ -226,9 +245,7 @@ class GeneralizedTable:
         for j in self.concerning[attribute]:
             _, after, _ = self.partitions.groups[j].counts(leaves, kept)
             if kernels.smallest_positive(after) < self.requirements[j].k:
-                raise InvalidError(
-                    f"{what} violates requirement {j + 1} ({', '.join(self.requirements[j].qid)})"
-                )
+                raise InvalidError(f"{what} violates {_named(j, self.requirements[j])}")
         score = self.rule.score(self.effect(attribute, leaves, kept, kept_by_class.tolist()))
         nodes: tuple[int, ...]
         if isinstance(tree, IntervalTree):

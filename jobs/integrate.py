@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anonymity.columns import Column, categorical_column, continuous_column, encode_text
+from anonymity.generalized import check_sizes, models_of
 from anonymity.scores import SCALE
 from anonymity.specialization import Labels, warm_up
 from coterie.errors import DataError, VerificationError
@@ -36,7 +37,7 @@ from jobs.release_table import (
 )
 from protocols.channel import Channel
 from protocols.class_labels import MOST_CLASSES
-from protocols.integrate import Outcome, Plan, check_topmost, integrate
+from protocols.integrate import Outcome, Plan, integrate
 from protocols.randomness import Random
 
 RELEASE = "release.csv"
@@ -126,10 +127,12 @@ class Integrate:
         classes = None if prepared.classes is None else prepared.classes.take(rows)
         prepared.columns, prepared.plain, prepared.classes = {}, {}, None
 
-        plan = self._plan(job, channel, classes is not None, len(rows))
         labels = {name: plain[name] for name in job.sensitive_holders if name in plain}
         if classes is not None and job.class_name is not None:
             labels[job.class_name] = classes
+        check_sizes(job.requirements, len(rows))
+        models_of(job.requirements, labels)
+        plan = self._plan(job, channel, classes is not None)
         conduct = self.conduct(job, channel.me, rng)
         try:
             outcome = integrate(channel, plan, columns, labels, len(rows), rng, **conduct.hooks)
@@ -162,7 +165,7 @@ class Integrate:
         """What this party does; a simulation of deviating parties replaces it."""
         return honest_conduct(job, rng)
 
-    def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool, records: int) -> Plan:
+    def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool) -> Plan:
         """The job's part of the protocol's input, once all know who holds the class."""
         holders: list[str] = []
         if job.class_name is not None:
@@ -176,7 +179,7 @@ class Integrate:
             if not holders:
                 raise DataError(f"no party has (or may use) the class column '{job.class_name}'")
         in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
-        plan = Plan(
+        return Plan(
             names=job.party_names,
             trees={attribute.name: attribute.tree() for attribute in in_qid},
             holders={attribute.name: attribute.party for attribute in in_qid},
@@ -188,8 +191,6 @@ class Integrate:
             max_suppression=job.max_suppression,
             turns=job.adversary == "semi-honest" and not job.hide_scores,
         )
-        check_topmost(plan, records)
-        return plan
 
     def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> None:
         columns: dict[str, Coded] = {}

@@ -50,6 +50,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from anonymity.columns import Column, ContinuousColumn, IntervalTree, Tree
+from anonymity.generalized import check_sizes, models_of
 from anonymity.specialization import (
     Candidate,
     Instruction,
@@ -59,7 +60,7 @@ from anonymity.specialization import (
     Specializer,
     suppression_limit,
 )
-from coterie.errors import DataError, PeerError
+from coterie.errors import PeerError
 from protocols.channel import Channel
 from protocols.class_labels import share_class
 from protocols.instructions import digest_of, instruction_values, read_instruction
@@ -164,7 +165,8 @@ def integrate(
     `columns` are its own attributes of the QIDs; `labels` the class, if it holds it, and its
     sensitive columns, by name. Both are in the joint order.
     """
-    check_topmost(plan, records)
+    check_sizes(plan.requirements, records)
+    models_of(plan.requirements, labels)
     labels = dict(labels)
     if plan.class_name is not None:
         own = labels.get(plan.class_name) if channel.me in plan.class_holders else None
@@ -195,18 +197,6 @@ def integrate(
             raise type(error)(error.peer, place, reason) from error
     classes = labels[plan.class_name] if plan.class_name is not None else None
     return Outcome(table, run.winners, run.contributions, classes)
-
-
-def check_topmost(plan: Plan, records: int) -> None:
-    """What the number of common records alone forbids."""
-    if not records:
-        raise DataError("the parties have no common records")
-    for j, requirement in enumerate(plan.requirements):
-        if requirement.k > records:
-            raise DataError(
-                f"requirement {j + 1} ({', '.join(requirement.qid)}): k = {requirement.k} is more "
-                f"than the {records} common records"
-            )
 
 
 def _announce(channel: Channel, plan: Plan, columns: Mapping[str, Column]) -> dict[str, Tree]:
@@ -424,7 +414,6 @@ __all__ = [
     "always",
     "announce_scores",
     "announced_keys",
-    "check_topmost",
     "digest_of",
     "integrate",
     "key_of",
