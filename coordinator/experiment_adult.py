@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import importlib.util
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -272,6 +273,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="four values of k instead of all")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     options = parser.parse_args(argv)
+    if importlib.util.find_spec("matplotlib") is None:
+        raise EnvironmentFaultError("the figure needs matplotlib: pip install 'coterie[bench]'")
     result = run(load_adult(options.data), QUICK if options.quick else THRESHOLDS, options.out)
     if options.json:
         print(json.dumps(result))

@@ -10,7 +10,7 @@ import pytest
 
 from coordinator.adult_data import ATTRIBUTES, FOLDER, NAMES, RANKED, load_adult, top
 from coordinator.experiment_adult import PAPER, Errors, main, paper_says
-from coterie.errors import DataError
+from coterie.errors import DataError, EnvironmentFaultError
 
 needs_adult = pytest.mark.skipif(
     not (FOLDER / "adult.train.csv").exists(),
@@ -146,6 +146,12 @@ def test_top_n_follows_the_order_of_the_papers_table() -> None:
 def test_the_papers_words_are_quoted_where_it_has_any() -> None:
     assert [paper_says(5, 180), paper_says(5, 200)] == ["14.8", ""]
     assert [paper_says(7, 200), paper_says(9, 60), paper_says(9, 80)] == ["< 15.7", "", "> 17.6"]
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(EnvironmentFaultError, match="needs matplotlib"):
+        main([])
 
 
 def test_a_missing_table_is_named(tmp_path: Path) -> None:
