@@ -132,8 +132,10 @@ def _rule(node: Node) -> Rule:
 
 def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> PreparedIdentifiers:
     """The identifiers of a party's table; errors name the rows, counted from 1."""
+    # Arrow's plain strings hold 2 GB; joined columns take a little more than their own bytes.
+    kind = pa.string() if table.nbytes < 1 << 30 else pa.large_string()
     columns = [
-        _normalised(table.column(name), matching.normalise.get(name, ()), name, source)
+        _normalised(table.column(name).cast(kind), matching.normalise.get(name, ()), name, source)
         for name in matching.columns
     ]
     joined = columns[0] if len(columns) == 1 else _join(columns)
@@ -151,8 +153,6 @@ def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> Pre
 def _normalised(
     column: pa.ChunkedArray, rules: Sequence[Rule], name: str, source: str
 ) -> pa.ChunkedArray:
-    if not pa.types.is_large_string(column.type):
-        column = column.cast(pa.large_string())
     _refuse_nulls(column, f"column '{name}' is empty", source)
     for rule in rules:
         if rule.name == "date":
@@ -160,7 +160,7 @@ def _normalised(
         else:
             column = _SIMPLE[rule.name](column)
     if rules:
-        emptied = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.large_string()), column)
+        emptied = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
         _refuse_nulls(emptied, f"nothing is left of column '{name}' by 'normalise'", source)
     return column
 
@@ -186,7 +186,7 @@ def _dates(
     if read is None or read.null_count:
         shown = " or ".join(f"'{text}'" for text in formats)
         _refuse_nulls(read, f"column '{name}' is no date of the form {shown}", source)
-    return pc.strftime(read, format=_ISO).cast(pa.large_string())
+    return pc.strftime(read, format=_ISO).cast(column.type)
 
 
 def _refuse_nulls(column: Any, complaint: str, source: str) -> None:
@@ -205,11 +205,9 @@ def _join(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Each value preceded by its length in bytes and a colon."""
     parts: list[Any] = []
     for column in columns:
-        parts += [pc.binary_length(column).cast(pa.large_string()), ":", column]
-    lengths_and_values = [
-        pa.scalar(part, pa.large_string()) if isinstance(part, str) else part for part in parts
-    ]
-    return pc.binary_join_element_wise(*lengths_and_values, pa.scalar("", pa.large_string()))
+        kind = column.type
+        parts += [pc.binary_length(column).cast(kind), pa.scalar(":", kind), column]
+    return pc.binary_join_element_wise(*parts, pa.scalar("", columns[0].type))
 
 
 def _distinct(
@@ -220,9 +218,7 @@ def _distinct(
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The rows that hold an identifier for the first time; only suspects can be repeats."""
     count = len(column)
-    encoded = column.take(pa.array(suspects)).combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
+    encoded = pa.concat_arrays(_chunks(column.take(pa.array(suspects)))).dictionary_encode()
     if len(encoded.dictionary) == len(suspects):
         return np.arange(count, dtype=np.int64)
     codes = encoded.indices.to_numpy()
@@ -244,13 +240,17 @@ def _distinct(
     )
 
 
-def _packed(column: Any) -> Identifiers:
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(array, pa.ChunkedArray):  # no chunks at all
-        array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
+def _packed(column: pa.ChunkedArray) -> Identifiers:
+    """The column's own buffers where it is in one piece; its bytes are not copied then."""
+    array = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(_chunks(column))
     count, start = len(array), array.offset
     _, offsets, data = array.buffers()
     if count == 0 or data is None:
         return Identifiers(np.empty(0, np.uint8), np.zeros(count + 1, np.int64))
-    positions = np.frombuffer(offsets, np.int64)[start : start + count + 1]
+    width: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    positions = np.frombuffer(offsets, width)[start : start + count + 1]
     return Identifiers(np.frombuffer(data, np.uint8), positions)
+
+
+def _chunks(column: pa.ChunkedArray) -> list[Any]:
+    return column.chunks or [pa.array([], column.type)]

@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from jobs.compute import executor_for
 from jobs.identifiers import Matching, PreparedIdentifiers
@@ -26,6 +27,8 @@ def line_up(
     workspace: Workspace,
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The rows of this party's table whose record all parties hold, in one order at every party."""
+    if workspace.memory is not None:  # what reading the table left over counts against the budget
+        pa.default_memory_pool().release_unused()
     with (
         closing(
             FolderStore(workspace.resume / f"{job.digest[:32]}-{channel.me}", channel.session)

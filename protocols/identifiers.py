@@ -27,7 +27,7 @@ class Identifiers:
     """Byte strings end to end: the i-th is data[offsets[i]:offsets[i + 1]]. No two are equal."""
 
     data: np.ndarray[Any, np.dtype[np.uint8]]
-    offsets: np.ndarray[Any, np.dtype[np.int64]]
+    offsets: np.ndarray[Any, np.dtype[np.int64]] | np.ndarray[Any, np.dtype[np.int32]]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -46,9 +46,12 @@ class Identifiers:
         """Rows that may hold a value twice: every such row, and hardly any other."""
         marks = np.empty(len(self), np.uint64)
         _marks(self.data, self.offsets, marks)
-        ordered = np.sort(marks)
-        again = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
-        return np.flatnonzero(np.isin(marks, again)) if len(again) else np.empty(0, np.int64)
+        marks.sort()
+        again = np.unique(marks[1:][marks[1:] == marks[:-1]])
+        if not len(again):
+            return np.empty(0, np.int64)
+        _marks(self.data, self.offsets, marks)
+        return np.flatnonzero(np.isin(marks, again))
 
     def digests(
         self, salt: bytes, start: int = 0, stop: int | None = None

@@ -23,7 +23,7 @@ from numba import types
 from protocols.aes import compiled
 
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
-Offsets: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Offsets: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]] | np.ndarray[Any, np.dtype[np.int32]]"
 
 _loader = sys.modules["rbcl._sodium"]
 _library: Any = _loader.__dict__["_sodium"]
