@@ -97,9 +97,9 @@ class Watched(Integrate):
         self._conducts[party] = conduct
         return conduct
 
-    def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool, records: int) -> Plan:
+    def _plan(self, *arguments: Any) -> Plan:
         """Round by round, so that every round can be told apart; the result is the same."""
-        return replace(super()._plan(job, channel, has_class, records), turns=False)
+        return replace(super()._plan(*arguments), turns=False)
 
     def contributions(self, names: Sequence[str]) -> dict[str, int]:
         """What everybody had given when the job ended, as the best informed honest party saw it."""
