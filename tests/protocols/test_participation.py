@@ -366,9 +366,7 @@ def test_cost_is_two_more_rounds():
         wrap = lambda t: meters.setdefault(t.me, Metered(t))  # noqa: E731
         # As many rounds as specializations, as the strategy needs them: no turns.
         plain = lambda *arguments: announce_scores(*arguments)  # noqa: E731
-        outcome = (
-            run(split, 1e6, wrap=wrap) if options else split.run(wrap=wrap, find_winner=plain)
-        )
+        outcome = run(split, 1e6, wrap=wrap) if options else split.run(wrap=wrap, find_winner=plain)
         meter = meters["ann"]
         steps = [meter.by_step[f"specialize/{s}"].rounds for s in ("winner", "instruct")]
         return len(outcome["ann"].winners), sum(steps)
