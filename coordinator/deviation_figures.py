@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from coterie.errors import EnvironmentFaultError
+
 _COLOURS = {
     "never": "#b45f06",
     "from:2": "#38761d",
@@ -18,8 +20,12 @@ _LINES = {2: ("#0b5394", "-"), 3: ("#b45f06", "--"), 4: ("#38761d", ":")}
 
 
 def _pyplot() -> Any:
-    import matplotlib as mpl
-
+    try:
+        import matplotlib as mpl
+    except ModuleNotFoundError:
+        raise EnvironmentFaultError(
+            "the figures need matplotlib; pip install 'coterie[bench]'"
+        ) from None
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 

@@ -45,7 +45,7 @@ from coordinator.adult_data import (
 from coordinator.deviation_figures import draw_adult, draw_game
 from coordinator.experiment_adult import Errors
 from coordinator.game import Board, Play, endless_average, once_average, play
-from coterie.errors import DataError, EnvironmentFaultError
+from coterie.errors import DataError, EnvironmentFaultError, UsageError
 from jobs.deviation import deviation
 
 DEVIATIONS = ("never", "from:2", "from:3", "underdeclare", "overdeclare")
@@ -417,6 +417,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="4 tables, three values of k")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     options = parser.parse_args(argv)
+    if options.tables is not None and options.tables < 1:
+        raise UsageError(f"--tables must be at least 1, not {options.tables}")
     tables = options.tables or (4 if options.quick else 20)
     try:
         adult: Adult | None = load_adult(options.data)

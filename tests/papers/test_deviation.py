@@ -13,6 +13,7 @@ from coordinator.experiment_deviation import (
     random_board,
 )
 from coordinator.game import endless_average, once_average, play
+from coterie.errors import UsageError
 from jobs.deviation import deviation
 
 needs_adult = pytest.mark.skipif(not FOLDER.exists(), reason=f"no Adult table in {FOLDER}")
@@ -99,6 +100,11 @@ def test_discounted_averages_are_those_of_the_proof():
     # a constant stream is worth its constant
     assert endless_average([w] * 5, delta) == pytest.approx(w)
     assert endless_average([], delta) == 0
+
+
+def test_no_tables_at_all_is_a_usage_error(tmp_path):
+    with pytest.raises(UsageError, match="--tables must be at least 1, not 0"):
+        main(["--out", str(tmp_path), "--tables", "0"])
 
 
 def test_the_experiment_writes_tables_and_figures_also_without_adult(tmp_path, capsys):
