@@ -27,7 +27,7 @@ Messages, besides those of `integrate`:
     winner     each party to all: the scores that all told it (or, when these are hidden, the winner
                and its score as it sees them)
     instruct   each party to all: SHA-256 of the instruction
-Cost: two more rounds, and (p-1)(10 p + 40) bytes a party and round for p parties.
+Cost: two more rounds, and at most (p-1)(17 p + 50) bytes a party and round for p parties.
 """
 
 from __future__ import annotations
