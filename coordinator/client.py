@@ -61,11 +61,16 @@ class PartyClient:
         self._channel.close()
 
     @contextlib.contextmanager
-    def _named(self, doing: str, seconds: float) -> Iterator[None]:
+    def _named(self, doing: str, seconds: float, step: str = "") -> Iterator[None]:
+        """With a `step`, the job has begun: a party that does not answer is lost."""
         try:
             yield
         except grpc.RpcError as error:
-            raise self._explain(error, doing, seconds) from None
+            explained = self._explain(error, doing, seconds)
+            if step and isinstance(explained, UnreachableError):
+                reason = str(explained).removeprefix(f"{self.name}: ")
+                explained = PeerLostError(self.name, step, reason)
+            raise explained from None
 
     def _explain(self, error: Any, doing: str, seconds: float) -> CoterieError:
         detail = " ".join((error.details() or "").split())
@@ -109,7 +114,7 @@ class PartyClient:
         return decision
 
     def start(self, job_id: str) -> None:
-        with self._named("start the job", CALL_SECONDS):
+        with self._named("start the job", CALL_SECONDS, "start"):
             self._jobs.Start(pb.JobRef(job_id=job_id), timeout=CALL_SECONDS)
 
     def watch(self, job_id: str) -> Any:
@@ -137,7 +142,7 @@ class PartyClient:
         """Saves what the party releases under `folder`, one file after the other."""
         current, file = "", None
         try:
-            with self._named("hand over its release", FETCH_SECONDS):
+            with self._named("hand over its release", FETCH_SECONDS, "fetch"):
                 for chunk in self._jobs.Fetch(pb.JobRef(job_id=job_id), timeout=FETCH_SECONDS):
                     if file is None:
                         current, file = chunk.path, self._create(folder, chunk.path)

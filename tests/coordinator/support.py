@@ -3,8 +3,10 @@
 import contextlib
 import io
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,20 +44,32 @@ def coterie(*arguments):
     return Done(code, out.getvalue(), err.getvalue())
 
 
-def process(*arguments, **options):
-    """Starts the command as a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "coterie", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **options,
-    )
+class Started(subprocess.Popen):
+    """The command as a process of its own, whose output can be read while it runs."""
+
+    def __init__(self, *arguments):
+        self._out = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+        self._err = tempfile.TemporaryFile()  # noqa: SIM115
+        command = [sys.executable, "-m", "coterie", *map(str, arguments)]
+        super().__init__(command, stdout=self._out, stderr=self._err)
+
+    @property
+    def told(self):
+        return os.pread(self._err.fileno(), 1 << 20, 0).decode()
+
+
+def process(*arguments):
+    return Started(*arguments)
 
 
 def finish(started, seconds=60):
-    out, err = started.communicate(timeout=seconds)
-    return Done(started.returncode, out, err)
+    try:
+        code = started.wait(seconds)
+    finally:
+        if started.poll() is None:
+            started.kill()
+            started.wait()
+    return Done(code, os.pread(started._out.fileno(), 1 << 24, 0).decode(), started.told)
 
 
 class Organisations:

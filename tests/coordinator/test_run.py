@@ -165,8 +165,11 @@ def waiting_run(organisations, out, *options):
     """A run that has come to where the bank's operator is asked."""
     assert not waiting(organisations)
     started = started_run(organisations, out, *options)
-    wait_for(lambda: waiting(organisations) or started.poll() is not None, "the job to wait")
-    assert started.poll() is None, finish(started)
+    wait_for(
+        lambda: "waiting for consent" in started.told or started.poll() is not None,
+        "the run to wait",
+    )
+    assert started.poll() is None, started.told
     return started
 
 
@@ -214,6 +217,24 @@ def test_a_party_that_is_killed_ends_the_run_and_is_named(manual, tmp_path):
     manual.start("card")
     assert done.code == 6
     assert done.error.startswith("card: gave no sign of life for ")
+
+
+def test_a_party_that_dies_at_the_start_ends_the_run_and_is_named(manual, tmp_path):
+    started = waiting_run(manual, tmp_path / "out", "--heartbeat", "90")
+    victim = manual.processes.pop("card")
+    os.kill(victim.pid, signal.SIGSTOP)  # it cannot begin, and then it is gone
+    try:
+        config = manual.folder / "bank" / "party.yaml"
+        assert coterie("party", "approve", "loan-approval", "--config", config).code == 0
+        wait_for(lambda: manual.jobs("lender")[-1]["state"] != "ACCEPTED", "the lender to begin")
+    finally:
+        victim.kill()
+        victim.wait()
+    done = finish(started)
+    manual.start("card")
+    assert done.code == 6
+    assert done.error.startswith("card: ")
+    assert manual.jobs("lender")[-1]["state"] in ("FAILED", "CANCELLED")
 
 
 def test_a_party_may_be_restarted_while_a_job_waits(manual, tmp_path):
