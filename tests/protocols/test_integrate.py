@@ -294,7 +294,8 @@ def test_what_a_party_receives_can_be_written_from_the_final_table(split, turns)
             elif message.step == "class/verdict":
                 assert values == [[]]
             elif message.step == "class/agree":  # one encrypted point for a column, and the verdict
-                assert values == [1] or all(value.shape == (1, 32) for value in values)
+                shapes = [getattr(value, "shape", value) for value in values]
+                assert shapes in ([1], [(1, 32)], [(1, 32), (1, 32)])
             else:
                 assert message.step == "specialize/instruct"
 
