@@ -280,7 +280,7 @@ def chart(scale: list[dict[str, Any]], dka: list[dict[str, Any]], path: Path) ->
     import matplotlib as mpl
 
     mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "coterie"
+    mpl.rcParams |= {"svg.hashsalt": "coterie", "svg.fonttype": "none"}
     from matplotlib import pyplot
 
     records = [entry["records"] for entry in scale]
@@ -289,14 +289,14 @@ def chart(scale: list[dict[str, Any]], dka: list[dict[str, Any]], path: Path) ->
     axes[0].loglog(
         [e["records"] for e in dka], [e["seconds"] for e in dka], "s--", label="DkA baseline"
     )
-    axes[0].set_ylabel("seconds")
-    axes[0].legend(frameon=False)
+    axes[0].set_title("seconds", fontsize=10)
+    axes[0].legend(frameon=False, loc="lower left", fontsize=8)
     axes[1].semilogx(records, [e["memory_bytes_per_record_and_party"] for e in scale], "o-")
     axes[1].axhline(200, color="grey", linestyle=":")
-    axes[1].set_ylabel("bytes of memory per record and party")
+    axes[1].set_title("memory, bytes per record and party", fontsize=10)
     axes[2].semilogx(records, [e["bits_per_record_and_specialization"] for e in scale], "o-")
     axes[2].axhline(2, color="grey", linestyle=":")
-    axes[2].set_ylabel("bits sent per record and specialization")
+    axes[2].set_title("traffic, bits per record and specialization", fontsize=10)
     for axis in axes:
         axis.set_xlabel("records")
         axis.set_ylim(bottom=None if axis is axes[0] else 0)
