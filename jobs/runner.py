@@ -22,6 +22,7 @@ from jobs.kinds import KINDS
 from jobs.model import Job
 from protocols.channel import Channel, Transport
 from protocols.randomness import Random
+from protocols.wire import alike
 from protocols.wrappers import Metered, Traced, Traffic
 
 SUMMARY = "summary.json"
@@ -83,7 +84,7 @@ def agree(channel: Channel, job: Job) -> None:
     with channel.step("agree"):
         channel.broadcast(job.digest)
         for peer, digest in channel.gather().items():
-            if digest != job.digest:
+            if not alike(digest, job.digest):
                 raise channel.fault(peer, "was given another job than this party")
 
 

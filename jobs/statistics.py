@@ -261,7 +261,10 @@ def _share_labels(
     with channel.step("class holders"):
         channel.broadcast(int(prepared.labels is not None))
         held = {**channel.gather(), channel.me: int(prepared.labels is not None)}
-    holders = [name for name in job.party_names if held[name] == 1]
+        for peer, value in held.items():
+            if not isinstance(value, int) or value not in (0, 1):
+                raise channel.fault(peer, "sent neither yes nor no")
+    holders = [name for name in job.party_names if held[name]]
     if not holders:
         raise UsageError(f"no party holds the class '{job.class_name}'")
     own = prepared.labels.take(rows) if prepared.labels else None

@@ -133,7 +133,10 @@ def _same_list(channel: Channel, leader: str, named: Blocks) -> None:
     for peer in others:
         channel.send(peer, digest)
     for peer in others:
-        if channel.recv(peer) != digest:
+        theirs = channel.recv(peer)
+        if not isinstance(theirs, bytes) or len(theirs) != len(digest):
+            raise channel.fault(peer, "sent no digest of the common records")
+        if theirs != digest:
             raise channel.fault(leader, f"named other common records to {peer} than to this party")
 
 

@@ -57,6 +57,7 @@ from protocols.paillier import DEFAULT_BITS, KeySizeError, PrivateKey
 from protocols.polynomial import evaluate_coefficients, evaluate_points, powers, shift_argument
 from protocols.randomness import Random
 from protocols.shares import Array, Ring, product
+from protocols.wire import alike
 
 Evaluation = Literal["paillier", "transfer"]
 BATCH = 1 << 13  # instances garbled at once; more go in several runs
@@ -242,7 +243,7 @@ def _agree(session: Session, mine: list[Any]) -> None:
     if not isinstance(theirs, list) or len(theirs) != len(mine):
         raise channel.fault(peer, "sent no settings of a logarithm")
     for value, other in zip(mine, theirs, strict=True):
-        if value != other:
+        if not alike(other, value):
             raise channel.fault(
                 peer, f"takes logarithms of {other!r:.60} where {value!r} is agreed"
             )

@@ -39,7 +39,7 @@ from anonymity.scores import SCALE
 from coterie.errors import UsageError
 from protocols.channel import Channel
 from protocols.integrate import MOST_SCORE, FindWinner, announced_keys
-from protocols.wire import Value
+from protocols.wire import Value, alike
 
 
 def whole_epsilon(epsilon: float) -> int:
@@ -115,7 +115,7 @@ class Strategy:
         )
         channel.broadcast(mine)
         for peer, theirs in channel.gather().items():
-            if theirs != mine:
+            if not alike(theirs, mine):
                 raise channel.fault(
                     peer, "sees another winner than this party: it or a third sent wrong shares"
                 )
@@ -124,10 +124,10 @@ class Strategy:
         """All have been sent the same instruction."""
         channel.broadcast(digest)
         for peer, theirs in channel.gather().items():
-            if theirs == digest:
-                continue
             if not isinstance(theirs, bytes) or len(theirs) != len(digest):
                 raise channel.fault(peer, "sent no digest of the instruction")
+            if theirs == digest:
+                continue
             if peer == winner:
                 raise channel.fault(
                     winner,

@@ -54,6 +54,7 @@ from protocols.paillier import (
 from protocols.randomizers import Randomizers
 from protocols.randomness import Random
 from protocols.shares import Array, Ring, open_from, open_to
+from protocols.wire import alike
 
 Output = Literal["shares", "many", "few"]
 _RECORDS = 4096  # ciphertexts in a message: 3 MB, so that both parties work at the same time
@@ -184,8 +185,8 @@ def _agree(channel: Channel, peer: str, sizes: Sizes, output: Output, ring: Ring
     if not isinstance(theirs, list) or len(theirs) != len(mine):
         raise channel.fault(peer, "sent no sizes of scalar products")
     for (name, value), other in zip(mine.items(), theirs, strict=True):
-        if value != other:
-            raise channel.fault(peer, f"expects {name} {other} where {value} was agreed")
+        if not alike(other, value):
+            raise channel.fault(peer, f"expects {name} {str(other)[:60]} where {value} was agreed")
 
 
 def _moved_share(sizes: Sizes, shifted: Array, ring: Ring, many: bool) -> Array:

@@ -79,13 +79,18 @@ def union(
         if channel.me != order[0]:
             channel.send(order[0], part)
         else:
-            others = [_points(channel, p, rows, pieces) for p, rows in channel.gather().items()]
+            others = [_checked(channel, p, rows, pieces) for p, rows in channel.gather().items()]
             merged = np.unique(np.concatenate([part, *others]), axis=0)
     with channel.step("decrypt"):
         if channel.me != order[0]:
             merged = _received(channel, before, inverse, pieces)
         else:
-            merged = _times(inverse, merged)
+            try:
+                merged = _times(inverse, merged)
+            except InvalidElementError:
+                raise channel.fault(
+                    ", ".join(channel.peers), "one of them sent a point of small order"
+                ) from None
         if channel.me != order[-1]:
             channel.send(after, _shuffled(merged, rng))
     with channel.step("union"):
@@ -237,9 +242,17 @@ def _points(channel: Channel, peer: str, rows: Any, pieces: int) -> Points:
 
 
 def _received(channel: Channel, peer: str, key: bytes, pieces: int) -> Points:
-    rows = _points(channel, peer, channel.recv(peer), pieces)
+    rows = _checked(channel, peer, channel.recv(peer), pieces)
     try:
-        check(rows.reshape(-1, POINT_BYTES))
         return _times(key, rows)
+    except InvalidElementError as error:  # of small order
+        raise channel.fault(peer, f"sent an invalid point ({error})") from None
+
+
+def _checked(channel: Channel, peer: str, rows: Any, pieces: int) -> Points:
+    points = _points(channel, peer, rows, pieces)
+    try:
+        check(points.reshape(-1, POINT_BYTES))
     except InvalidElementError as error:
         raise channel.fault(peer, f"sent an invalid point ({error})") from None
+    return points

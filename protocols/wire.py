@@ -65,6 +65,14 @@ def decode(body: Buffer) -> list[Any]:
     return values
 
 
+def alike(received: Any, own: Value) -> bool:
+    """Whether a received value is this party's own, whatever type it has.
+
+    `==` will not do: with an array, which a peer may send in place of anything, it gives no answer.
+    """
+    return b"".join(encode([received])) == b"".join(encode([own]))
+
+
 # Both are classes and not nested functions: recursive closures refer to themselves, and would keep
 # whole messages in memory until the garbage collector comes by.
 

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -9,7 +10,7 @@ from coterie.errors import PeerFaultError, PeerLostError, VerificationError
 from jobs.kind import Workspace
 from jobs.kinds import KINDS
 from jobs.model import parse_job
-from jobs.runner import FINISH, SUMMARY, assemble, run_party
+from jobs.runner import FINISH, SUMMARY, agree, assemble, run_party
 from protocols.memory import MemoryNetwork, run_parties
 from protocols.randomness import Random
 
@@ -78,6 +79,17 @@ def test_a_summary_that_cannot_be_read_is_its_partys_fault(released, tmp_path, t
     path.write_text(text) if text is not None else path.unlink()
     with pytest.raises(PeerFaultError, match="b: released no summary"):
         assemble(parse_job(TEXT, {}), released, tmp_path)
+
+
+def test_an_array_in_place_of_a_jobs_digest_is_the_peers_fault():
+    job = parse_job(TEXT, {})
+
+    def cheat(channel):
+        with channel.step("agree"):
+            channel.send("a", np.arange(3))
+
+    with pytest.raises(PeerFaultError, match="b: was given another job"):
+        run_parties({"a": lambda channel: agree(channel, job), "b": cheat})
 
 
 def test_parties_that_were_given_different_jobs_do_not_begin(tmp_path):

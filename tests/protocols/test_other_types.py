@@ -1,0 +1,109 @@
+"""A peer may send an array where a digest, a number or a list is due. That is the peer's fault.
+
+`array != digest` gives an array, which is neither true nor false: a party that compares so ends with
+an error of its own, and names itself to the others."""
+
+import numpy as np
+import pytest
+
+from coterie.errors import PeerFaultError
+from protocols import hints, logarithm, scalar_product
+from protocols.channel import Message
+from protocols.memory import run_parties
+from protocols.participation import Strategy
+from protocols.randomness import Random
+from protocols.set_union import union
+from protocols.shares import Ring
+from protocols.wire import alike, encode
+from protocols.wrappers import Wrapper
+
+ODD = {
+    "an array": np.arange(3),
+    "a list with an array": [np.arange(3), np.arange(3)],
+    "a list of two": [1, 2],
+    "a number": 1 << 200,
+    "no bytes": b"",
+}
+
+
+class _Pair:
+    """What the comparisons of settings need of a session or of products."""
+
+    def __init__(self, channel):
+        self.channel, [self.peer] = channel, channel.peers
+
+
+def _winners(channel):
+    Strategy(0.1)._compare_winners(channel, ("a", "b"), ("a", 5))
+
+
+def _settings(channel):
+    logarithm._agree(_Pair(channel), ["ten bits", 3])
+
+
+def _sizes(channel):
+    sizes = scalar_product.Sizes(10, 1, 1)
+    scalar_product._agree(channel, channel.peers[0], sizes, "shares", Ring(1 << 64))
+
+
+COMPARISONS = {
+    "winners": (_winners, 2),
+    "instructions": (lambda channel: Strategy(0.1).confirm(channel, "a", b"d" * 32), None),
+    "common records": (
+        lambda channel: hints._same_list(channel, "l", np.zeros((1, 2), "u8")),
+        None,
+    ),
+    "settings of a logarithm": (_settings, 2),
+    "sizes of scalar products": (_sizes, 9),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("comparison", COMPARISONS)
+def test_what_is_compared_may_be_of_any_type(comparison, odd):
+    compare, _ = COMPARISONS[comparison]
+    with pytest.raises(PeerFaultError) as caught:
+        run_parties({"a": compare, "b": lambda channel: channel.send("a", ODD[odd])})
+    assert caught.value.peer == "b"
+
+
+@pytest.mark.parametrize("comparison", [name for name, (_, size) in COMPARISONS.items() if size])
+def test_a_list_of_the_right_length_may_hold_arrays(comparison):
+    compare, size = COMPARISONS[comparison]
+    arrays = [np.arange(3)] * size
+    with pytest.raises(PeerFaultError) as caught:
+        run_parties({"a": compare, "b": lambda channel: channel.send("a", arrays)})
+    assert caught.value.peer == "b"
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, "1", b"1", [1], [], np.ones(1, np.int64)], ids=repr)
+def test_a_value_is_like_itself_only(value):
+    others = [0, 1, -1, "1", b"1", [1], [], np.ones(1, np.int64), np.ones(1, np.uint8)]
+    assert sum(alike(value, other) for other in others) == 1
+
+
+class _SmallOrder(Wrapper):
+    """Sends the point of order 4, which is on the curve, when sets are merged."""
+
+    def transmit(self, peer, message):
+        if message.step == "merge":
+            rows = np.zeros((1, 1, 32), np.uint8)
+            rows[0, 0, 0] = self.point
+            body = encode([rows])
+            message = Message(message.session, message.step, message.sequence, body)
+        self.inner.transmit(peer, message)
+
+
+@pytest.mark.parametrize("point", [0, 1, 2])
+def test_points_of_small_order_in_a_union_are_a_fault(point):
+    def wrap(transport):
+        cheat = _SmallOrder(transport)
+        cheat.point = point
+        return cheat if transport.me == "b" else transport
+
+    def party(channel):
+        return union(channel, ("a", "b"), [b"x"], Random(channel.me), longest=10)
+
+    with pytest.raises(PeerFaultError) as caught:
+        run_parties({"a": party, "b": party}, wrap=wrap)
+    assert caught.value.peer == "b"
