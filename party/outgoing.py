@@ -6,9 +6,12 @@ import threading
 from collections.abc import Iterator
 from queue import Empty, SimpleQueue
 
-from party.frames import HEARTBEAT
+from party.frames import HEARTBEAT, cut, frame_count
+from protocols.channel import Message
+from protocols.wire import size_of
 
-_QUEUE = 1 << 20  # bytes of frames that wait to be sent; few, so that they stay in the cache
+_QUEUE = 1 << 20  # bytes of short messages that wait to be sent
+_SHORT = 1 << 16  # bytes of a message that is put into the queue as a frame
 
 
 class Attempt:
@@ -19,37 +22,56 @@ class Attempt:
         self.over = False
 
 
+class _Long:
+    """A long message. It is cut by the thread that sends it, frame by frame, while its frames are
+    still in the processor's cache; whoever put it waits until the last one is cut."""
+
+    def __init__(self, message: Message, size: int) -> None:
+        self.frames = cut(message)
+        self.count = frame_count(size)
+        self.taken = threading.Event()
+
+
 class Outgoing:
     """The frames for one peer, and how far the stream to it is.
 
-    One thread puts frames; gRPC's thread takes them. Each keeps its own count of bytes, so that
+    One thread puts messages; gRPC's thread takes them. Each keeps its own count of bytes, so that
     they need no lock; the one that puts waits only when the queue is full, until half of it is gone.
     """
 
     def __init__(self, interval: float) -> None:
         self._interval = interval
-        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._queue: SimpleQueue[bytes | _Long | None] = SimpleQueue()
         self._put_bytes = 0
-        self._sent_bytes = 0
+        self._taken_bytes = 0
         self._space = threading.Event()
+        self._long: _Long | None = None
         self._last_words: bytes | None = None
         self._given_up = False
+        self.sent = 0  # frames
         self.accepted = False
         self.trouble = ""  # why the stream is not open yet
         self.ended = threading.Event()
 
     @property
-    def waiting(self) -> int:
-        """Bytes that have not been sent."""
-        return self._put_bytes - self._sent_bytes
+    def _over(self) -> bool:
+        return self._given_up or self._last_words is not None
 
-    def put(self, frame: bytes) -> None:
-        """Waits for space, unless the stream ends."""
-        if self.waiting > _QUEUE:
+    def put(self, message: Message) -> None:
+        """Returns when the message's buffers are no longer needed, or the stream is over."""
+        size = size_of(message.body)
+        if size > _SHORT:
+            self._long = long = _Long(message, size)
+            self._queue.put(long)
+            if not self._over:
+                long.taken.wait()
+            return
+        if self._put_bytes - self._taken_bytes > _QUEUE:
             self._space.clear()
-            while self.waiting > _QUEUE // 2 and self._last_words is None and not self._given_up:
+            while self._put_bytes - self._taken_bytes > _QUEUE // 2 and not self._over:
                 self._space.wait()
                 self._space.clear()
+        [frame] = cut(message)
         self._put_bytes += len(frame)
         self._queue.put(frame)
 
@@ -62,14 +84,18 @@ class Outgoing:
     def end_now(self, farewell: bytes) -> None:
         """The farewell goes out instead of what waits."""
         self._last_words = farewell
-        self._queue.put(None)
-        self._space.set()
+        self._wake()
 
     def give_up(self) -> None:
         """Nothing goes out any more."""
         self._given_up = True
+        self._wake()
+
+    def _wake(self) -> None:
         self._queue.put(None)
         self._space.set()
+        if self._long is not None:
+            self._long.taken.set()
 
     def frames(self, attempt: Attempt, first: bytes) -> Iterator[bytes]:
         """What gRPC sends: heartbeats when there is nothing else."""
@@ -77,17 +103,30 @@ class Outgoing:
         while not attempt.accepted.wait(self._interval):
             if attempt.over or self._given_up:
                 return
-        while True:
+        while not self._over:
             try:
-                frame = self._queue.get(timeout=self._interval)
-                size = len(frame or b"")
+                item = self._queue.get(timeout=self._interval)
             except Empty:
-                frame, size = HEARTBEAT, 0
-            if self._last_words is not None and not self._given_up:
-                yield self._last_words
-            if self._last_words is not None or self._given_up or frame is None:
-                return
+                yield HEARTBEAT
+                continue
+            if self._over or item is None:
+                break
+            if isinstance(item, bytes):
+                yield item
+                self.sent += 1
+                self._taken_bytes += len(item)
+                if self._put_bytes - self._taken_bytes <= _QUEUE // 2:
+                    self._space.set()
+            else:
+                yield from self._cut(item)
+        if self._last_words is not None and not self._given_up:
+            yield self._last_words
+
+    def _cut(self, long: _Long) -> Iterator[bytes]:
+        for number, frame in enumerate(long.frames, 1):
+            if number == long.count:
+                long.taken.set()
             yield frame
-            self._sent_bytes += size
-            if not self._space.is_set() and self.waiting <= _QUEUE // 2:
-                self._space.set()
+            self.sent += 1
+            if self._over:
+                return

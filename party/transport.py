@@ -25,7 +25,7 @@ from google.protobuf.message import DecodeError
 from coterie.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
 from party.explain import HOPELESS, explain
 from party.farewell import error_from, farewell_for
-from party.frames import FrameCheck, FrameError, closing, cut, opening, split
+from party.frames import FrameCheck, FrameError, closing, opening, split
 from party.outgoing import Attempt, Outgoing
 from party.spool import MEMORY, Spool
 from protocols.channel import Message
@@ -103,10 +103,9 @@ class Session:
     def transmit(self, peer: str, message: Message) -> None:
         link = self._outgoing[peer]
         self.step = message.step
-        for frame in cut(message):
-            link.put(frame)
-            if self.error:
-                raise self._raised()
+        link.put(message)
+        if self.error:
+            raise self._raised()
 
     def receive(self, peer: str) -> Message:
         link = self._incoming[peer]
@@ -199,10 +198,10 @@ class Session:
         for peer, out in self._outgoing.items():
             # The monitor ends this wait when the peer is lost before it has finished itself.
             deadline = self._clock() + self._heartbeat.deadline
-            before = out.waiting
+            before = out.sent
             while not out.ended.wait(0.05) and not self.error:
-                if out.waiting != before:
-                    before, deadline = out.waiting, self._clock() + self._heartbeat.deadline
+                if out.sent != before:
+                    before, deadline = out.sent, self._clock() + self._heartbeat.deadline
                 if self._clock() > deadline:
                     if not self._incoming[peer].finished:
                         self.fail(PeerLostError(peer, "finish", "does not take the last messages"))
