@@ -62,11 +62,15 @@ class Attribute:
         try:
             numbers = pc.cast(column, pa.float64()).to_numpy()
         except pa.ArrowInvalid:
-            row = next(i for i, text in enumerate(column.to_pylist()) if not _is_number(text))
-            value = column[row].as_py()
-            raise DataError(
-                f"{source}: row {row + 1}: column '{self.name}': '{value}' is no number", value
-            ) from None
+            # Python reads some forms that Arrow does not, such as a blank before the digits.
+            texts = column.to_pylist()
+            bad = next((i for i, text in enumerate(texts) if not _is_number(text)), None)
+            if bad is not None:
+                raise DataError(
+                    f"{source}: row {bad + 1}: column '{self.name}': '{texts[bad]}' is no number",
+                    texts[bad],
+                ) from None
+            numbers = np.array([float(text) for text in texts])
         if not np.isfinite(numbers).all():
             row = int(np.flatnonzero(~np.isfinite(numbers))[0])
             raise DataError(f"{source}: row {row + 1}: column '{self.name}' is not finite")

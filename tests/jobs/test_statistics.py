@@ -279,6 +279,18 @@ def test_numbers_must_be_numbers(tmp_path):
         run(path)
 
 
+def test_numbers_may_have_blanks_and_values_stay_with_their_holder(tmp_path):
+    table = people()
+    plain = rows_of(table)
+    table["Age"] = [f" {age}" for age in table["Age"]]
+    result = run(vertical_job(tmp_path, "count", "tables: [[Age]]", table))
+    check_table(result["tables"][0], plain, 5)
+    table["Sex"][3] = "x" * 300
+    with pytest.raises(DataError, match="goes on too long") as caught:
+        run(vertical_job(tmp_path, "count", "tables: [[Sex]]", table))
+    assert "xxx" not in caught.value.public
+
+
 def test_a_class_with_one_value_is_refused(tmp_path):
     table = people()
     table["Class"] = ["Y"] * N
