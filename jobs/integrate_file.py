@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anonymity.columns import IntervalTree, TaxonomyTree, Tree
-from anonymity.privacy import OPTIONS, model_from_options
+from anonymity.privacy_options import OPTIONS, model_from_options
 from anonymity.scores import RULES
 from anonymity.specialization import Requirement
 from anonymity.taxonomy import Taxonomy, read_taxonomy

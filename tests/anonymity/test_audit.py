@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymity.audit import Released, audit, group_numbers
-from anonymity.privacy import model_from_options
+from anonymity.privacy_options import model_from_options
 from coterie.errors import VerificationError
 
 Rows = list[tuple[str, ...]]

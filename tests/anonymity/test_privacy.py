@@ -22,8 +22,8 @@ from anonymity.privacy import (
     Model,
     RecursiveDiversity,
     Together,
-    model_from_options,
 )
+from anonymity.privacy_options import model_from_options
 
 Group = list[int]
 Plain = Callable[[Group, Group], bool]
