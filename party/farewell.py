@@ -6,7 +6,6 @@ its peers, who have no business with it; the coordinator hears it from the party
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 from coterie.errors import (
@@ -21,7 +20,6 @@ from coterie.errors import (
 from protos.party_pb2 import Farewell
 
 _MAX_TEXT = 500
-_SAID = re.compile(r", says \S+$")
 
 
 def one_line(text: str) -> str:
@@ -67,11 +65,13 @@ def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> Coter
     """The error a party ends with when `sender` has said this farewell."""
     reason, step = one_line(farewell.error), one_line(farewell.step)
     if farewell.exit_code == CancelledError.exit_code:
+        if reason.startswith(f"{sender}: "):
+            return CancelledError(reason)
         passed_on = reason.startswith(tuple(f"{name}: " for name in names))
-        return CancelledError(reason if passed_on else f"{sender}: {reason}")
+        return CancelledError(f"{reason}, says {sender}" if passed_on else f"{sender}: {reason}")
     culprit = farewell.culprit if farewell.culprit in names else sender
-    # Whoever passes on what another one said does not add its own name.
-    said = "" if culprit == sender or _SAID.search(reason) else f", says {sender}"
+    # Also where the text says who says so: that is what the sender says.
+    said = "" if culprit == sender else f", says {sender}"
     if farewell.exit_code == PeerFaultError.exit_code:
         return PeerFaultError(culprit, step, reason + said)
     if farewell.exit_code == PeerLostError.exit_code:

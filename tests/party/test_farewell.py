@@ -2,8 +2,15 @@
 
 import pytest
 
-from coterie.errors import DataError, PeerFaultError
-from party.farewell import culprit_of, describe, exit_code_of, farewell_for, one_line
+from coterie.errors import CancelledError, DataError, PeerFaultError, PeerLostError
+from party.farewell import (
+    culprit_of,
+    describe,
+    error_from,
+    exit_code_of,
+    farewell_for,
+    one_line,
+)
 from protos import party_pb2 as pb
 
 
@@ -67,3 +74,34 @@ tables: [[Sex, Age]]
     assert (decision.exit_code, "row 21: column 'Sex'" in decision.reason) == (3, True), decision
     assert "unheard-of" not in decision.reason
     assert "unheard-of" not in (houses.state("bank") / "audit.log").read_text()
+
+
+NAMES = ("bank", "card", "lender")
+
+
+@pytest.mark.parametrize("code", [PeerFaultError.exit_code, PeerLostError.exit_code])
+def test_an_accusation_bears_the_name_of_whoever_sent_it(code):
+    """Even if its text ends as if it were passed on for someone else."""
+    forged = pb.Farewell(
+        failed=True, error="sent nonsense, says card", culprit="lender", exit_code=code
+    )
+    error = error_from(forged, "bank", NAMES)
+    assert str(error) == "lender: sent nonsense, says card, says bank"
+
+
+def test_what_a_sender_says_of_itself_is_its_own():
+    own = pb.Farewell(failed=True, error="sent nonsense, says card", culprit="bank", exit_code=7)
+    assert str(error_from(own, "bank", NAMES)) == "bank: sent nonsense, says card"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("cancelled by analyst", "bank: cancelled by analyst"),
+        ("bank: cancelled by analyst", "bank: cancelled by analyst"),
+        ("card: cancelled by analyst", "card: cancelled by analyst, says bank"),
+    ],
+)
+def test_a_cancellation_bears_the_name_of_whoever_sent_it(text, line):
+    farewell = pb.Farewell(failed=True, error=text, exit_code=CancelledError.exit_code)
+    assert str(error_from(farewell, "bank", NAMES)) == line
