@@ -1,0 +1,63 @@
+"""Paper 1 §7: the joint run on Adult is that of one table, for the paper's divisions of its columns."""
+
+import numpy as np
+import pytest
+
+from anonymity.columns import IntervalTree, TaxonomyTree
+from anonymity.specialization import Requirement, specialize
+from coordinator.adult_data import CONTINUOUS, FOLDER, NAMES, PARTY_A, PARTY_B, load_adult, top
+from protocols.integrate import Plan, integrate
+from protocols.memory import run_parties
+from protocols.randomness import Random
+
+pytestmark = pytest.mark.skipif(
+    not (FOLDER / "adult.train.csv").exists(), reason="the Adult table is not at hand"
+)
+
+TWO = {"A": PARTY_A, "B": PARTY_B}
+FOUR = {  # §7.2
+    "A": ("age", "workclass", "fnlwgt", "education-num"),
+    "B": ("marital-status", "relationship", "race", "sex"),
+    "C": ("capital-gain", "hours-per-week", "native-country"),
+    "D": ("education", "occupation", "capital-loss"),
+}
+
+
+@pytest.mark.parametrize("division", [TWO, FOUR], ids=["two", "four"])
+@pytest.mark.parametrize(
+    "qids",
+    [[NAMES], [top(7)], [top(5), ("race", "sex", "workclass"), ("fnlwgt", "education", "age")]],
+    ids=["all", "top7", "three"],
+)
+def test_the_joint_run_on_adult_is_that_of_one_table(division, qids):
+    adult = load_adult()
+    requirements = tuple(Requirement(tuple(qid), 50) for qid in qids)
+    used = [name for name in NAMES if any(name in qid for qid in qids)]
+    single = specialize(adult.columns(used), adult.classes, requirements)
+    holders = {name: party for party, names in division.items() for name in names}
+    last = list(division)[-1]
+
+    def plan():
+        trees = {
+            name: IntervalTree(*CONTINUOUS[name])
+            if name in CONTINUOUS
+            else TaxonomyTree(adult.taxonomies[name])
+            for name in used
+        }
+        own = {name: holders[name] for name in used}
+        return Plan(tuple(division), trees, own, requirements, (last,), "class", turns=True)
+
+    def party(me):
+        columns = {name: adult.column(name) for name in used if holders[name] == me}
+        labels = {"class": adult.classes} if me == last else {}
+        return lambda channel: integrate(
+            channel, plan(), columns, labels, len(adult.target), Random(me)
+        )
+
+    for outcome in run_parties({me: party(me) for me in division}).values():
+        assert outcome.table.winners == single.winners
+        assert outcome.table.anonymity == single.anonymity
+        for name in used:
+            ours, theirs = outcome.table.generalized(name), single.generalized(name)
+            assert ours[1] == theirs[1]
+            assert np.array_equal(ours[0], theirs[0])
