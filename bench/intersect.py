@@ -31,6 +31,7 @@ from typing import Any
 
 TOOLS = ("openmined", "spu-ecdh", "spu-kkrt", "spu-rr22")
 ANALYST = "analyst"
+UNITS = {"seconds": "seconds", "cpu_seconds": "seconds of a processor, both parties together"}
 _LONGEST = {"openmined": 1_000_000, "spu-ecdh": 100_000}
 _MODULES = {
     "openmined": "private_set_intersection",
@@ -255,7 +256,7 @@ def ratios(found: list[dict[str, Any]], unit: str) -> dict[str, Any]:
     }
 
 
-def draw(found: list[dict[str, Any]], path: Path) -> None:
+def draw(found: list[dict[str, Any]], path: Path, unit: str) -> None:
     import matplotlib
 
     matplotlib.use("svg")
@@ -266,13 +267,13 @@ def draw(found: list[dict[str, Any]], path: Path) -> None:
     styles = {"coterie ring": "o-", "coterie oprf": "s-"}
     for tool in ("coterie ring", "coterie oprf", *TOOLS):
         points = sorted(
-            (entry["size"], entry["seconds"])
+            (entry["size"], entry[unit])
             for entry in found
-            if entry["tool"].split(",")[0] == tool and entry["parties"] == 2 and "seconds" in entry
+            if entry["tool"].split(",")[0] == tool and entry["parties"] == 2 and unit in entry
         )
         if points:
             axes.plot(*zip(*points, strict=True), styles.get(tool, "x--"), label=tool)
-    axes.set(xscale="log", yscale="log", xlabel="elements a side", ylabel="seconds")
+    axes.set(xscale="log", yscale="log", xlabel="elements a side", ylabel=UNITS[unit])
     axes.grid(which="major", alpha=0.4)
     axes.legend()
     figure.tight_layout()
@@ -294,12 +295,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--without", action="append", default=[], choices=TOOLS)
     parser.add_argument("--chart", type=Path)
+    parser.add_argument("--unit", choices=UNITS, default="seconds", help="of the chart")
+    parser.add_argument("--runs", type=Path, help="draw the output of an earlier run instead")
     options = parser.parse_args(argv)
     if options.quick:
         options.sizes, options.parties, options.several, options.budget = [10_000], [3], 2_000, ""
-    found = measure(options)
+    found = json.loads(options.runs.read_text())["runs"] if options.runs else measure(options)
     if options.chart:
-        draw(found, options.chart)
+        draw(found, options.chart, options.unit)
     machine: dict[str, Any] = {"cores": os.cpu_count(), "python": platform.python_version()}
     machine["load"] = round(os.getloadavg()[0], 1)
     result = {
