@@ -83,6 +83,15 @@ class JobService(JobsServicer):
                 return f"permitted, consent {self._config.policy.consent}"
 
             def data() -> str:
+                # Noted first: who asks about many jobs learns about the data from the answers.
+                self._audit.note(
+                    "examined",
+                    by=caller.name,
+                    certificate=caller.fingerprint,
+                    name=job[0].name,
+                    kind=job[0].kind,
+                    digest=job[0].digest,
+                )
                 return f"{check_data(self._config, job[0])[1]} records"
 
             # Data is looked at only for a job that the policy permits.

@@ -499,6 +499,24 @@ def test_describe_says_who_the_party_is_and_checks_a_job(houses):
     assert not (houses.state("bank") / "jobs").exists()  # nothing was proposed
 
 
+def test_each_look_at_the_data_is_in_the_audit_log(houses):
+    """Whoever asks about many jobs, each with another range, finds values out by the answers."""
+    houses.serve("bank")
+    log = houses.state("bank") / "audit.log"
+
+    def looks():
+        entries = map(json.loads, log.read_text().splitlines())
+        return [(e["by"], e["kind"]) for e in entries if e["event"] == "examined"]
+
+    describe(houses)
+    describe(houses, houses.job(), "stranger")
+    describe(houses, change(houses.job(), id="SSN"))
+    assert looks() == []  # the data was not looked at
+    describe(houses, houses.job())
+    describe(houses, houses.job())
+    assert looks() == [("analyst", "intersect")] * 2
+
+
 def test_describe_stops_at_the_first_check_that_fails(houses):
     houses.people("bank", ["p1", "p1"])
     houses.serve("bank")
