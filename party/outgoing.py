@@ -59,6 +59,8 @@ class Outgoing:
 
     def put(self, message: Message) -> None:
         """Returns when the message's buffers are no longer needed, or the stream is over."""
+        if self._over:
+            return
         size = size_of(message.body)
         if size > _SHORT:
             self._long = long = _Long(message, size)
