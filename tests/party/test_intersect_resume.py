@@ -12,7 +12,7 @@ NAMES = ("lender", "bank")
 
 @pytest.fixture
 def houses(tmp_path):
-    houses = Houses(tmp_path, NAMES)
+    houses = Houses(tmp_path, NAMES, (0.5, 30.0))  # the broken connection tells, not the deadline
     for at, name in enumerate(NAMES):
         houses.people(name, [f"p{i}" for i in range(3000 * at, 3000 * at + 9000)])
         houses.write(name, memory="16MB")
