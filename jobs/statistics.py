@@ -117,13 +117,18 @@ def read_precision(section: Section) -> bool:
 
 
 def statistics_columns(job: StatisticsJob, party: str) -> Columns:
-    """A party's own attributes and identifiers; the class where it has it."""
+    """A party's own attributes and identifiers; the class where it has it.
+
+    Released is what everybody is told the values of: attributes whose values the job does not
+    declare, and the class.
+    """
     own = [name for name, item in job.attributes.items() if job.horizontal or item.party == party]
     ids = job.matching.columns if job.matching else ()
     label = (job.class_name,) if job.class_name else ()
     if job.horizontal:
-        return Columns((*own, *label))
-    return Columns((*ids, *own), optional=label)
+        return Columns((*own, *label), released=label)
+    told = tuple(name for name in own if job.attributes[name].values is None)
+    return Columns((*ids, *own), released=told, optional=label)
 
 
 def prepare_columns(
@@ -135,6 +140,8 @@ def prepare_columns(
     for name in statistics_columns(job, party).used:
         if name not in job.attributes:
             continue
+        if not job.horizontal and job.attributes[name].party != party:
+            continue  # an identifier here, an attribute of another party there
         codes[name], domains[name] = job.attributes[name].encode(table.column(name), source)
         check_domain(domains[name], name, source)
     labels = None

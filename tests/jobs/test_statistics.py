@@ -6,11 +6,13 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from coordinator.simulate import simulate
 from coterie.errors import CoterieError, DataError, UsageError
-from jobs.model import load_job
+from jobs.kinds import KINDS
+from jobs.model import load_job, parse_job
 from tests.protocols.plain_models import id3, k2
 
 N = 300
@@ -320,3 +322,39 @@ def test_no_common_record_ends_the_job(tmp_path):
     (tmp_path / "card.csv").write_text(text)
     with pytest.raises(DataError, match="no record in common"):
         run(path)
+
+
+HORIZONTAL_KEYS = """
+partition: horizontal
+class: Class
+attributes: {Sex: {values: [m, f]}}
+tables: [[Sex, Class]]
+"""
+ASKED = """
+kind: count
+name: c
+parties: {bank: {}, card: {}}
+id: ID
+attributes:
+  ID: {party: bank}
+  Age: {party: bank, cuts: [30]}
+  Sex: {party: card, values: [m, f]}
+tables: [[ID, Sex]]
+"""
+
+
+def test_values_that_are_told_to_all_must_be_permitted_to_leave():
+    """Else a column that may only be used, the identifiers even, would be read by asking for counts."""
+    job = parse_job(ASKED, {})
+    assert KINDS["count"].columns(job, "bank").released == ("ID",)
+    assert KINDS["count"].columns(job, "card").released == ()
+    across = f"kind: count\nname: c\nparties: {{a: {{}}, b: {{}}}}\n{HORIZONTAL_KEYS}"
+    job = parse_job(across, {})
+    assert KINDS["count"].columns(job, "a").released == ("Class",)
+
+
+def test_an_identifier_may_be_an_attribute_of_another_party():
+    job = parse_job(ASKED, {})
+    table = pa.table({"ID": ["1", "2"], "Sex": ["m", "f"]})
+    prepared = KINDS["count"].prepare(job, "card", table, "card.csv")
+    assert set(prepared.codes) == {"Sex"}
