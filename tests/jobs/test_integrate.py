@@ -182,11 +182,9 @@ def test_suppression_leaves_out_no_more_than_it_may_and_says_how_many(tmp_path):
 @pytest.mark.parametrize("extra", ["", "max_suppression: 0.15\n", "score: discernibility\n"])
 def test_however_the_winner_is_found_the_release_is_the_same(tmp_path, extra):
     """The strategy with a generous epsilon keeps nobody back."""
+    hidden, strategy = "hide_scores: true\n", "adversary: malicious\nepsilon: 50\n"
     found = []
-    for i, keys in enumerate(
-        ["", "hide_scores: true\n", "adversary: malicious\nepsilon: 50\n"]
-        + ["adversary: malicious\nepsilon: 50\nhide_scores: true\n"]
-    ):
+    for i, keys in enumerate(["", hidden, strategy, strategy + hidden]):
         folder = tmp_path / str(i)
         folder.mkdir()
         result, out = run(folder, job=JOB_FILE + keys + extra)
