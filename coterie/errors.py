@@ -67,6 +67,8 @@ class ExpiredError(CertificateError):
 class PeerError(CoterieError):
     """Something that a named peer did, or failed to do, ended the job at a named step."""
 
+    said_by = ""  # the party that says so, where this one has not seen it itself
+
     def __init__(self, peer: str, step: str, reason: str) -> None:
         super().__init__(f"{peer}: {reason} (step '{step}')" if step else f"{peer}: {reason}")
         self.peer = peer

@@ -72,8 +72,10 @@ def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> Coter
     culprit = farewell.culprit if farewell.culprit in names else sender
     # Also where the text says who says so: that is what the sender says.
     said = "" if culprit == sender else f", says {sender}"
-    if farewell.exit_code == PeerFaultError.exit_code:
-        return PeerFaultError(culprit, step, reason + said)
-    if farewell.exit_code == PeerLostError.exit_code:
-        return PeerLostError(culprit, step, reason + said)
+    kinds: tuple[type[PeerError], ...] = (PeerFaultError, PeerLostError)
+    for kind in kinds:
+        if farewell.exit_code == kind.exit_code:
+            error = kind(culprit, step, reason + said)
+            error.said_by = sender if said else ""
+            return error
     return PeerLostError(sender, step, f"stopped: {reason}")

@@ -3,7 +3,8 @@
 The game is repeated (paper 1, §6.2): a party that gave little in one job is remembered in the next.
 Each integrate job adds one line of JSON to STATE/ledger.jsonl: the job, its end, and everybody's
 contribution as this party recomputed it from the instructions, a whole number (times 2^30). A job
-that failed adds what was given until then, and the culprit if it was a peer's fault.
+that failed adds what was given until then, and the culprit if it was a peer's fault. A fault that
+only another party tells of is noted with that party's name and counts against nobody.
 
 Lines are only ever added, and are on disk when `add` returns. A line that was torn when the machine
 died can only be the last; it is left out when reading, and cut off before the next line is added.
@@ -188,5 +189,7 @@ def note_job(config: PartyConfig, record: Record, job: Job, error: BaseException
         raise EnvironmentFaultError(f"{path}: {failure.strerror}") from None
     now = datetime.now(UTC).isoformat(timespec="seconds")
     fault = error.peer if isinstance(error, PeerFaultError) else ""
+    if isinstance(error, PeerFaultError) and error.said_by:
+        fault = f"{error.peer}, says {error.said_by}"  # written down, not counted against anybody
     entry = Entry(record.job_id, job.name, now, contributions, fault)
     Ledger(config.state, config.name).add(entry)

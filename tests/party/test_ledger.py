@@ -3,6 +3,7 @@
 import csv
 import json
 import threading
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -10,9 +11,12 @@ from click.testing import CliRunner
 
 from anonymity.scores import SCALE
 from coterie.errors import UsageError, VerificationError
+from jobs.conduct import CONTRIBUTIONS
+from jobs.kind import Workspace
 from party.cli import party
 from party.config import load_party
-from party.ledger import Entry, Ledger
+from party.farewell import error_from
+from party.ledger import Entry, Ledger, note_job
 from protos import party_pb2 as pb
 from tests.papers.loans import JOB, ROWS, SEX
 
@@ -148,6 +152,26 @@ def run_loans(houses, **keys):
     ends = {name: coordinator.end(job_id, name) for name in COLUMNS}
     assert {e.state for e in ends.values()} == {pb.FINISHED}, ends
     return json.loads(coordinator.fetch(job_id, "bank")["summary.json"])["result"]
+
+
+@pytest.mark.parametrize(
+    ("sender", "fault", "faults"),
+    [("lender", "lender", 1), ("clinic", "lender, says clinic", 0)],
+)
+def test_an_accusation_by_another_party_counts_against_nobody(tmp_path, sender, fault, faults):
+    words = pb.Farewell(failed=True, error="sent nonsense", culprit="lender", exit_code=7)
+    error = error_from(words, sender, ("bank", "clinic", "lender"))
+    workspace = Workspace(tmp_path / "job")
+    workspace.create()
+    given = json.dumps({"bank": 5, "clinic": 5, "lender": 5})
+    (workspace.kept / CONTRIBUTIONS).write_text(given)
+    record = SimpleNamespace(workspace=workspace, job_id="1")
+    config = SimpleNamespace(state=tmp_path, name="bank")
+    note_job(config, record, SimpleNamespace(name="loans"), error)
+    ledger = Ledger(tmp_path, "bank")
+    assert [e.fault for e in ledger.entries()] == [fault]
+    assert ledger.balances()["lender"].faults == faults
+    assert ledger.balances()["clinic"].faults == 0
 
 
 def test_servers_keep_a_ledger_show_it_and_refuse_who_owes_too_much(lenders):
