@@ -10,8 +10,7 @@ from party.frames import HEARTBEAT, cut, frame_count
 from protocols.channel import Message
 from protocols.wire import size_of
 
-_QUEUE = 1 << 20  # bytes of short messages that wait to be sent
-_SHORT = 1 << 16  # bytes of a message that is put into the queue as a frame
+_QUEUE = 1 << 20  # bytes of messages of one frame that wait to be sent
 
 
 class Attempt:
@@ -23,7 +22,7 @@ class Attempt:
 
 
 class _Long:
-    """A long message. It is cut by the thread that sends it, frame by frame, while its frames are
+    """A message of several frames. It is cut by the thread that sends it, so that each frame is
     still in the processor's cache; whoever put it waits until the last one is cut."""
 
     def __init__(self, message: Message, size: int) -> None:
@@ -62,7 +61,7 @@ class Outgoing:
         if self._over:
             return
         size = size_of(message.body)
-        if size > _SHORT:
+        if frame_count(size) > 1:
             self._long = long = _Long(message, size)
             self._queue.put(long)
             if not self._over:
