@@ -35,6 +35,7 @@ from protocols.channel import Channel
 from protocols.randomness import Random
 
 DEFAULT_BITS = 3072
+MOST_BITS = 16384  # of a peer's key
 THREADS = 2
 
 Ciphertexts: TypeAlias = list[Any]  # of gmpy2.mpz, which has no type stubs
@@ -277,6 +278,8 @@ def receive_key(channel: Channel, peer: str, minimum_bits: int = DEFAULT_BITS) -
         raise channel.fault(
             peer, f"sent a Paillier key of {n.bit_length()} bits; at least {minimum_bits} are asked"
         )
+    if n.bit_length() > MOST_BITS:  # before it is tested, which takes the cube of its length
+        raise channel.fault(peer, f"sent a Paillier key of {n.bit_length()} bits, over {MOST_BITS}")
     if n % 2 == 0 or gmpy2.is_prime(n) or gmpy2.is_power(n):
         raise channel.fault(peer, "sent a Paillier modulus that is not a product of two primes")
     if not 1 < base < n - 1 or gmpy2.gcd(base, n) != 1:

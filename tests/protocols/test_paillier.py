@@ -153,6 +153,7 @@ def test_ciphertexts_that_are_none_are_the_peers_fault(rows, reason: str) -> Non
     ("values", "reason"),
     [
         ((N, 4), "at least 3072 are asked"),
+        ((3 << 16383, 4), "of 16385 bits, over 16384"),
         ((b"key",), "something else than a Paillier key"),
         ((2**3072 + 4, 4), "not a product of two primes"),
         ((3 ** (2 * 970), 4), "not a product of two primes"),
