@@ -159,7 +159,7 @@ def test_ciphertexts_that_are_none_are_the_peers_fault(rows, reason: str) -> Non
         ((3 ** (2 * 970), 4), "not a product of two primes"),
         (((2**1279 - 1) * (2**2203 - 1), 2**1279 - 1), "base that is outside the group"),
     ],
-    ids=["small", "bytes", "even", "a-power", "base-not-a-unit"],
+    ids=["small", "huge", "bytes", "even", "a-power", "base-not-a-unit"],
 )
 def test_a_bad_key_is_the_peers_fault(values, reason: str) -> None:
     with pytest.raises(PeerFaultError, match=reason):
