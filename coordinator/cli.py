@@ -168,7 +168,7 @@ def doctor(job: Path, identity: Path, as_json: bool) -> int:
 @click.argument("folder", type=click.Path(path_type=Path))
 @_JSON
 def verify(folder: Path, as_json: bool) -> None:
-    """Check a release again: its requirement, and the parties' signed transcripts."""
+    """Check a release again: that it holds what its job and its result promise."""
     from coordinator.verify import verify as work
 
     result = work(folder)
