@@ -23,7 +23,7 @@ from jobs.model import Job
 from protocols.channel import Channel, Transport
 from protocols.randomness import Random
 from protocols.wire import alike
-from protocols.wrappers import Metered, Traced, Traffic
+from protocols.wrappers import Metered, Traffic
 
 SUMMARY = "summary.json"
 FINISH = "finish"  # the step that is reported last
@@ -54,7 +54,7 @@ def run_party(
 
     `kind` replaces the job's own, for simulations of parties that deviate.
     """
-    metered = Metered(Traced(transport))
+    metered = Metered(transport)
     seconds: dict[str, float] = {}
     last = [("prepare", clock())]
 

@@ -36,6 +36,7 @@ from protocols.set_union import union
 from protocols.shared_counts import RING_BITS
 
 MAX_VALUES = 4096  # of one attribute
+MAX_CLASSES = 256  # values of a class, and what hides how many of them a party has
 LONGEST_VALUE = 200  # bytes of a value that parties tell each other
 
 
@@ -149,6 +150,11 @@ def prepare_columns(
         label = Attribute(job.class_name, None, None)
         label_codes, values = label.encode(table.column(job.class_name), source)
         check_domain(values, job.class_name, source)
+        if len(values) > MAX_CLASSES:
+            raise DataError(
+                f"{source}: column '{job.class_name}' has {len(values)} values; "
+                f"a class has at most {MAX_CLASSES}"
+            )
         labels = Labels(label_codes, values)
     identifiers = None
     if job.matching:
@@ -287,9 +293,17 @@ def _begin_horizontal(
         values = [value.encode() for value in labels.values]
         with channel.step("class"):
             joint = union(
-                channel, job.party_names, values, rng.fork("class"), longest=LONGEST_VALUE
+                channel,
+                job.party_names,
+                values,
+                rng.fork("class"),
+                longest=LONGEST_VALUE,
+                pad_to=MAX_CLASSES,
             )
-        ordered = tuple(value.decode() for value in joint)
+        try:
+            ordered = tuple(value.decode() for value in joint)
+        except UnicodeDecodeError:
+            raise DataError("some party's class has a value that is no text") from None
         place = np.array([ordered.index(value) for value in labels.values], np.int32)
         labels = Labels(place[labels.codes], ordered)
     domains = {name: item.values or () for name, item in job.attributes.items()}

@@ -2,7 +2,7 @@
 
     class: Class
     max_depth: 4
-    minimum: 20           a node with fewer records is a leaf
+    minimum: 20           a node with fewer records is a leaf, with the class of the node above it
     minimum_gain: 0.01    optional: a split must lower the entropy by so much a record (nats)
     prune: false          true: splits whose leaves all have one class are taken back
     precision: standard   or high: scores to six digits, by Paillier, more slowly
@@ -104,6 +104,8 @@ class Tree(StatisticsKind):
         if hides:
             joined = _numbered(job, joined, channel.me, rng.fork("numbers"), workspace)
         records = total_records(job, joined, channel, rng)
+        if records < job.minimum:
+            raise DataError(f"{records} records are fewer than the minimum of {job.minimum}")
         plan = Plan(
             job.party_names,
             job.servers,

@@ -40,8 +40,8 @@ def leaf_circuit(classes: int, minimum: int) -> Circuit:
     """From a node's counts of each class, and its parent's class as input `inherited`.
 
     `leaf` is set when the node has fewer than `minimum` records or records of one class only;
-    `label` is the most frequent class, the first of several, or the parent's where there are no
-    records.
+    `label` is the most frequent class, the first of several, or the parent's where there are fewer
+    than `minimum` records: the class of so few is nobody's business.
     """
     builder = Builder()
     width = max(1, (classes - 1).bit_length())
@@ -58,5 +58,5 @@ def leaf_circuit(classes: int, minimum: int) -> Circuit:
     few = builder.less(total, builder.constant(minimum, WIDTH))
     _, label = builder.maximum(counts)
     builder.output("leaf", [builder.either(few, builder.invert(mixed))])
-    builder.output("label", builder.choose(seen, builder.extend(label, width), inherited))
+    builder.output("label", builder.choose(few, inherited, builder.extend(label, width)))
     return builder.build()

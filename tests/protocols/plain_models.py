@@ -23,7 +23,8 @@ def majority(rows, label, labels):
 def id3(rows, domains, label, max_depth, minimum, inherited=None, gaps=None):
     """The tree as result.json writes it. `gaps` collects best-against-second score distances."""
     labels = domains[label]
-    mine = majority(rows, label, labels) if rows else inherited
+    enough = rows and len(rows) >= minimum  # fewer have the class of their parent
+    mine = majority(rows, label, labels) if enough else inherited or labels[0]
     attributes = [name for name in domains if name != label]
     if (
         len(rows) < minimum

@@ -50,5 +50,5 @@ def test_leaves_and_their_classes(nodes, minimum, data):
     )
     for at, node in enumerate(nodes):
         assert found["leaf"][at, 0] == (sum(node) < minimum or sum(c > 0 for c in node) <= 1)
-        expected = node.index(max(node)) if any(node) else parents[at]
+        expected = node.index(max(node)) if sum(node) >= minimum else parents[at]
         assert from_bits(found["label"])[at] == expected

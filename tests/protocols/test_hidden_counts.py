@@ -40,11 +40,11 @@ def test_leaves_are_told_to_everybody():
 
     def decide(group, share):
         flat = None if share is None else share.reshape(-1)
-        return group.leaves(flat, 5, 3, [2, 0, 0, 0, 0], 4)
+        return group.leaves(flat, 5, 3, [2, 1, 0, 0, 0], 4)
 
     for leaf, label in run(decide, nodes).values():
         assert leaf.tolist() == [True, True, False, True, False]
-        assert label.tolist() == [2, 0, 1, 0, 2]
+        assert label.tolist() == [2, 0, 1, 0, 2]  # too few records: the parent's class
 
 
 def test_opened_counts_are_the_counts():

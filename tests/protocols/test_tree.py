@@ -34,7 +34,7 @@ class OpenDecisions:
     def leaves(self, counts, nodes, classes, inherited, minimum):
         table = self.open(counts).reshape(nodes, classes)
         leaf = (table.sum(1) < minimum) | ((table > 0).sum(1) <= 1)
-        return leaf, np.where(table.sum(1) > 0, table.argmax(1), inherited)
+        return leaf, np.where(table.sum(1) >= minimum, table.argmax(1), inherited)
 
     def split(self, tables, nodes, sizes, classes):
         values, chosen, at = self.open(tables), [], 0
