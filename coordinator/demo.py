@@ -200,6 +200,7 @@ def _party_file(name: str, layout: Layout) -> str:
     columns = population.COLUMNS[name]
     used = ", ".join((population.ID, *columns, population.CLASS))
     released = ", ".join((*columns, population.CLASS))
+    raw = ", ".join(_RAW.get(name, ()))
     peers = "\n".join(f"  {other}: {{address: {layout.addresses[other]}}}" for other in others)
     return f"""\
 # The server of one organisation: `coterie party serve party.yaml`. Paths are relative to this file.
@@ -220,6 +221,7 @@ policy:                           # what is not listed is refused
   columns:
     use: [{used}]
     release: [{released}]
+    raw: [{raw}]{" " * max(1, 23 - len(raw))}# may leave as it is, in no qid
   smallest_k: {SMALLEST_K}
   consent: auto                   # manual: the operator says yes with `coterie party approve`
 """
@@ -244,6 +246,7 @@ id: {population.ID}
 {_JOBS[kind]}"""
 
 
+_RAW = {"lender": ("Children",), "card": ("Late",)}  # in no qid of the job below
 _JOBS = {
     "intersect": "",
     "integrate": f"""\

@@ -63,6 +63,7 @@ class Integrate:
             used=(*job.matching.columns, *own),
             released=own,
             optional=() if job.class_name is None else (job.class_name,),
+            raw=tuple(attribute.name for attribute in job.of_party(party) if not attribute.in_qid),
         )
 
     def smallest_k(self, job: IntegrateJob) -> int | None:

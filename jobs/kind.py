@@ -27,11 +27,13 @@ class Columns:
     """What a job wants of one party's table, for the party's policy to judge.
 
     `optional` columns are used and released where the table has them and the policy permits both.
+    `raw` are those of `released` that leave as they are, record by record, in no group of k.
     """
 
     used: tuple[str, ...]
     released: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
+    raw: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -171,18 +171,16 @@ def _policy(node: Node) -> Policy:
         for item in kinds.items():
             item.choice(*KIND_NAMES)
     columns = section.optional("columns")
-    use: frozenset[str] = frozenset()
-    release: frozenset[str] = frozenset()
+    listed: dict[str, frozenset[str]] = {}
     if columns is not None:
         inner = columns.section()
-        use, release = _names(inner, "use"), _names(inner, "release")
+        listed = {key: _names(inner, key) for key in ("use", "release", "raw")}
         inner.close()
     policy = Policy(
         coordinators=_names(section, "coordinators"),
         kinds=_names(section, "kinds"),
         peers=_names(section, "peers"),
-        use=use,
-        release=release,
+        **listed,
         smallest_k=section.read("smallest_k", lambda n: n.integer(minimum=1), None),
         most_owed=section.read("most_owed", lambda n: n.number(minimum=0), None),
         consent=section.read("consent", lambda n: n.choice("auto", "manual"), "manual"),

@@ -18,6 +18,7 @@ class Policy:
     peers: frozenset[str] = frozenset()
     use: frozenset[str] = frozenset()
     release: frozenset[str] = frozenset()
+    raw: frozenset[str] = frozenset()
     smallest_k: int | None = None
     most_owed: float | None = None
     consent: str = "manual"
@@ -39,6 +40,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_missing("peers", "the party", others, policy.peers),
         *_missing("columns.use", "the column", wanted.used, policy.use),
         *_missing("columns.release", "the column", wanted.released, policy.release),
+        *_judge_raw(policy, wanted.raw),
     ]
     smallest = kind.smallest_k(job)
     if smallest is not None:
@@ -51,6 +53,14 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
                 f"policy.smallest_k is {policy.smallest_k}, and the job releases groups of {smallest}"
             )
     return refusals
+
+
+def _judge_raw(policy: Policy, raw: Collection[str]) -> list[str]:
+    """No k protects a column that leaves as it is, so it needs a permission of its own."""
+    names = ", ".join(f"'{name}'" for name in raw if name not in policy.raw)
+    if not names:
+        return []
+    return [f"policy.columns.raw does not list {names}, which the job releases as it is"]
 
 
 def _missing(rule: str, what: str, wanted: Collection[str], allowed: Collection[str]) -> list[str]:

@@ -11,11 +11,13 @@ from party.policy import Policy
 from party.transport import Heartbeat
 from tests.party.authority import Authority
 
+COLUMNS = {"use": ["ID"], "release": ["Sex", "Job"], "raw": ["Job"]}
+
 
 def test_a_party_file_is_read(houses):
     peers = houses.party_file("bank")["peers"]
     peers["lender"]["certificate"] = "certs/lender.crt"
-    houses.write("bank", peers=peers, memory="64MB", policy={"smallest_k": 4})
+    houses.write("bank", peers=peers, memory="64MB", policy={"smallest_k": 4, "columns": COLUMNS})
     config = load_party(houses.path("bank"))
     assert config.name == "bank"
     assert config.listen == config.own_address == f"127.0.0.1:{houses.ports['bank']}"
@@ -32,7 +34,8 @@ def test_a_party_file_is_read(houses):
         kinds=frozenset({"intersect"}),
         peers=frozenset({"lender", "card"}),
         use=frozenset({"ID"}),
-        release=frozenset(),
+        release=frozenset({"Sex", "Job"}),
+        raw=frozenset({"Job"}),
         smallest_k=4,
         consent="auto",
     )

@@ -15,6 +15,7 @@ ALL = Policy(
     peers=frozenset({"bank", "card"}),
     use=frozenset({"ID", "Sex", "Job"}),
     release=frozenset({"Sex", "Job"}),
+    raw=frozenset({"Job"}),
     smallest_k=4,
     consent="auto",
 )
@@ -23,14 +24,14 @@ JOB = Job("plain", "test", PARTIES, "", {})
 
 
 class PlainKind:
-    """A kind that wants three columns, releases two, in groups of k."""
+    """A kind that wants three columns, releases two, one of them in groups of k."""
 
     def __init__(self, k):
         self.k = k
 
     def columns(self, job, party):
         assert party == "lender"
-        return Columns(used=("ID", "Sex", "Job"), released=("Sex", "Job"))
+        return Columns(used=("ID", "Sex", "Job"), released=("Sex", "Job"), raw=("Job",))
 
     def smallest_k(self, job):
         return self.k
@@ -63,6 +64,7 @@ def test_the_default_policy_refuses_for_every_rule(kind):
         "policy.columns.use",
         "policy.columns.release",
         "policy.columns.release",
+        "policy.columns.raw",
         "policy.smallest_k",
     ]
 
@@ -74,6 +76,7 @@ RULES = {
     "peers": (frozenset({"bank"}), ["policy.peers does not list the party 'card'"]),
     "use": (frozenset({"ID", "Sex"}), ["policy.columns.use does not list the column 'Job'"]),
     "release": (frozenset({"Job"}), ["policy.columns.release does not list the column 'Sex'"]),
+    "raw": (NOBODY, ["policy.columns.raw does not list 'Job', which the job releases as it is"]),
     "smallest_k": (5, ["policy.smallest_k is 5, and the job releases groups of 4"]),
 }
 
