@@ -23,7 +23,7 @@ from coterie.errors import (
 from jobs.model import Job, PartyEntry, load_job
 
 CONNECT_SECONDS = 10.0
-# Certificates are made a few minutes back, and transcripts are read side by side.
+# Certificates are made a few minutes back.
 LARGEST_SKEW = 60.0
 _CHECK_CODES = {
     "coordinator": RefusedError.exit_code,

@@ -12,7 +12,6 @@ Everything is computed again from `release.csv` and the job that is kept beside 
 
 The first thing that is not so is a `VerificationError`. Scores are compared unless records were
 suppressed, which the scores may have counted, or unless they depend on the course of the run.
-The parties' signed transcripts are not checked here.
 """
 
 from __future__ import annotations
