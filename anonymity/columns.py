@@ -190,7 +190,12 @@ def categorical_column(
         row = int(np.isin(raw, missing).argmax())
         value = values[raw[row]]
         reason = "is not a leaf of its taxonomy" if value in inner else "is not in its taxonomy"
-        raise DataError(f"{source}: row {row + 1}: column '{name}': '{value}' {reason}", value)
+        raise DataError(
+            f"{source}: row {row + 1}: column '{name}': '{value}' {reason}",
+            value,
+            # One text for both reasons: which of them it is would tell about the value.
+            outline=f"{source}: column '{name}': a value is not a leaf of its taxonomy",
+        )
     table = np.array([number[value] for value in values], code_type(len(taxonomy.leaves)))
     return CategoricalColumn(name, table[raw] if len(raw) else table, taxonomy)
 

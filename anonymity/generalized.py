@@ -102,7 +102,8 @@ def models_of(
         try:
             model = requirement.model.for_values(column.values)
         except ValueError as error:
-            raise DataError(f"{_named(j, requirement)}: {error}") from None
+            private = getattr(error, "value", None)
+            raise DataError(f"{_named(j, requirement)}: {error}", private) from None
         overall = np.bincount(column.codes, minlength=len(column.values)).astype(np.int64)
         if not model.holds(overall[None, :], overall).all():
             raise DataError(

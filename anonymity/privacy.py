@@ -282,6 +282,14 @@ class ConfidenceBounding(Model):
         return (shares <= bounds).all(axis=1)
 
 
+class UnlistedValueError(ValueError):
+    """A sensitive value that `order` does not have. The value is for the data's holder alone."""
+
+    def __init__(self, value: str) -> None:
+        super().__init__(f"order lacks the value '{value}'")
+        self.value = value
+
+
 @dataclass(frozen=True)
 class Closeness(Model):
     """t-closeness: the sensitive values of a group are distributed as in the table, up to t.
@@ -315,7 +323,7 @@ class Closeness(Model):
         if self.order is not None:
             for value in values:
                 if value not in self.order:
-                    raise ValueError(f"order lacks the value '{value}'")
+                    raise UnlistedValueError(value)
             places = [float(self.order.index(value)) for value in values]
         else:
             try:

@@ -7,6 +7,8 @@ paragraph for each.
 
 from __future__ import annotations
 
+import re
+
 INTERNAL = 70
 INTERRUPTED = 130
 
@@ -27,17 +29,27 @@ class DataError(CoterieError):
     """A table or a taxonomy cannot be used as it is; names file, row and column.
 
     `private` is the value in the message, if there is one. Only the holder of the data sees it:
-    `public` is the message for everyone else, with the value left out.
+    `public` is the message for logs, with the value left out. `outline` leaves out the rows, too:
+    whoever chooses ranges and taxonomies could read values from the rows that do not fit.
     """
 
     exit_code = 3
 
-    def __init__(self, message: str, private: object = None) -> None:
+    def __init__(self, message: str, private: object = None, outline: str | None = None) -> None:
         super().__init__(message)
         self.public = message
         if private is not None:
             quoted = f"'{private}'"
             self.public = message.replace(quoted if quoted in message else str(private), "…")
+        self.outline = _without_rows(self.public) if outline is None else outline
+
+
+def _without_rows(text: str) -> str:
+    more = "(?: and [0-9]+ more)?"
+    repeats = "[0-9]+ repeats [0-9]+"
+    text = re.sub(rf"\brow {repeats}(?:, {repeats})*{more}", "identifiers are repeated", text)
+    text = re.sub(rf"\brows? [0-9]+(?:, [0-9]+)*{more}: ", "", text)
+    return re.sub(r"\brow #?[0-9]+", "a row", text, flags=re.IGNORECASE)
 
 
 class RefusedError(CoterieError):

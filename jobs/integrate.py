@@ -104,7 +104,8 @@ class Integrate:
                 try:
                     requirement.model.check(own.values)
                 except ValueError as error:
-                    raise DataError(f"{source}: column '{name}': {error}") from None
+                    private = getattr(error, "value", None)
+                    raise DataError(f"{source}: column '{name}': {error}", private) from None
         largest = max(requirement.k for requirement in job.requirements)
         if table.num_rows < largest:
             raise DataError(

@@ -103,7 +103,9 @@ class CsvFile:
         try:  # again in one thread, which makes Arrow tell the row
             return self._parse(columns, threads=False)
         except pa.ArrowInvalid as error:
-            raise DataError(f"{self}: {_explain(str(error), header)}") from None
+            text, quoted = _explain(str(error), header), " ".join(str(error).split())
+            # Arrow's own words may hold a value.
+            raise DataError(f"{self}: {text}", quoted if quoted in text else None) from None
 
     def _header(self) -> list[str]:
         try:

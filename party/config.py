@@ -184,6 +184,10 @@ def _policy(node: Node) -> Policy:
         smallest_k=section.read("smallest_k", lambda n: n.integer(minimum=1), None),
         most_owed=section.read("most_owed", lambda n: n.number(minimum=0), None),
         consent=section.read("consent", lambda n: n.choice("auto", "manual"), "manual"),
+        explain=section.read("explain", lambda n: n.choice("columns", "rows"), Policy.explain),
+        examinations=section.read(
+            "examinations", lambda n: n.integer(minimum=1), Policy.examinations
+        ),
     )
     section.close()
     return policy

@@ -1,7 +1,8 @@
 """How an error travels: what a party tells the others when it ends, and what they make of it.
 
 Texts of a peer are shortened to one printable line. An error of a party's own data is not told to
-its peers, who have no business with it; the coordinator hears it from the party itself.
+its peers, who have no business with it; the coordinator hears it from the party itself, without
+the rows unless the party's policy says `explain: rows`.
 """
 
 from __future__ import annotations
@@ -33,11 +34,18 @@ def exit_code_of(error: BaseException) -> int:
 
 
 def describe(error: BaseException) -> str:
-    """The line for the coordinator and the logs: no value of the table is in it."""
+    """The line for the party's own logs: no value of the table is in it."""
     if isinstance(error, CoterieError):
         return one_line(error.public if isinstance(error, DataError) else str(error))
     # The text of an unforeseen error may hold data.
     return f"internal error ({type(error).__name__}); the server's log has the details"
+
+
+def tell(error: BaseException, explain: str) -> str:
+    """The line for the coordinator, by `policy.explain`: "rows" or "columns"."""
+    if explain == "rows" or not isinstance(error, DataError) or error.outline == error.public:
+        return describe(error)
+    return f"{one_line(error.outline)} (the row is in the party's log)"
 
 
 def culprit_of(error: BaseException, me: str) -> str:

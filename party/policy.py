@@ -22,11 +22,26 @@ class Policy:
     smallest_k: int | None = None
     most_owed: float | None = None
     consent: str = "manual"
+    explain: str = "columns"
+    examinations: int = 100
 
 
 def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
     """Why this coordinator may not propose anything at all; empty if it may."""
     return _missing("coordinators", "the coordinator", [coordinator], policy.coordinators)
+
+
+def judge_examinations(policy: Policy, coordinator: str, lately: int) -> list[str]:
+    """Why data is not looked at once more for this coordinator, for whom it was `lately`.
+
+    Each answer about the data tells a little; whoever asks often enough learns much.
+    """
+    if lately < policy.examinations:
+        return []
+    return [
+        f"policy.examinations is {policy.examinations}, and the data was checked {lately} times "
+        f"for '{coordinator}' within an hour"
+    ]
 
 
 def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:

@@ -36,7 +36,8 @@ class Record:
     folder: Path
     job: Job | None = None
     state: Any = State.STATE_UNSPECIFIED
-    reason: str = ""
+    reason: str = ""  # for the operator
+    told: str = ""  # for the coordinator
     exit_code: int = 0
     culprit: str = ""
     records: int = 0
@@ -93,6 +94,7 @@ class Book:
             record = self._records[job_id]
             record.state = State.Value(entry["state"])
             record.reason = entry.get("reason", "")
+            record.told = entry.get("told", record.reason)
             record.exit_code = entry.get("exit_code", 0)
             record.culprit = entry.get("culprit", "")
             record.records = entry.get("records", record.records)
@@ -162,14 +164,18 @@ class Book:
         *,
         expected: set[Any] | None = None,
         reason: str = "",
+        told: str | None = None,
         exit_code: int = 0,
         culprit: str = "",
     ) -> bool:
         """Moves the job to a state, unless it has ended or is not in an expected one.
 
+        The coordinator is `told` the reason, where nothing else is given.
+
         Raises `EnvironmentFaultError`, and changes nothing, when the journal cannot be written; but
         a job that ends has ended, written down or not.
         """
+        told = reason if told is None else told
         with record.changed:
             if record.state in ENDED or (expected is not None and record.state not in expected):
                 return False
@@ -179,6 +185,7 @@ class Book:
                     "state",
                     state=State.Name(state),
                     reason=reason,
+                    told=told,
                     exit_code=exit_code,
                     culprit=culprit,
                     records=record.records,
@@ -187,7 +194,8 @@ class Book:
                 if state not in ENDED:
                     raise
             record.state = state
-            record.reason, record.exit_code, record.culprit = reason, exit_code, culprit
+            record.reason, record.told = reason, told
+            record.exit_code, record.culprit = exit_code, culprit
             if state == State.RUNNING:
                 record.began = self._clock()
             if state in ENDED:
@@ -226,7 +234,7 @@ class Book:
             sent_bytes=last.sent_bytes,
             received_bytes=last.received_bytes,
             seconds=self.seconds(record),
-            error=record.reason,
+            error=record.told,
             exit_code=record.exit_code,
             culprit=record.culprit,
         )

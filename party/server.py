@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import logging
+import time
+from collections.abc import Callable
 from concurrent import futures
 from pathlib import Path
 from typing import IO
@@ -35,7 +37,7 @@ _OPTIONS = (
 class PartyServer:
     """The server of one organisation."""
 
-    def __init__(self, config: PartyConfig) -> None:
+    def __init__(self, config: PartyConfig, clock: Callable[[], float] = time.monotonic) -> None:
         self.config = config
         self._lock = _prepare_state(config.state)
         self._audit = AuditLog(config.state / "audit.log")
@@ -50,7 +52,7 @@ class PartyServer:
             options=_OPTIONS,
             maximum_concurrent_rpcs=_THREADS,
         )
-        service = JobService(config, self._book, self._audit, self._worker, self._caller)
+        service = JobService(config, self._book, self._audit, self._worker, self._caller, clock)
         add_JobsServicer_to_server(service, self._server)  # type: ignore[no-untyped-call]
         self._server.add_generic_rpc_handlers((self._peers,))
         self._health = health.HealthServicer()

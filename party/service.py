@@ -18,13 +18,15 @@ import grpc
 from coterie.errors import (
     CancelledError,
     CoterieError,
+    DataError,
     EnvironmentFaultError,
     RefusedError,
     UsageError,
 )
 from jobs.model import Job, parse_job
 from party.config import PartyConfig
-from party.farewell import describe, one_line
+from party.examinations import Examinations
+from party.farewell import describe, one_line, tell
 from party.identity import Caller
 from party.journal import AuditLog
 from party.policy import judge_coordinator
@@ -49,12 +51,14 @@ class JobService(JobsServicer):
         audit: AuditLog,
         worker: Worker,
         identify: Callable[[grpc.ServicerContext], Caller],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._config = config
         self._book = book
         self._audit = audit
         self._worker = worker
         self._identify = identify
+        self._examinations = Examinations(config.policy, clock)
 
     # Before a job.
 
@@ -67,7 +71,9 @@ class JobService(JobsServicer):
                 checks.append(pb.Check(name=name, ok=True, detail=what()))
                 return True
             except CoterieError as error:
-                checks.append(pb.Check(name=name, ok=False, detail=describe(error)))
+                told = tell(error, self._config.policy.explain)
+                checks.append(pb.Check(name=name, ok=False, detail=told))
+                log.info("examined for %s: %s: %s", caller.name, name, describe(error))
                 return False
 
         if request.job_yaml and check("coordinator", lambda: self._check_coordinator(caller)):
@@ -83,6 +89,7 @@ class JobService(JobsServicer):
                 return f"permitted, consent {self._config.policy.consent}"
 
             def data() -> str:
+                self._examinations.add(caller.name)
                 # Noted first: who asks about many jobs learns about the data from the answers.
                 self._audit.note(
                     "examined",
@@ -92,7 +99,16 @@ class JobService(JobsServicer):
                     kind=job[0].kind,
                     digest=job[0].digest,
                 )
-                return f"{check_data(self._config, job[0])[1]} records"
+                try:
+                    return f"{check_data(self._config, job[0])[1]} records"
+                except DataError as error:
+                    self._audit.note(
+                        "data refused",
+                        by=caller.name,
+                        digest=job[0].digest,
+                        reason=describe(error),
+                    )
+                    raise
 
             # Data is looked at only for a job that the policy permits.
             check("job", parse) and check("policy", policy) and check("data", data)
@@ -130,6 +146,7 @@ class JobService(JobsServicer):
             facts.update(name=job.name, kind=job.kind, digest=job.digest)
             check_parties(self._config, job)
             check_policy(self._config, job, caller.name)
+            self._examinations.add(caller.name)
             prepared, record.records = check_data(self._config, job)
             self._book.store(record)
             if self._config.policy.consent == "auto":
@@ -141,20 +158,24 @@ class JobService(JobsServicer):
                     record, State.WAITING, reason="waits for the operator's consent"
                 )
         except Exception as error:
-            decision = self._refusal(error)
+            decision, reason = self._refusal(error), describe(error)
             if record is not None:
                 record.job = None
                 self._book.set_state(
-                    record, State.REFUSED, reason=decision.reason, exit_code=decision.exit_code
+                    record,
+                    State.REFUSED,
+                    reason=reason,
+                    told=decision.reason,
+                    exit_code=decision.exit_code,
                 )
         else:
-            decision = _decision(record)
+            decision, reason = _decision(record), record.reason
         try:
             self._audit.note(
-                "proposed", **facts, decision=State.Name(decision.state), reason=decision.reason
+                "proposed", **facts, decision=State.Name(decision.state), reason=reason
             )
         except EnvironmentFaultError as error:  # what cannot be accounted for is not accepted
-            decision = self._refusal(error)
+            decision, reason = self._refusal(error), describe(error)
             if record is not None:
                 self._worker.stop(record, error)
         log.info(
@@ -162,7 +183,7 @@ class JobService(JobsServicer):
             facts["job"],
             caller.name,
             State.Name(decision.state).lower(),
-            decision.reason,
+            reason,
         )
         return decision
 
@@ -177,7 +198,7 @@ class JobService(JobsServicer):
             log.exception("a proposed job could not be checked")
         return pb.Decision(
             state=State.REFUSED,
-            reason=describe(error),
+            reason=tell(error, self._config.policy.explain),
             exit_code=getattr(error, "exit_code", 70),
         )
 
@@ -347,7 +368,7 @@ def _tail(events: list[tuple[int, pb.Event]], seen: int) -> list[tuple[int, pb.E
 def _decision(record: Record) -> pb.Decision:
     return pb.Decision(
         state=record.state,
-        reason=record.reason,
+        reason=record.told,
         exit_code=record.exit_code,
         records=record.records,
     )

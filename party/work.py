@@ -22,7 +22,7 @@ from jobs.model import Job
 from jobs.runner import Progress, run_party
 from jobs.sources import read_wanted
 from party.config import PartyConfig
-from party.farewell import culprit_of, describe, exit_code_of, one_line
+from party.farewell import culprit_of, describe, exit_code_of, one_line, tell
 from party.journal import AuditLog
 from party.ledger import Ledger, note_job
 from party.peers import PeerService
@@ -182,15 +182,16 @@ class Worker:
 
     def _end(self, record: Record, error: BaseException | None) -> None:
         if error is None:
-            state, reason, code, culprit = State.FINISHED, "", 0, ""
+            state, reason, told, code, culprit = State.FINISHED, "", "", 0, ""
         else:
             if isinstance(error, PeerError) and not error.step:
                 error = type(error)(error.peer, record.step, error.reason)
             state = State.CANCELLED if isinstance(error, CancelledError) else State.FAILED
             reason, code = describe(error), exit_code_of(error)
+            told = tell(error, self._config.policy.explain)
             culprit = culprit_of(error, self._config.name)
         changed = self._book.set_state(
-            record, state, reason=reason, exit_code=code, culprit=culprit
+            record, state, reason=reason, told=told, exit_code=code, culprit=culprit
         )
         if changed:
             last = record.events[-1][1]

@@ -78,7 +78,7 @@ def test_a_coordinator_that_is_not_listed_is_refused(organisations, tmp_path):
     assert "policy.coordinators does not list the coordinator 'stranger'" in done.error
 
 
-def test_bad_data_at_a_party_names_party_file_and_row(own_organisations, tmp_path):
+def test_bad_data_at_a_party_names_party_file_and_column_and_the_row_to_its_operator(own_organisations, tmp_path):
     path = own_organisations.folder / "bank" / "people.csv"
     header, first, *rest = path.read_text().splitlines()
     path.write_text("\n".join([header, first, first, *rest]))
@@ -86,7 +86,9 @@ def test_bad_data_at_a_party_names_party_file_and_row(own_organisations, tmp_pat
     done = run(own_organisations, tmp_path / "out")
     assert done.code == 3
     assert done.error.startswith(f"bank: {path}: ")
-    assert "row 2" in done.error
+    assert "column 'ID': identifiers are repeated" in done.error
+    assert "row 2" not in done.error
+    assert "row 2 repeats 1" in own_organisations.jobs("bank")[0]["detail"]
     assert all(job["state"] != "RUNNING" for job in own_organisations.jobs("lender"))
     wait_for(
         lambda: own_organisations.jobs("lender")[-1]["state"] == "CANCELLED",

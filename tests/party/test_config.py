@@ -11,13 +11,18 @@ from party.policy import Policy
 from party.transport import Heartbeat
 from tests.party.authority import Authority
 
-COLUMNS = {"use": ["ID"], "release": ["Sex", "Job"], "raw": ["Job"]}
+POLICY = {
+    "columns": {"use": ["ID"], "release": ["Sex", "Job"], "raw": ["Job"]},
+    "smallest_k": 4,
+    "explain": "rows",
+    "examinations": 7,
+}
 
 
 def test_a_party_file_is_read(houses):
     peers = houses.party_file("bank")["peers"]
     peers["lender"]["certificate"] = "certs/lender.crt"
-    houses.write("bank", peers=peers, memory="64MB", policy={"smallest_k": 4, "columns": COLUMNS})
+    houses.write("bank", peers=peers, memory="64MB", policy=POLICY)
     config = load_party(houses.path("bank"))
     assert config.name == "bank"
     assert config.listen == config.own_address == f"127.0.0.1:{houses.ports['bank']}"
@@ -38,6 +43,8 @@ def test_a_party_file_is_read(houses):
         raw=frozenset({"Job"}),
         smallest_k=4,
         consent="auto",
+        explain="rows",
+        examinations=7,
     )
 
 
@@ -94,6 +101,11 @@ BAD = {
     "an unknown kind": ({"policy": {"kinds": ["guess"]}}, "policy.kinds[0]: must be one of"),
     "an unknown consent": ({"policy": {"consent": "maybe"}}, "policy.consent: must be one of"),
     "a k of zero": ({"policy": {"smallest_k": 0}}, "policy.smallest_k: must be at least 1"),
+    "an unknown explanation": (
+        {"policy": {"explain": "values"}},
+        "policy.explain: must be one of",
+    ),
+    "no examination": ({"policy": {"examinations": 0}}, "policy.examinations: must be at least 1"),
     "an unknown column rule": (
         {"policy": {"columns": {"share": ["ID"]}}},
         "policy.columns.share: unknown key",

@@ -1,7 +1,11 @@
 """What an error tells whom: values of a table stay with the party that holds it."""
 
+import json
+
 import pytest
 
+from anonymity.columns import categorical_column
+from anonymity.taxonomy import build_taxonomy
 from coterie.errors import CancelledError, DataError, PeerFaultError, PeerLostError
 from party.farewell import (
     culprit_of,
@@ -10,6 +14,7 @@ from party.farewell import (
     exit_code_of,
     farewell_for,
     one_line,
+    tell,
 )
 from protos import party_pb2 as pb
 
@@ -19,6 +24,46 @@ def test_a_private_value_is_left_out_for_everyone_else():
     assert str(error) == "t.csv: row 17: column 'Salary': '17' is not a number"
     assert describe(error) == "t.csv: row 17: column 'Salary': … is not a number"
     assert farewell_for(error, "bank", "ring").error == "its data cannot be used"
+
+
+ROWS = {
+    "one row": ("t.csv: row 17: column 'A' is empty", "t.csv: column 'A' is empty"),
+    "some rows": ("t.csv: rows 1, 2, 30: column 'A' is empty", "t.csv: column 'A' is empty"),
+    "many rows": ("t.csv: rows 1, 2 and 7 more: column 'A' is empty", "t.csv: column 'A' is empty"),
+    "repeats": (
+        "t.csv: column 'ID': row 3 repeats 1, 5 repeats 2 and 4 more; remove the repeats",
+        "t.csv: column 'ID': identifiers are repeated; remove the repeats",
+    ),
+    "Arrow's words": ("t.csv: CSV parse error: Row #17: odd", "t.csv: CSV parse error: a row: odd"),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_are_for_the_party_and_for_coordinators_only_where_its_policy_says_so(name):
+    text, outline = ROWS[name]
+    error = DataError(text)
+    assert describe(error) == tell(error, "rows") == text
+    assert tell(error, "columns") == f"{outline} (the row is in the party's log)"
+
+
+def test_an_error_without_a_row_is_told_as_it_is():
+    error = DataError("t.csv: has 5 records, fewer than the k = 7 required")
+    assert tell(error, "columns") == describe(error) == str(error)
+    assert tell(PeerFaultError("card", "ring", "sent row 3"), "columns").endswith(
+        "sent row 3 (step 'ring')"
+    )
+
+
+@pytest.mark.parametrize("inner", ["Leo", "Virgo"])
+def test_a_taxonomy_is_no_oracle_for_the_first_row(inner):
+    """It would be one if inner values of the taxonomy and unknown ones were told apart."""
+    taxonomy = build_taxonomy([(1, ["none", inner, "Any"])], "t")
+    with pytest.raises(DataError) as caught:
+        categorical_column("Zodiac", ["Leo", "Aries"], taxonomy, "t.csv")
+    assert tell(caught.value, "columns") == (
+        "t.csv: column 'Zodiac': a value is not a leaf of its taxonomy "
+        "(the row is in the party's log)"
+    )
 
 
 def test_a_private_number_without_quotes_is_left_out():
@@ -71,9 +116,27 @@ tables: [[Sex, Age]]
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=job)
     decision = houses.stub("analyst", "bank").Propose(proposal, timeout=10)
     assert decision.state == pb.REFUSED, decision
-    assert (decision.exit_code, "row 21: column 'Sex'" in decision.reason) == (3, True), decision
-    assert "unheard-of" not in decision.reason
-    assert "unheard-of" not in (houses.state("bank") / "audit.log").read_text()
+    assert decision.exit_code == 3
+    assert decision.reason == (
+        f"{path}: column 'Sex': … is none of the attribute's values (the row is in the party's log)"
+    )
+    stub = houses.stub("analyst", "bank")
+    [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=10)
+    assert event.error == decision.reason
+    *_, check = stub.Describe(pb.DescribeRequest(job_yaml=job), timeout=10).checks
+    assert (check.name, check.ok, check.detail) == ("data", False, decision.reason)
+
+    full = f"{path}: row 21: column 'Sex': … is none of the attribute's values"
+    [listed] = houses.stub("bank", "bank").List(pb.ListRequest(), timeout=10).jobs
+    assert listed.detail == full
+    audit = (houses.state("bank") / "audit.log").read_text()
+    assert [json.loads(line).get("reason") for line in audit.splitlines()].count(full) == 2
+    assert "unheard-of" not in audit
+
+    houses.servers.pop("bank").stop()
+    houses.serve("bank")
+    [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=10, wait_for_ready=True)
+    assert event.error == decision.reason  # after a restart, too
 
 
 NAMES = ("bank", "card", "lender")

@@ -4,10 +4,12 @@ import dataclasses
 
 import pytest
 
+from coterie.errors import RefusedError
 from jobs.kind import Columns
 from jobs.model import Job, PartyEntry
 from party import policy as policy_module
-from party.policy import Policy, judge, judge_coordinator
+from party.examinations import Examinations
+from party.policy import Policy, judge, judge_coordinator, judge_examinations
 
 ALL = Policy(
     coordinators=frozenset({"analyst"}),
@@ -107,3 +109,25 @@ def test_names_are_compared_exactly():
     assert judge_coordinator(ALL, "analyst") == []
     assert judge_coordinator(ALL, "Analyst") != []
     assert judge_coordinator(ALL, "analyst ") != []
+
+
+def test_examinations_are_counted_for_each_coordinator_and_forgotten_after_an_hour():
+    now = [0.0]
+    examinations = Examinations(Policy(examinations=2), lambda: now[0])
+    examinations.add("analyst")
+    now[0] = 1800.0
+    examinations.add("analyst")
+    examinations.add("other")
+    now[0] = 3599.0
+    with pytest.raises(RefusedError, match=r"policy.examinations is 2, .* 2 times for 'analyst'"):
+        examinations.add("analyst")
+    now[0] = 3600.0
+    examinations.add("analyst")
+    with pytest.raises(RefusedError):
+        examinations.add("analyst")
+    examinations.add("other")
+
+
+def test_the_default_is_a_hundred_examinations_an_hour():
+    assert judge_examinations(Policy(), "analyst", 99) == []
+    assert judge_examinations(Policy(), "analyst", 100) != []

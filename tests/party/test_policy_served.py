@@ -60,3 +60,20 @@ def test_a_column_taken_out_of_the_qid_is_refused(bank):
     assert decision.reason == (
         "policy.columns.raw does not list 'Age', which the job releases as it is"
     )
+
+
+def test_data_is_checked_only_so_often_for_a_coordinator(houses, bank):
+    stub = bank(examinations=2, coordinators=["analyst", "other"])
+    narrow = JOB.replace("[0, 100]", "[0, 30]")
+    assert propose(stub, narrow).exit_code == 3
+    request = pb.DescribeRequest(job_yaml=JOB, files={"Sex.csv": b"f;Any\nm;Any\n"})
+    assert stub.Describe(request, timeout=10).checks[-1].ok
+    reason = (
+        "policy.examinations is 2, and the data was checked 2 times for 'analyst' within an hour"
+    )
+    decision = propose(stub)
+    assert (decision.state, decision.exit_code, decision.reason) == (pb.REFUSED, 4, reason)
+    check = stub.Describe(request, timeout=10).checks[-1]
+    assert (check.name, check.ok, check.detail) == ("data", False, reason)
+    houses.authority.issue("other")
+    assert propose(houses.stub("other", "bank")).state == pb.ACCEPTED

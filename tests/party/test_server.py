@@ -201,8 +201,15 @@ def test_data_that_cannot_be_used_is_refused_before_anything_is_exchanged(houses
     houses.serve("bank")
     code, reason = refused(houses, houses.coordinator(), houses.job())
     assert code == 3
-    assert "bank.csv" in reason
-    assert "row 3" in reason
+    assert "bank.csv: column 'ID': identifiers are repeated" in reason
+    assert "row 3" not in reason
+
+
+def test_a_policy_may_let_coordinators_know_the_row(houses):
+    houses.people("bank", ["p1", "p2", "p1"])
+    houses.write("bank", policy={"explain": "rows"})
+    houses.serve("bank")
+    assert "row 3 repeats 1" in refused(houses, houses.coordinator(), houses.job())[1]
 
 
 def test_a_table_that_is_gone_is_refused(houses):
