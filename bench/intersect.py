@@ -72,7 +72,8 @@ class Houses:
             f"tls: {{certificate: {name}.crt, key: {name}.key, authority: ca.crt}}\n"
             f"peers:\n{peers}data: people.csv\nstate: state\n{budget}"
             f"policy:\n  coordinators: [{ANALYST}]\n  kinds: [intersect]\n"
-            f"  peers: [{', '.join(others)}]\n  columns: {{use: [ID], release: []}}\n  consent: auto\n"
+            f"  peers: [{', '.join(others)}]\n  columns: {{use: [ID], release: []}}\n"
+            "  reveal: pairwise\n  consent: auto\n"
         )
 
     def start(self) -> None:

@@ -188,6 +188,10 @@ def _policy(node: Node) -> Policy:
         examinations=section.read(
             "examinations", lambda n: n.integer(minimum=1), Policy.examinations
         ),
+        reveal=section.read(
+            "reveal", lambda n: n.choice("intersection", "pairwise"), Policy.reveal
+        ),
+        servers=section.read("servers", lambda n: frozenset(n.texts()), None),
     )
     section.close()
     return policy

@@ -24,6 +24,8 @@ class Policy:
     consent: str = "manual"
     explain: str = "columns"
     examinations: int = 100
+    reveal: str = "intersection"
+    servers: frozenset[str] | None = None  # None: any
 
 
 def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
@@ -56,6 +58,8 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_missing("columns.use", "the column", wanted.used, policy.use),
         *_missing("columns.release", "the column", wanted.released, policy.release),
         *_judge_raw(policy, wanted.raw),
+        *_judge_reveal(policy, job),
+        *_judge_servers(policy, job),
     ]
     smallest = kind.smallest_k(job)
     if smallest is not None:
@@ -76,6 +80,23 @@ def _judge_raw(policy: Policy, raw: Collection[str]) -> list[str]:
     if not names:
         return []
     return [f"policy.columns.raw does not list {names}, which the job releases as it is"]
+
+
+def _judge_reveal(policy: Policy, job: Job) -> list[str]:
+    """Between two parties there is one intersection only, and nothing more to reveal."""
+    matching = getattr(job, "matching", None)  # not all kinds match records
+    if matching is None or len(job.party_names) < 3 or matching.reveal != "pairwise":
+        return []
+    if policy.reveal == "pairwise":
+        return []
+    return [f"policy.reveal is '{policy.reveal}', and the job reveals 'pairwise'"]
+
+
+def _judge_servers(policy: Policy, job: Job) -> list[str]:
+    """The servers of a job together could read what the other parties share with them."""
+    if policy.servers is None:
+        return []
+    return _missing("servers", "the server", getattr(job, "servers", ()), policy.servers)
 
 
 def _missing(rule: str, what: str, wanted: Collection[str], allowed: Collection[str]) -> list[str]:

@@ -134,3 +134,11 @@ def test_a_model_that_cannot_hold_is_refused(
 ) -> None:
     with pytest.raises(DataError, match=complaint):
         run(tmp_path / "job", options)
+
+
+def test_a_value_that_the_order_lacks_is_for_its_holder_alone(tmp_path: Path) -> None:
+    options = {"sensitive": "Disease", "t": 0.2, "distance": "ordered", "order": ["plague"]}
+    with pytest.raises(DataError, match=r"column 'Disease': order lacks the value '\w+'") as caught:
+        run(tmp_path / "job", options)
+    assert caught.value.public.endswith("column 'Disease': order lacks the value …")
+    assert caught.value.outline == caught.value.public

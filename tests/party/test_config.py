@@ -16,6 +16,8 @@ POLICY = {
     "smallest_k": 4,
     "explain": "rows",
     "examinations": 7,
+    "reveal": "pairwise",
+    "servers": ["lender", "card"],
 }
 
 
@@ -45,6 +47,8 @@ def test_a_party_file_is_read(houses):
         consent="auto",
         explain="rows",
         examinations=7,
+        reveal="pairwise",
+        servers=frozenset({"lender", "card"}),
     )
 
 
@@ -105,6 +109,7 @@ BAD = {
         {"policy": {"explain": "values"}},
         "policy.explain: must be one of",
     ),
+    "an unknown reveal": ({"policy": {"reveal": "all"}}, "policy.reveal: must be one of"),
     "no examination": ({"policy": {"examinations": 0}}, "policy.examinations: must be at least 1"),
     "an unknown column rule": (
         {"policy": {"columns": {"share": ["ID"]}}},

@@ -6,7 +6,7 @@ import pytest
 
 from coterie.errors import RefusedError
 from jobs.kind import Columns
-from jobs.model import Job, PartyEntry
+from jobs.model import Job, PartyEntry, parse_job
 from party import policy as policy_module
 from party.examinations import Examinations
 from party.policy import Policy, judge, judge_coordinator, judge_examinations
@@ -131,3 +131,51 @@ def test_examinations_are_counted_for_each_coordinator_and_forgotten_after_an_ho
 def test_the_default_is_a_hundred_examinations_an_hour():
     assert judge_examinations(Policy(), "analyst", 99) == []
     assert judge_examinations(Policy(), "analyst", 100) != []
+
+
+PERMISSIVE = dataclasses.replace(
+    ALL,
+    kinds=frozenset({"intersect", "count"}),
+    use=frozenset({"ID", "Sex", "Age"}),
+    smallest_k=1,
+)
+INTERSECT = "kind: intersect\nname: common\nparties: {PARTIES}\nid: ID\nreveal: REVEAL\n"
+COUNT = """\
+kind: count
+name: counts
+parties: {lender: {}, bank: {}, card: {}}
+id: ID
+attributes:
+  Sex: {party: lender, values: [m, f]}
+  Age: {party: bank, cuts: [30]}
+tables: [[Sex, Age]]
+"""
+
+
+def rules(text, **changes):
+    return judge(
+        dataclasses.replace(PERMISSIVE, **changes), parse_job(text, {}), "lender", "analyst"
+    )
+
+
+def test_pairwise_overlaps_of_three_parties_need_a_permission():
+    three = INTERSECT.replace("PARTIES", "lender: {}, bank: {}, card: {}")
+    two = INTERSECT.replace("PARTIES", "lender: {}, bank: {}")
+    pairwise = three.replace("REVEAL", "pairwise")
+    reason = "policy.reveal is 'intersection', and the job reveals 'pairwise'"
+    assert rules(pairwise) == [reason]
+    assert rules(COUNT + "reveal: pairwise\n") == [reason]
+    assert rules(pairwise, reveal="pairwise") == []
+    assert rules(three.replace("REVEAL", "intersection")) == []
+    assert rules(three.replace("REVEAL", "intersection"), reveal="pairwise") == []
+    assert rules(two.replace("REVEAL", "pairwise")) == []
+
+
+def test_servers_that_the_policy_does_not_list_are_refused():
+    trusted = frozenset({"lender", "card"})
+    assert rules(COUNT) == []  # without the rule any will do
+    assert rules(COUNT, servers=trusted) == ["policy.servers does not list the server 'bank'"]
+    assert rules(COUNT + "servers: [card, lender]\n", servers=trusted) == []
+    assert len(rules(COUNT, servers=frozenset())) == 2
+    alone = INTERSECT.replace("PARTIES", "lender: {}, bank: {}").replace("REVEAL", "intersection")
+    assert rules(alone, servers=frozenset()) == []  # it has none
