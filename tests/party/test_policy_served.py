@@ -1,5 +1,6 @@
 """Rules of a policy that a coordinator under `consent: auto` could otherwise get around."""
 
+import re
 import secrets
 
 import pytest
@@ -77,3 +78,33 @@ def test_data_is_checked_only_so_often_for_a_coordinator(houses, bank):
     assert (check.name, check.ok, check.detail) == ("data", False, reason)
     houses.authority.issue("other")
     assert propose(houses.stub("other", "bank")).state == pb.ACCEPTED
+
+
+GOOD = [f"p{i},{'fm'[i % 2]},{20 + i},Leo" for i in range(20)]
+BAD_ROWS = {
+    "too few values": b"p6,f",
+    "an open quotation mark": b'p6,f,30,"Leo',
+    "no UTF-8": b"p6,\xff,30,Leo",
+    "an empty identifier": b",f,30,Leo",
+    "a repeated identifier": b"p2,f,30,Leo",
+    "an empty value": b"p6,,30,Leo",
+    "a value that is not in the taxonomy": b"p6,x,30,Leo",
+    "an inner value of the taxonomy": b"p6,Any,30,Leo",
+    "a value outside the range": b"p6,f,777,Leo",
+    "no number": b"p6,f,old,Leo",
+    "no finite number": b"p6,f,inf,Leo",
+}
+
+
+@pytest.mark.parametrize("name", BAD_ROWS)
+def test_no_complaint_about_data_tells_the_row_or_the_value(houses, bank, name):
+    lines = [line.encode() for line in ["ID,Sex,Age,Zodiac", *GOOD]]
+    lines[7] = BAD_ROWS[name]
+    (houses.folder / "bank.csv").write_bytes(b"\n".join(lines) + b"\n")
+    decision = propose(bank())
+    assert (decision.state, decision.exit_code) == (pb.REFUSED, 3)
+    told = decision.reason.removeprefix(f"{houses.folder / 'bank.csv'}: ")
+    assert told.endswith(" (the row is in the party's log)")
+    assert not re.search(r"row [0-9]|\b7\b|777|'x'|'Any'|old|inf", told), told
+    [listed] = houses.stub("bank", "bank").List(pb.ListRequest(), timeout=10).jobs
+    assert re.search(r"\brow [0-9]", listed.detail)
