@@ -78,7 +78,7 @@ def test_a_coordinator_that_is_not_listed_is_refused(organisations, tmp_path):
     assert "policy.coordinators does not list the coordinator 'stranger'" in done.error
 
 
-def test_bad_data_at_a_party_names_party_file_and_column_and_the_row_to_its_operator(own_organisations, tmp_path):
+def test_bad_data_at_a_party_names_the_column_here_and_the_row_there(own_organisations, tmp_path):
     path = own_organisations.folder / "bank" / "people.csv"
     header, first, *rest = path.read_text().splitlines()
     path.write_text("\n".join([header, first, first, *rest]))
