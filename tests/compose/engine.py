@@ -101,6 +101,17 @@ class Project:
                 if member.isfile()
             }
 
+    def written(self, service):
+        """The files of a container that its user could have written, volumes aside."""
+        raw = docker("export", self.container(service), text=False, timeout=300).stdout
+        system = ("opt/", "usr/", "lib", "bin", "sbin", "boot", "proc", "sys", "var/lib/")
+        with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
+            return {
+                member.name: archive.extractfile(member).read()
+                for member in archive
+                if member.isfile() and not member.name.startswith(system)
+            }
+
     def in_volume(self, volume, script):
         """Runs a shell line with a volume of the project at /v, as the volume's owner."""
         return docker(
