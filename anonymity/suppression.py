@@ -100,8 +100,9 @@ def equations(tables: Sequence[Table], own: Collection[str]) -> Lines:
         rows.append(row)
 
     for at, table in enumerate(tables):
-        groups = {(), tuple(sorted(set(table.names) & set(own)))}
-        for group in groups:
+        own_names = tuple(sorted(set(table.names) & set(own)))
+        # A list: all parties must come to the same lines in the same order, each in its process.
+        for group in [(), own_names] if own_names else [()]:
             if len(group) == len(table.names):
                 continue
             key = table.keys(group)

@@ -1,6 +1,9 @@
 """Hidden cells stay hidden from whoever holds some of the attributes."""
 
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 from hypothesis import given, settings
@@ -116,3 +119,30 @@ def test_three_attributes_work_alike():
         assert hidden[0, 0, 0]
         [exposed] = exposed_cells(tables_of(counts), [hidden.ravel()], own)
         assert not exposed.any()
+
+
+SCRIPT = """
+import numpy as np
+from anonymity.suppression import Table, hidden_cells
+rng = np.random.default_rng(3)
+for _ in range(20):
+    tables = [Table(("x", "y"), (3, 4)), Table(("y", "z"), (4, 3))]
+    counts = [rng.integers(0, 12, table.cells) for table in tables]
+    hidden = hidden_cells(
+        tables, [(c > 0) & (c < 5) for c in counts], [c == 0 for c in counts], ["x", "yz", "z"]
+    )
+    print([mask.astype(int).tolist() for mask in hidden])
+"""
+
+
+def test_every_process_hides_the_same_cells():
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in range(5)
+    }
+    assert len(found) == 1
