@@ -92,7 +92,7 @@ def number_text(number: float) -> str:
     return str(int(number)) if number == int(number) and abs(number) < _EXACT else repr(number)
 
 
-class Column:
+class Column(ABC):
     """One attribute of a table: a code per record, and the tree above the codes."""
 
     def __init__(self, name: str, codes: Codes, tree: Tree, size: int) -> None:
@@ -104,13 +104,13 @@ class Column:
     def __len__(self) -> int:
         return len(self.codes)
 
+    @abstractmethod
     def span(self, node: int) -> tuple[int, int]:
         """The codes that a node covers: from the first up to, not including, the second."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take(self, rows: Codes) -> Column:
         """The column of these records, in this order."""
-        raise NotImplementedError
 
 
 class CategoricalColumn(Column):
