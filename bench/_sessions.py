@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib
 import multiprocessing
-import socket
 import tempfile
 from collections.abc import Sequence
 from concurrent import futures
 from pathlib import Path
 from typing import Any
 
+from coordinator.ports import free_ports
 from protocols.channel import Channel
 
 
@@ -81,10 +81,7 @@ def run(place: str, arguments: Sequence[Any]) -> list[Any]:
     from coordinator.certs import create_authority, issue
 
     names = [f"p{i}" for i in range(len(arguments))]
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in names]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
+    ports = free_ports(len(names))
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="coterie-bench-") as folder:
         create_authority(Path(folder), 2)

@@ -13,7 +13,6 @@ import json
 import math
 import os
 import platform
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from coordinator.ports import free_ports
 
 PARTIES = (2, 3, 5, 10)
 REPEATS = 3
@@ -121,10 +122,7 @@ def measure_coterie(parties: int, count: int) -> dict[str, float]:
 
 def measure_mpyc(parties: int, count: int) -> dict[str, float]:
     """Starts MPyC's parties as its own launcher does, each a process of this file."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(parties)]
-    addresses = [f"-P127.0.0.1:{s.getsockname()[1]}" for s in sockets]
-    for s in sockets:
-        s.close()
+    addresses = [f"-P127.0.0.1:{port}" for port in free_ports(parties)]
     root = Path(__file__).parent.parent
     processes = [
         subprocess.Popen(

@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import platform
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from coordinator.ports import free_ports
 
 REPEATS = 3
 
@@ -160,10 +161,7 @@ def aes_blocks_a_second(quick: bool) -> float:
 
 
 def measure_mpyc(count: int) -> dict[str, float]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
-    addresses = [f"-P127.0.0.1:{s.getsockname()[1]}" for s in sockets]
-    for s in sockets:
-        s.close()
+    addresses = [f"-P127.0.0.1:{port}" for port in free_ports(3)]
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "bench.garbling", *addresses, f"-I{i}", "--no-log"],

@@ -20,7 +20,6 @@ import importlib.util
 import json
 import os
 import platform
-import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from coordinator.ports import free_ports
 
 TOOLS = ("openmined", "spu-ecdh", "spu-kkrt", "spu-rr22")
 ANALYST = "analyst"
@@ -49,7 +50,7 @@ class Houses:
 
         self.folder = folder
         self.names = [f"p{i}" for i in range(parties)]
-        ports = _free_ports(parties)
+        ports = free_ports(parties)
         self.addresses = {n: f"127.0.0.1:{p}" for n, p in zip(self.names, ports, strict=True)}
         create_authority(folder / "authority", days=2)
         for name in (*self.names, ANALYST):
@@ -154,14 +155,6 @@ def houses(parties: int, memory: str | None = None) -> Iterator[Houses]:
             yield running
         finally:
             running.stop()
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(s.getsockname()[1]) for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 def write_sets(folders: Sequence[Path], size: int, names: Sequence[str]) -> int:

@@ -19,7 +19,6 @@ import json
 import math
 import os
 import platform
-import socket
 import subprocess
 import sys
 import time
@@ -28,6 +27,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from coordinator.ports import free_ports
 
 REPEATS = 3
 BITS, TERMS = 17, 3
@@ -231,10 +232,7 @@ def measure_paillier(key_bits: int, quick: bool) -> dict[str, Any]:
 
 
 def measure_mpyc(count: int) -> dict[str, Any]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
-    addresses = [f"-P127.0.0.1:{s.getsockname()[1]}" for s in sockets]
-    for s in sockets:
-        s.close()
+    addresses = [f"-P127.0.0.1:{port}" for port in free_ports(3)]
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "bench.logarithm", *addresses, f"-I{i}", "--no-log"],

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -30,6 +28,7 @@ from coordinator.certs import create_authority, issue, load_identity
 from coordinator.checks import line
 from coordinator.doctor import examine
 from coordinator.drive import run_job
+from coordinator.ports import free_ports
 from coordinator.probe import probe
 from coordinator.progress import Board
 from coordinator.results import make_result_folder
@@ -58,7 +57,7 @@ class Layout:
 
     @staticmethod
     def local() -> Layout:
-        ports = _free_ports(len(PARTIES))
+        ports = free_ports(len(PARTIES))
         addresses = {name: f"127.0.0.1:{port}" for name, port in zip(PARTIES, ports, strict=True)}
         return Layout(addresses, addresses, "state", True)
 
@@ -181,18 +180,6 @@ def _wait_until_up(
             return
         time.sleep(0.1)
     raise UnreachableError(f"{name}: not up after {_START_SECONDS:g} s (see {log})")
-
-
-def _free_ports(count: int) -> list[int]:
-    """Ports that nobody uses now, below those that systems give to outgoing connections."""
-    found: list[int] = []
-    for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
-        with socket.socket() as candidate, contextlib.suppress(OSError):
-            candidate.bind(("127.0.0.1", port))
-            found.append(port)
-        if len(found) == count:
-            return found
-    raise EnvironmentFaultError("127.0.0.1: no free ports for the demo's servers")
 
 
 def _party_file(name: str, layout: Layout) -> str:

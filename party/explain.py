@@ -24,6 +24,7 @@ _CAUSES = {  # what gRPC's text holds, and what that means
     "No route to host": "no route to host",
     "Network is unreachable": "network unreachable",
     "Timeout": "no answer",
+    "Endpoint closing": "no answer",  # the handshake took too long
 }
 
 

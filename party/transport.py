@@ -39,6 +39,7 @@ _RETRIED = {  # while the peer starts, or has not yet been told of the job
     grpc.StatusCode.NOT_FOUND,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
 }
+_IN_VAIN = _RETRIED | {grpc.StatusCode.CANCELLED}  # the latter by the timer, at the deadline
 
 
 @dataclass(frozen=True)
@@ -248,10 +249,14 @@ class Session:
             for peer, link in self._incoming.items():
                 silent = now - link.heard
                 if silent > self._heartbeat.deadline and not link.finished:
-                    heard = "sent no sign of life" if link.opened else "was not heard of"
-                    trouble = self._outgoing[peer].trouble
-                    cause = f" (it cannot be reached: {trouble})" if trouble else ""
-                    self.fail(PeerLostError(peer, "", f"{heard} for {silent:.0f} s{cause}"))
+                    self.fail(self._silent(peer))
+
+    def _silent(self, peer: str) -> PeerLostError:
+        """The error of a peer that let the deadline pass."""
+        heard = "sent no sign of life" if self._incoming[peer].opened else "was not heard of"
+        trouble = self._outgoing[peer].trouble
+        cause = f" (it cannot be reached: {trouble})" if trouble else ""
+        return PeerLostError(peer, "", f"{heard} for {self._heartbeat.deadline:g} s{cause}")
 
     def _open(self, peer: str, connect: Callable[[str], grpc.Channel]) -> None:
         """Opens the stream to a peer, trying again until the deadline."""
@@ -278,7 +283,11 @@ class Session:
             code = call.code()  # waits for the end of the call
             out.trouble = explain(call)
             hopeless = code not in _RETRIED or out.trouble in HOPELESS
-            if hopeless or self._clock() >= deadline:
+            late = self._clock() >= deadline or code == grpc.StatusCode.CANCELLED
+            if late and code in _IN_VAIN and not self._incoming[peer].opened:
+                # Heard of in neither direction: said alike whether this or the monitor sees it first.
+                self.fail(self._silent(peer))
+            if hopeless or late:
                 self._ended(peer, call)
                 return
             self._stop.wait(0.1)

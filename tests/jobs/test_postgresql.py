@@ -5,13 +5,13 @@ import getpass
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 
+from coordinator.ports import free_ports
 from coterie.errors import DataError
 from jobs.databases import PostgreSql, Selection
 
@@ -28,9 +28,7 @@ def as_server_user(*command):
 @pytest.fixture(scope="module")
 def server():
     programs = _BIN[-1].parent
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    [port] = free_ports(1)
     folder = Path(tempfile.mkdtemp(prefix="coterie-pg-"))
     user = "postgres" if os.getuid() == 0 else getpass.getuser()
     try:
@@ -137,9 +135,7 @@ def test_a_value_in_a_drivers_words_is_for_the_holder_alone(people):
 
 
 def test_a_server_that_is_not_there_is_named_without_the_password():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    [port] = free_ports(1)
     source = PostgreSql(f"postgresql://me:secret@127.0.0.1:{port}/bank", Selection("t", None))
     said = refusal(source)
     assert said.startswith(f"postgresql://127.0.0.1:{port}/bank (table t): ")

@@ -15,7 +15,8 @@ from party.peers import PeerService
 from party.transport import Heartbeat, Session
 from tests.party.authority import Authority
 
-QUICK = Heartbeat(interval=0.1, deadline=2.0)
+PATIENT = Heartbeat(interval=0.1, deadline=30.0)  # no busy machine may end a session
+HASTY = Heartbeat(interval=0.1, deadline=2.0)  # for tests in which the deadline passes
 
 
 class Node:
@@ -56,7 +57,7 @@ class GrpcNetwork:
     """Parties that know each other, for one session at a time."""
 
     def __init__(
-        self, folder: Path, names: tuple[str, ...] = ("a", "b", "c"), heartbeat: Heartbeat = QUICK
+        self, folder: Path, names: tuple[str, ...] = ("a", "b", "c"), heartbeat: Heartbeat = PATIENT
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.names = names

@@ -20,7 +20,7 @@ def coterie(capsys, *arguments):
 
 def propose(houses, job_id="a" * 32):
     proposal = pb.Proposal(job_id=job_id, job_yaml=houses.job())
-    return houses.stub("analyst", "bank").Propose(proposal, timeout=10)
+    return houses.stub("analyst", "bank").Propose(proposal, timeout=60)
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def test_a_party_file_is_read(houses):
     assert config.peers["lender"].pin.pem == (houses.folder / "certs/lender.crt").read_bytes()
     assert config.state == houses.state("bank")
     assert config.memory == 64_000_000
-    assert config.heartbeat == Heartbeat(0.2, 3.0)
+    assert config.heartbeat == Heartbeat(0.2, 30.0)
     assert config.source.read(["Sex"]).num_rows == 20
     assert config.policy == Policy(
         coordinators=frozenset({"analyst"}),

@@ -114,20 +114,20 @@ tables: [[Sex, Age]]
     )
     houses.serve("bank")
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=job)
-    decision = houses.stub("analyst", "bank").Propose(proposal, timeout=10)
+    decision = houses.stub("analyst", "bank").Propose(proposal, timeout=60)
     assert decision.state == pb.REFUSED, decision
     assert decision.exit_code == 3
     assert decision.reason == (
         f"{path}: column 'Sex': … is none of the attribute's values (the row is in the party's log)"
     )
     stub = houses.stub("analyst", "bank")
-    [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=10)
+    [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=60)
     assert event.error == decision.reason
-    *_, check = stub.Describe(pb.DescribeRequest(job_yaml=job), timeout=10).checks
+    *_, check = stub.Describe(pb.DescribeRequest(job_yaml=job), timeout=60).checks
     assert (check.name, check.ok, check.detail) == ("data", False, decision.reason)
 
     full = f"{path}: row 21: column 'Sex': … is none of the attribute's values"
-    [listed] = houses.stub("bank", "bank").List(pb.ListRequest(), timeout=10).jobs
+    [listed] = houses.stub("bank", "bank").List(pb.ListRequest(), timeout=60).jobs
     assert listed.detail == full
     audit = (houses.state("bank") / "audit.log").read_text()
     assert [json.loads(line).get("reason") for line in audit.splitlines()].count(full) == 2
@@ -135,7 +135,7 @@ tables: [[Sex, Age]]
 
     houses.servers.pop("bank").stop()
     houses.serve("bank")
-    [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=10, wait_for_ready=True)
+    [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=60, wait_for_ready=True)
     assert event.error == decision.reason  # after a restart, too
 
 

@@ -30,7 +30,7 @@ def test_a_job_that_cannot_be_written_down_is_refused(houses, disk, file):
     houses.serve("bank")
     disk.add(file)
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
-    decision = houses.stub("analyst", "bank").Propose(proposal, timeout=10)
+    decision = houses.stub("analyst", "bank").Propose(proposal, timeout=60)
     assert (decision.state, decision.exit_code) == (pb.REFUSED, 9)
     assert f"{file}: No space left on device" in decision.reason
 
@@ -40,7 +40,7 @@ def test_a_job_whose_start_cannot_be_written_down_does_not_start(houses, disk, f
     houses.serve("bank")
     coordinator = houses.coordinator()
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
-    assert coordinator.stubs["bank"].Propose(proposal, timeout=10).state == pb.ACCEPTED
+    assert coordinator.stubs["bank"].Propose(proposal, timeout=60).state == pb.ACCEPTED
     disk.add(file)
     coordinator.start("a" * 32, ["bank"])
     event = coordinator.end("a" * 32, "bank")
@@ -56,6 +56,6 @@ def test_the_end_of_a_job_is_told_even_if_it_cannot_be_written_down(houses, disk
     coordinator.start(job_id, ["lender", "bank"])
     disk.add(file)
     with contextlib.suppress(grpc.RpcError):  # without an audit log it is done, but not confirmed
-        coordinator.stubs["lender"].Cancel(pb.Cancellation(job_id=job_id), timeout=10)
+        coordinator.stubs["lender"].Cancel(pb.Cancellation(job_id=job_id), timeout=60)
     for name in ("lender", "bank"):
         assert coordinator.end(job_id, name).state == pb.CANCELLED

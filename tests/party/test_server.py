@@ -35,7 +35,7 @@ def states(decisions):
 def refused(houses, coordinator, job, name="bank"):
     """What one party says to a job that it refuses."""
     proposal = pb.Proposal(job_id="0" * 32, job_yaml=job)
-    decision = coordinator.stubs[name].Propose(proposal, timeout=30)
+    decision = coordinator.stubs[name].Propose(proposal, timeout=60)
     assert decision.state == pb.REFUSED, decision
     return decision.exit_code, decision.reason
 
@@ -82,6 +82,7 @@ def test_two_jobs_run_at_once_and_do_not_mix(houses):
 
 
 def test_a_party_that_is_never_started_is_named_at_the_deadline(houses):
+    houses.hasten()
     houses.serve_all()
     coordinator = houses.coordinator()
     job_id, _ = coordinator.propose(houses.job())
@@ -99,7 +100,7 @@ def test_cancelling_ends_the_job_everywhere(houses):
     job_id, _ = coordinator.propose(houses.job())
     coordinator.start(job_id, ["lender", "bank"])
     stub = coordinator.stubs["lender"]
-    stub.Cancel(pb.Cancellation(job_id=job_id, reason="no longer wanted"), timeout=10)
+    stub.Cancel(pb.Cancellation(job_id=job_id, reason="no longer wanted"), timeout=60)
     at_lender = coordinator.end(job_id, "lender")
     assert at_lender.state == pb.CANCELLED
     assert at_lender.error == "cancelled by analyst: no longer wanted"
@@ -114,7 +115,7 @@ def test_a_job_that_failed_at_one_party_fails_at_once_where_it_starts_later(hous
     coordinator = houses.coordinator()
     job_id, _ = coordinator.propose(houses.job())
     coordinator.start(job_id, ["lender"])
-    coordinator.stubs["lender"].Cancel(pb.Cancellation(job_id=job_id), timeout=10)
+    coordinator.stubs["lender"].Cancel(pb.Cancellation(job_id=job_id), timeout=60)
     assert coordinator.end(job_id, "lender").state == pb.CANCELLED
     assert coordinator.end(job_id, "bank").state == pb.CANCELLED  # it never started
     coordinator.start(job_id, ["bank"])
@@ -224,7 +225,7 @@ def test_a_table_that_is_gone_is_refused(houses):
 def test_a_job_id_is_32_hexadecimal_digits(houses, job_id):
     houses.serve("bank")
     proposal = pb.Proposal(job_id=job_id, job_yaml=houses.job())
-    decision = houses.coordinator().stubs["bank"].Propose(proposal, timeout=10)
+    decision = houses.coordinator().stubs["bank"].Propose(proposal, timeout=60)
     assert (decision.state, decision.exit_code) == (pb.REFUSED, 2)
     assert "32 hexadecimal digits" in decision.reason
 
@@ -238,7 +239,7 @@ def test_a_job_id_is_used_once_even_after_a_restart(houses):
     houses.servers.pop("bank").stop()
     houses.serve("bank")
     decision = coordinator.stubs["bank"].Propose(
-        pb.Proposal(job_id=job_id, job_yaml=houses.job()), timeout=10, wait_for_ready=True
+        pb.Proposal(job_id=job_id, job_yaml=houses.job()), timeout=60, wait_for_ready=True
     )
     assert (decision.state, decision.exit_code) == (pb.REFUSED, 2)
 
@@ -253,11 +254,11 @@ def test_only_the_proposer_may_touch_a_job(houses, call, caller):
     houses.serve("bank")
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
     analyst = houses.stub("analyst", "bank")
-    assert analyst.Propose(proposal, timeout=10).state == pb.ACCEPTED
+    assert analyst.Propose(proposal, timeout=60).state == pb.ACCEPTED
     request = pb.Cancellation if call == "Cancel" else pb.JobRef
     answer = getattr(houses.stub(caller, "bank"), call)
     with pytest.raises(grpc.RpcError) as caught:
-        list(answer(request(job_id="a" * 32), timeout=10))
+        list(answer(request(job_id="a" * 32), timeout=60))
     assert status(caught)[0] == grpc.StatusCode.NOT_FOUND
     assert f"'{caller}' has no job" in status(caught)[1]
 
@@ -268,7 +269,7 @@ def test_only_the_operator_may_approve_and_list(houses, caller):
     stub = houses.stub(caller, "bank")
     for call, request in ((stub.Approve, pb.Approval(yes=True)), (stub.List, pb.ListRequest())):
         with pytest.raises(grpc.RpcError) as caught:
-            call(request, timeout=10)
+            call(request, timeout=60)
         assert status(caught) == (
             grpc.StatusCode.PERMISSION_DENIED,
             f"only the operator of bank may do this, not '{caller}'",
@@ -281,7 +282,7 @@ def test_another_certificate_of_the_same_name_is_not_the_operator(houses):
     identity = houses.authority.identity("bank", "other-bank")
     channel = identity.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
     with pytest.raises(grpc.RpcError) as caught:
-        JobsStub(channel).List(pb.ListRequest(), timeout=10)
+        JobsStub(channel).List(pb.ListRequest(), timeout=60)
     assert status(caught)[0] == grpc.StatusCode.PERMISSION_DENIED
     channel.close()
 
@@ -297,16 +298,16 @@ def test_manual_consent_waits_for_the_operator(houses):
     events = coordinator.watch(job_id, "bank")
     assert next(events).state == pb.WAITING
     operator = houses.stub("bank", "bank")
-    [listed] = operator.List(pb.ListRequest(), timeout=10).jobs
+    [listed] = operator.List(pb.ListRequest(), timeout=60).jobs
     assert (listed.job_id, listed.state, listed.coordinator) == (job_id, pb.WAITING, "analyst")
     assert listed.job_yaml == houses.job()
-    assert operator.Approve(pb.Approval(job_id=job_id, yes=True), timeout=10).state == pb.ACCEPTED
+    assert operator.Approve(pb.Approval(job_id=job_id, yes=True), timeout=60).state == pb.ACCEPTED
     assert pb.ACCEPTED in (event.state for event in events)
     coordinator.start(job_id)
     assert coordinator.end(job_id, "bank").state == pb.FINISHED
     assert common(houses, "bank", job_id) == COMMON
     with pytest.raises(grpc.RpcError, match="FINISHED, not WAITING"):
-        operator.Approve(pb.Approval(job_id=job_id, yes=True), timeout=10)
+        operator.Approve(pb.Approval(job_id=job_id, yes=True), timeout=60)
 
 
 def test_an_operator_who_says_no_ends_the_job(houses):
@@ -315,7 +316,7 @@ def test_an_operator_who_says_no_ends_the_job(houses):
     coordinator = houses.coordinator()
     job_id, _ = coordinator.propose(houses.job())
     answer = pb.Approval(job_id=job_id, yes=False, reason="not this quarter")
-    houses.stub("bank", "bank").Approve(answer, timeout=10)
+    houses.stub("bank", "bank").Approve(answer, timeout=60)
     event = coordinator.end(job_id, "bank")
     assert (event.state, event.exit_code) == (pb.REFUSED, 4)
     assert event.error == "the operator says no: not this quarter"
@@ -329,7 +330,7 @@ def test_consent_outlives_a_restart(houses):
     houses.servers.pop("bank").stop()
     houses.serve("bank")
     operator = houses.stub("bank", "bank")
-    assert operator.Approve(pb.Approval(job_id=job_id, yes=True), timeout=10).state == pb.ACCEPTED
+    assert operator.Approve(pb.Approval(job_id=job_id, yes=True), timeout=60).state == pb.ACCEPTED
     houses.servers.pop("bank").stop()
     houses.serve("bank")
     fresh = houses.coordinator()
@@ -368,7 +369,7 @@ def test_whoever_has_a_certificate_of_another_authority_is_not_let_in(houses, tm
     forged = dataclasses.replace(own, certificate=stranger.certificate, key=stranger.key)
     channel = forged.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
     with pytest.raises(grpc.RpcError) as caught:
-        JobsStub(channel).Describe(pb.DescribeRequest(), timeout=10)
+        JobsStub(channel).Describe(pb.DescribeRequest(), timeout=60)
     assert status(caught)[0] == grpc.StatusCode.UNAVAILABLE
     channel.close()
 
@@ -383,7 +384,7 @@ def test_whoever_shows_no_certificate_is_not_let_in(houses):
         grpc.insecure_channel(address),
     ):
         with pytest.raises(grpc.RpcError) as caught:
-            JobsStub(channel).Describe(pb.DescribeRequest(), timeout=10)
+            JobsStub(channel).Describe(pb.DescribeRequest(), timeout=60)
         assert status(caught)[0] == grpc.StatusCode.UNAVAILABLE
         channel.close()
 
@@ -397,7 +398,7 @@ def test_an_expired_certificate_is_not_let_in(houses):
     )
     channel = old.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
     with pytest.raises(grpc.RpcError) as caught:
-        JobsStub(channel).Describe(pb.DescribeRequest(), timeout=10)
+        JobsStub(channel).Describe(pb.DescribeRequest(), timeout=60)
     assert status(caught)[0] == grpc.StatusCode.UNAVAILABLE
     channel.close()
 
@@ -411,7 +412,7 @@ def test_a_certificate_whose_two_names_differ_is_refused(houses):
     )
     channel = two.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
     with pytest.raises(grpc.RpcError) as caught:
-        JobsStub(channel).Describe(pb.DescribeRequest(), timeout=10)
+        JobsStub(channel).Describe(pb.DescribeRequest(), timeout=60)
     assert status(caught)[0] == grpc.StatusCode.PERMISSION_DENIED
     assert "not as a DNS name" in status(caught)[1]
     channel.close()
@@ -424,7 +425,7 @@ def test_a_server_that_is_not_the_party_it_should_be_is_not_talked_to(houses):
     houses.serve("card")  # where the lender expects the bank
     coordinator = houses.coordinator()
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job(parties=["lender", "bank"]))
-    assert coordinator.stubs["lender"].Propose(proposal, timeout=10).state == pb.ACCEPTED
+    assert coordinator.stubs["lender"].Propose(proposal, timeout=60).state == pb.ACCEPTED
     coordinator.start("a" * 32, ["lender"])
     event = coordinator.end("a" * 32, "lender")
     assert (event.state, event.culprit) == (pb.FAILED, "bank")
@@ -460,7 +461,7 @@ def test_another_certificate_than_the_pinned_one_is_refused_in_both_directions(h
         assert event.culprit in ("lender", "bank")
         assert "certificate" in event.error
     with pytest.raises(grpc.RpcError) as caught:
-        houses.stub("bank", "lender").Describe(pb.DescribeRequest(), timeout=10)
+        houses.stub("bank", "lender").Describe(pb.DescribeRequest(), timeout=60)
     assert "another certificate than the pinned one" in status(caught)[1]
 
 
@@ -470,7 +471,7 @@ def test_a_peer_outside_of_the_roster_may_not_deliver(houses):
         "bank", f"127.0.0.1:{houses.ports['bank']}"
     )
     with pytest.raises(grpc.RpcError) as caught:
-        channel.stream_unary(METHOD)(iter([b""]), timeout=10)
+        channel.stream_unary(METHOD)(iter([b""]), timeout=60)
     assert status(caught) == (
         grpc.StatusCode.PERMISSION_DENIED,
         "'mallory' is not in the roster of bank",
@@ -485,7 +486,7 @@ def test_a_peer_outside_of_the_roster_may_not_deliver(houses):
 
 def describe(houses, job="", caller="analyst"):
     request = pb.DescribeRequest(job_yaml=job)
-    return houses.stub(caller, "bank").Describe(request, timeout=10)
+    return houses.stub(caller, "bank").Describe(request, timeout=60)
 
 
 def test_describe_says_who_the_party_is_and_checks_a_job(houses):
@@ -545,11 +546,11 @@ def test_the_standard_health_and_reflection_services_answer(houses):
     )
     stub = health_pb2_grpc.HealthStub(channel)
     for service in ("", "coterie.v1.Jobs"):
-        answer = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=10)
+        answer = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=60)
         assert answer.status == health_pb2.HealthCheckResponse.SERVING
     reflection = reflection_pb2_grpc.ServerReflectionStub(channel)
     request = reflection_pb2.ServerReflectionRequest(list_services="")
-    [answer] = reflection.ServerReflectionInfo(iter([request]), timeout=10)
+    [answer] = reflection.ServerReflectionInfo(iter([request]), timeout=60)
     names = {service.name for service in answer.list_services_response.service}
     assert {"coterie.v1.Jobs", "coterie.v1.Peers", "grpc.health.v1.Health"} <= names
     channel.close()
@@ -582,7 +583,7 @@ def test_fetching_is_for_finished_jobs(houses):
     houses.serve("bank")
     coordinator = houses.coordinator()
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
-    coordinator.stubs["bank"].Propose(proposal, timeout=10)
+    coordinator.stubs["bank"].Propose(proposal, timeout=60)
     with pytest.raises(grpc.RpcError, match="the job is ACCEPTED, not FINISHED"):
         coordinator.fetch("a" * 32, "bank")
 
@@ -591,7 +592,7 @@ def test_a_watcher_hears_from_the_party_when_nothing_happens(houses):
     houses.serve("bank")
     coordinator = houses.coordinator()
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
-    coordinator.stubs["bank"].Propose(proposal, timeout=10)
+    coordinator.stubs["bank"].Propose(proposal, timeout=60)
     events = coordinator.watch("a" * 32, "bank")
     assert [next(events).state for _ in range(3)] == [pb.ACCEPTED] * 3
 
@@ -600,13 +601,13 @@ def test_open_jobs_of_one_coordinator_are_limited(houses):
     houses.serve("bank")
     stub = houses.stub("analyst", "bank")
     answers = [
-        stub.Propose(pb.Proposal(job_id=f"{n:032x}", job_yaml=houses.job()), timeout=10)
+        stub.Propose(pb.Proposal(job_id=f"{n:032x}", job_yaml=houses.job()), timeout=60)
         for n in range(65)
     ]
     assert [a.state for a in answers] == [pb.ACCEPTED] * 64 + [pb.REFUSED]
     assert "64 jobs here that have not ended" in answers[-1].reason
-    stub.Cancel(pb.Cancellation(job_id=f"{0:032x}"), timeout=10)
-    again = stub.Propose(pb.Proposal(job_id="f" * 32, job_yaml=houses.job()), timeout=10)
+    stub.Cancel(pb.Cancellation(job_id=f"{0:032x}"), timeout=60)
+    again = stub.Propose(pb.Proposal(job_id="f" * 32, job_yaml=houses.job()), timeout=60)
     assert again.state == pb.ACCEPTED
 
 
@@ -625,7 +626,7 @@ def test_many_watchers_are_served_at_once(houses):
     houses.serve("bank")
     coordinator = houses.coordinator()
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
-    coordinator.stubs["bank"].Propose(proposal, timeout=10)
+    coordinator.stubs["bank"].Propose(proposal, timeout=60)
     ends = []
     streams = [coordinator.watch("a" * 32, "bank") for _ in range(40)]
     for stream in streams:
@@ -633,7 +634,7 @@ def test_many_watchers_are_served_at_once(houses):
     threads = [threading.Thread(target=lambda s=s: ends.append(list(s)[-1])) for s in streams]
     for thread in threads:
         thread.start()
-    coordinator.stubs["bank"].Cancel(pb.Cancellation(job_id="a" * 32), timeout=10)
+    coordinator.stubs["bank"].Cancel(pb.Cancellation(job_id="a" * 32), timeout=60)
     for thread in threads:
         thread.join(20)
     assert [event.state for event in ends] == [pb.CANCELLED] * 40

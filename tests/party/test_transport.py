@@ -2,6 +2,7 @@
 
 import queue
 import resource
+import socket
 import threading
 
 import grpc
@@ -16,11 +17,11 @@ from coterie.errors import (
     PeerLostError,
 )
 from party.frames import HEARTBEAT, closing, cut, opening
-from party.transport import ACCEPTED, FAREWELL, METHOD
+from party.transport import ACCEPTED, FAREWELL, METHOD, Heartbeat
 from protocols.channel import Channel, Message
 from protocols.wire import encode
 from protos.party_pb2 import Farewell, Frame
-from tests.party.links import GrpcNetwork
+from tests.party.links import HASTY, GrpcNetwork
 
 SESSION = "0123456789abcdef" * 2
 
@@ -30,6 +31,14 @@ def network(tmp_path):
     made = GrpcNetwork(tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture
+def hasty(network):
+    """The network with a short deadline."""
+    for node in network.nodes.values():
+        node.heartbeat = HASTY
+    return network
 
 
 class RawPeer:
@@ -194,10 +203,10 @@ def test_a_broken_connection_is_the_loss_of_the_peer(network, raw):
     ends_with(session, PeerLostError, "a", "the connection")
 
 
-def test_a_peer_that_falls_silent_is_lost_after_the_deadline(network, raw):
-    session = network.nodes["b"].session(SESSION, ("a",))
-    session.start(lambda peer: network.connect("b", peer))
-    other = network.nodes["a"].session(SESSION, ("b",))  # takes what b sends, and says nothing
+def test_a_peer_that_falls_silent_is_lost_after_the_deadline(hasty, raw):
+    session = hasty.nodes["b"].session(SESSION, ("a",))
+    session.start(lambda peer: hasty.connect("b", peer))
+    other = hasty.nodes["a"].session(SESSION, ("b",))  # takes what b sends, and says nothing
     peer = raw().send(opening(SESSION), *message())
     assert peer.accepted
     channel = Channel(session, SESSION)
@@ -264,17 +273,17 @@ def test_a_sender_tries_again_until_the_peer_knows_the_session(network):
     late.close(0)
 
 
-def test_a_peer_that_never_knows_the_session_is_named_at_the_deadline(network):
-    lonely = network.nodes["a"].session(SESSION, ("b",))
-    lonely.start(lambda peer: network.connect("a", peer))
+def test_a_peer_that_never_knows_the_session_is_named_at_the_deadline(hasty):
+    lonely = hasty.nodes["a"].session(SESSION, ("b",))
+    lonely.start(lambda peer: hasty.connect("a", peer))
     with pytest.raises(PeerLostError, match=r"b: .*cannot be reached: b knows no such session"):
         lonely.receive("b")
     lonely.close(0)
 
 
-def test_sending_without_end_to_a_peer_that_does_not_listen_ends_at_the_deadline(network):
-    lonely = network.nodes["a"].session(SESSION, ("b",))
-    lonely.start(lambda peer: network.connect("a", peer))
+def test_sending_without_end_to_a_peer_that_does_not_listen_ends_at_the_deadline(hasty):
+    lonely = hasty.nodes["a"].session(SESSION, ("b",))
+    lonely.start(lambda peer: hasty.connect("a", peer))
     channel = Channel(lonely, SESSION)
 
     def flood():
@@ -286,13 +295,26 @@ def test_sending_without_end_to_a_peer_that_does_not_listen_ends_at_the_deadline
     lonely.close(0)
 
 
-def test_an_address_where_nobody_listens_is_named_with_the_cause(network):
-    lonely = network.nodes["a"].session(SESSION, ("b",))
-    identity = network.nodes["a"].identity
+def test_an_address_where_nobody_listens_is_named_with_the_cause(hasty):
+    lonely = hasty.nodes["a"].session(SESSION, ("b",))
+    identity = hasty.nodes["a"].identity
     lonely.start(lambda peer: identity.connect(peer, "127.0.0.1:1"))
     with pytest.raises(PeerLostError, match=r"b: .*cannot be reached: connection refused"):
         lonely.receive("b")
     lonely.close(0)
+
+
+@pytest.mark.parametrize("interval", [0.1, 600], ids=["the monitor looks", "it does not"])
+def test_a_peer_that_takes_the_connection_and_says_nothing_is_named_alike(network, interval):
+    node = network.nodes["a"]
+    node.heartbeat = Heartbeat(interval, 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        lonely = node.session(SESSION, ("b",))
+        address = f"127.0.0.1:{mute.getsockname()[1]}"
+        lonely.start(lambda peer: node.identity.connect(peer, address))
+        with pytest.raises(PeerLostError, match=r"^b: was not heard of for 1 s"):
+            lonely.receive("b")
+        lonely.close(0)
 
 
 ERRORS = {

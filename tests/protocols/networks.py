@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from protocols.channel import Channel, Transport
 from protocols.memory import MemoryNetwork
 from protocols.wrappers import KilledError
+from party.transport import Heartbeat
 from tests.party.links import GrpcNetwork
 
 NAMES = ("a", "b", "c")
@@ -46,7 +47,7 @@ class Memory:
 
 class Grpc:
     def __init__(self, folder: Path) -> None:
-        self.network = GrpcNetwork(folder, NAMES)
+        self.network = GrpcNetwork(folder, NAMES, Heartbeat(0.1, 6.0))  # some tests wait that long
 
     def open(self, session: str) -> dict[str, Any]:
         return dict(self.network.sessions(session))
