@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
+from party.transport import Heartbeat
 from protocols.channel import Channel, Transport
 from protocols.memory import MemoryNetwork
 from protocols.wrappers import KilledError
-from party.transport import Heartbeat
 from tests.party.links import GrpcNetwork
 
 NAMES = ("a", "b", "c")
