@@ -128,6 +128,7 @@ def run(
     """
     from coordinator.certs import load_identity
     from coordinator.drive import Patience, run_job
+    from coordinator.interrupts import Interrupts
     from coordinator.progress import Board
     from coordinator.results import make_result_folder, summary
     from jobs.model import load_job
@@ -135,18 +136,10 @@ def run(
     parsed = load_job(job)
     who = load_identity(identity)
     make_result_folder(out, force)
-    _terminate_like_interrupt()
-    with Board(parsed.party_names, show=not as_json) as board:
-        patience = Patience(consent=consent_timeout, heartbeat=heartbeat)
-        result = run_job(parsed, out, who, board, patience)
+    patience = Patience(consent=consent_timeout, heartbeat=heartbeat)
+    with Interrupts() as interrupts, Board(parsed.party_names, show=not as_json) as board:
+        result = run_job(parsed, out, who, board, patience, interrupts.check)
     _print(result, as_json, lambda: summary(parsed, result, out))
-
-
-def _terminate_like_interrupt() -> None:
-    """SIGTERM, as a container engine sends it, stops as tidily as Ctrl-C."""
-    import signal
-
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @click.command()
@@ -348,6 +341,7 @@ def demo(
     on the loopback interface over mTLS, runs doctor and one job among them, and stops them.
     """
     from coordinator import demo as work
+    from coordinator.interrupts import Interrupts
     from coordinator.results import summary
 
     def tell(text: str) -> None:
@@ -361,8 +355,8 @@ def demo(
     tell(f"{people:,} people, three organisations and an analyst are in {out}\n")
     if prepare_only:
         return
-    _terminate_like_interrupt()
-    job, result = work.play(out, tell, not as_json)
+    with Interrupts() as interrupts:
+        job, result = work.play(out, tell, not as_json, interrupts.check)
     tell("")
     _print(result, as_json, lambda: summary(job, result, out / "result"))
     if job.kind == "intersect":

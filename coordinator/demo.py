@@ -28,6 +28,7 @@ from coordinator.certs import create_authority, issue, load_identity
 from coordinator.checks import line
 from coordinator.doctor import examine
 from coordinator.drive import run_job
+from coordinator.interrupts import Check, never
 from coordinator.ports import free_ports
 from coordinator.probe import probe
 from coordinator.progress import Board
@@ -121,7 +122,9 @@ def _clear(out: Path) -> None:
         raise EnvironmentFaultError(f"{out}: {error.strerror}") from None
 
 
-def play(out: Path, tell: Callable[[str], None], show: bool) -> tuple[Job, dict[str, Any]]:
+def play(
+    out: Path, tell: Callable[[str], None], show: bool, check_interrupt: Check = never
+) -> tuple[Job, dict[str, Any]]:
     """Starts the servers, checks, runs the job, and stops the servers whatever happens."""
     identity = load_identity(out / ANALYST)
     job_path = out / ANALYST / "job.yaml"
@@ -130,14 +133,17 @@ def play(out: Path, tell: Callable[[str], None], show: bool) -> tuple[Job, dict[
     with contextlib.ExitStack() as stack:
         servers = {name: stack.enter_context(_server(out / name)) for name in PARTIES}
         for party in job.parties:
-            _wait_until_up(party.name, party.address or "", servers[party.name], identity, out)
+            _wait_until_up(
+                party.name, party.address or "", servers[party.name], identity, out, check_interrupt
+            )
             tell(f"{party.name} serves on {party.address} (process {servers[party.name].pid})")
         tell("\nbefore anything starts, `coterie doctor` looks at everything:")
         for check in examine(job_path, out / ANALYST):
             tell("  " + line(check, 6))
+            check_interrupt()
         tell(f"\nthe job, {job.kind} '{job.name}':")
         with Board(job.party_names, show=show) as board:
-            result = run_job(job, out / "result", identity, board)
+            result = run_job(job, out / "result", identity, board, check=check_interrupt)
     if (out / "result" / "release.csv").exists():
         verify(out / "result")
         tell("\n`coterie verify` finds in the release what the job promises")
@@ -168,11 +174,17 @@ def _server(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _wait_until_up(
-    name: str, address: str, process: subprocess.Popen[bytes], identity: Any, out: Path
+    name: str,
+    address: str,
+    process: subprocess.Popen[bytes],
+    identity: Any,
+    out: Path,
+    check_interrupt: Check,
 ) -> None:
     log = out / name / "server.log"
     end = time.monotonic() + _START_SECONDS
     while time.monotonic() < end:
+        check_interrupt()
         if process.poll() is not None:
             last = log.read_text(errors="replace").strip().splitlines() or ["said nothing"]
             raise UnreachableError(f"{name}: the server ended at once: {last[-1]} (see {log})")

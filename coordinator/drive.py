@@ -29,6 +29,7 @@ import grpc
 from coordinator import probe
 from coordinator.certs import Identity
 from coordinator.client import PartyClient
+from coordinator.interrupts import Check, never
 from coordinator.progress import Board, duration
 from coterie.errors import (
     CancelledError,
@@ -50,6 +51,8 @@ _FIRST_ERRORS: dict[int, type[CoterieError]] = {
 }
 _FAILED = (pb.FAILED, pb.CANCELLED, pb.REFUSED)
 _ENDED = (pb.FINISHED, *_FAILED)
+# How a stream ends whose server is gone, or stops and ends its calls first.
+_GOING_AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 
 
 @dataclass(frozen=True)
@@ -78,14 +81,18 @@ def run_job(
     identity: Identity,
     board: Board,
     patience: Patience | None = None,
+    check: Check = never,
 ) -> dict[str, Any]:
-    """Runs the job at its parties and leaves the result in `out`, which must exist."""
+    """Runs the job at its parties and leaves the result in `out`, which must exist.
+
+    `check` is called wherever the run waits, and may raise what ends it.
+    """
     addresses: dict[str, str] = {}
     for party in job.parties:
         if party.address is None:
             raise UsageError(f"parties.{party.name}: the key 'address' is missing; a run needs it")
         addresses[party.name] = party.address
-    return Drive(job, addresses, identity, board, patience or Patience()).run(out)
+    return Drive(job, addresses, identity, board, patience or Patience(), check).run(out)
 
 
 class Drive:
@@ -98,6 +105,7 @@ class Drive:
         identity: Identity,
         board: Board,
         patience: Patience,
+        check: Check = never,
     ) -> None:
         self._job = job
         self._job_id = secrets.token_hex(16)
@@ -105,10 +113,11 @@ class Drive:
         self._identity = identity
         self._board = board
         self._patience = patience
+        self._check = check
         self._clients = {
             name: PartyClient(name, address, identity) for name, address in addresses.items()
         }
-        self._follower = Follower(self._clients, self._job_id, board, patience)
+        self._follower = Follower(self._clients, self._job_id, board, patience, check)
 
     def run(self, out: Path) -> dict[str, Any]:
         proposed = False
@@ -156,6 +165,7 @@ class Drive:
             for future in futures.values():
                 while not future.done():
                     wait([future], 0.25)
+                    self._check()
                     self._follower.require_signs()
             return {name: future.result() for name, future in futures.items()}
         finally:
@@ -215,12 +225,14 @@ class Follower:
         job_id: str,
         board: Board,
         patience: Patience,
+        check: Check = never,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._clients = clients
         self._job_id = job_id
         self._board = board
         self._patience = patience
+        self._check = check
         self._clock = clock
         self._news: queue.Queue[tuple[str, pb.Event | str]] = queue.Queue()
         self._stopped = threading.Event()
@@ -264,7 +276,7 @@ class Follower:
     def _may_come_back(self, name: str, error: Any) -> bool:
         """A server may be restarted while a job waits there: it keeps the job."""
         waits = self._heard[name].state in (pb.WAITING, pb.ACCEPTED)
-        return waits and error.code() == grpc.StatusCode.UNAVAILABLE
+        return waits and error.code() in _GOING_AWAY
 
     def _ping(self, name: str) -> None:
         every = self._patience.heartbeat / 4
@@ -286,6 +298,7 @@ class Follower:
                 return
             if end is not None and self._clock() > end:
                 raise RefusedError(f"{late[0]}: {otherwise} within {duration(seconds or 0)}")
+            self._check()
             failure = self._next(0.25)
             if failure is not None:
                 raise self.verdict(failure)
