@@ -10,7 +10,8 @@ from party.frames import HEARTBEAT, cut, frame_count
 from protocols.channel import Message
 from protocols.wire import size_of
 
-_QUEUE = 1 << 20  # bytes of messages of one frame that wait to be sent
+_QUEUE = 1 << 20  # bytes of short messages that wait to be sent
+_COPIED = 1 << 16  # bytes of the longest of these
 
 
 class Attempt:
@@ -22,7 +23,7 @@ class Attempt:
 
 
 class _Long:
-    """A message of several frames. It is cut by the thread that sends it, so that each frame is
+    """A message that is not short. It is cut by the thread that sends it, so that each frame is
     still in the processor's cache; whoever put it waits until the last one is cut."""
 
     def __init__(self, message: Message, size: int) -> None:
@@ -61,7 +62,7 @@ class Outgoing:
         if self._over:
             return
         size = size_of(message.body)
-        if frame_count(size) > 1:
+        if size > _COPIED:
             self._long = long = _Long(message, size)
             self._queue.put(long)
             if not self._over:
