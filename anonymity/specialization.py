@@ -7,7 +7,7 @@ created first.
 
 `specialize` does this to a table in one house. `Specializer` is what it is made of: the generalized
 table that all parties share, and the candidates of the columns that are at hand. In a joint run
-(`protocols.integrate`) each party has one, with its own columns only; `propose` gives its best
+(`protocols.integration.integrate`) each party has one, with its own columns only; `propose` gives its best
 candidate, and `apply` carries out an instruction, its own or another's. That both run this code on
 the same counts is why their results are equal.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from anonymity.columns import continuous_column
 from anonymity.datafly import Ladder, ladder
-from protocols.dka import Outcome, dka
+from protocols.integration.dka import Outcome, dka
 from protocols.memory import run_parties
 from protocols.randomness import Random
 

@@ -36,8 +36,8 @@ def scores(parties: int, count: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, float]:
     """One party: seconds of setup, of preparing and playing one batch, and of single maxima."""
+    from protocols.multiparty.secure_maximum import SecureMaximum
     from protocols.randomness import Random
-    from protocols.secure_maximum import SecureMaximum
 
     table = scores(len(names), count)
     own = table[names.index(channel.me)]
@@ -81,8 +81,8 @@ def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, float
 
 def hidden_party(channel: Any, names: list[str], rounds: int) -> dict[str, float]:
     """The rounds of a job with `hide_scores`, beside the same with open scores; all included."""
-    from protocols.hidden_winner import HiddenWinner
-    from protocols.integrate import announce_scores, key_of
+    from protocols.integration.hidden_winner import HiddenWinner
+    from protocols.integration.integrate import announce_scores, key_of
     from protocols.randomness import Random
 
     draw = np.random.default_rng(names.index(channel.me))

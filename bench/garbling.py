@@ -28,7 +28,7 @@ REPEATS = 3
 
 
 def comparison_circuit(width: int = 32) -> Any:
-    from protocols.circuits import Builder
+    from protocols.circuits.arithmetic import Builder
 
     builder = Builder()
     x, y = builder.input("x", width), builder.input("y", width)
@@ -38,7 +38,7 @@ def comparison_circuit(width: int = 32) -> Any:
 
 def product_circuit(width: int = 32) -> Any:
     """Mostly AND gates, as a measure of gates."""
-    from protocols.circuits import Builder
+    from protocols.circuits.arithmetic import Builder
 
     builder = Builder()
     x, y = builder.input("x", width), builder.input("y", width)
@@ -54,11 +54,11 @@ def pairs(count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 def party(channel: Any, names: list[str], sizes: dict[str, int]) -> dict[str, float]:
     """One side: the first party garbles and sends, the second evaluates and receives."""
-    from protocols.circuits import from_bits, to_bits
-    from protocols.garbling import Evaluator, Garbler
-    from protocols.multiplication import receive_products, send_products
-    from protocols.oblivious_transfer import Receiver, Sender
+    from protocols.circuits.arithmetic import from_bits, to_bits
+    from protocols.circuits.garbling import Evaluator, Garbler
+    from protocols.numbers.multiplication import receive_products, send_products
     from protocols.randomness import Random
+    from protocols.transfer.oblivious_transfer import Receiver, Sender
 
     first = channel.me == names[0]
     [peer] = channel.peers

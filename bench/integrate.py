@@ -33,7 +33,7 @@ from anonymity.specialization import Labels, Requirement, specialize, warm_up
 from bench import _sessions
 from coordinator.adult_data import NAMES, PARTY_A, PARTY_B, load_adult
 from protocols.channel import Channel
-from protocols.integrate import Plan, integrate
+from protocols.integration.integrate import Plan, integrate
 from protocols.randomness import Random
 from protocols.wrappers import Metered
 

@@ -45,10 +45,10 @@ def numbers(count: int) -> list[int]:
 
 def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str, Any]:
     """One side. The first garbles, the second owns the Paillier key."""
-    from protocols.logarithm import Session, Settings, logarithms, quick_logarithms
-    from protocols.paillier import generate
+    from protocols.numbers.logarithm import Session, Settings, logarithms, quick_logarithms
+    from protocols.numbers.paillier import generate
+    from protocols.numbers.shares import open_shares, split
     from protocols.randomness import Random
-    from protocols.shares import open_shares, split
 
     first = channel.me == names[0]
     [peer] = channel.peers
@@ -152,9 +152,9 @@ def measure_grpc(count: int, key_bits: int) -> dict[str, Any]:
 
 def measure_gates() -> list[dict[str, Any]]:
     """Our circuits for the paper's settings, with shares of 64 bits, and of its own size."""
-    from protocols.logarithm_circuits import phase_one, quick
-    from protocols.logarithm_settings import Settings
-    from protocols.scaling import carry_circuit
+    from protocols.numbers.logarithm_circuits import phase_one, quick
+    from protocols.numbers.logarithm_settings import Settings
+    from protocols.numbers.scaling import carry_circuit
 
     rows = []
     for bits, terms, gates, seconds, error in PAPER:
@@ -182,8 +182,8 @@ def measure_gates() -> list[dict[str, Any]]:
 
 def measure_paillier(key_bits: int, quick: bool) -> dict[str, Any]:
     """Operations a second of one core, all threads counted, phe's and ours, and their ratios."""
-    from protocols.paillier import generate
-    from protocols.randomizers import Randomizers
+    from protocols.numbers.paillier import generate
+    from protocols.numbers.randomizers import Randomizers
     from protocols.randomness import Random
 
     rng = Random()
@@ -264,7 +264,7 @@ def mpyc_party(count: int) -> None:
     """One of MPyC's parties: shares of the same scaled logarithm from shares of x."""
     from mpyc.runtime import mpc
 
-    from protocols.logarithm_settings import Settings
+    from protocols.numbers.logarithm_settings import Settings
 
     settings = Settings(BITS, TERMS, "none")
     coefficients = settings.coefficients()

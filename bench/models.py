@@ -31,10 +31,10 @@ CATEGORICAL = (
 
 def net_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
     """One party's part of the Bayes net."""
-    from protocols.bayesnet import search
-    from protocols.contingency import Axis, table_shares
-    from protocols.hidden_scores import HiddenScores
-    from protocols.shared_counts import Transfers
+    from protocols.statistics.bayesnet import search
+    from protocols.statistics.contingency import Axis, table_shares
+    from protocols.statistics.hidden_scores import HiddenScores
+    from protocols.statistics.shared_counts import Transfers
 
     return _measured(
         channel,
@@ -61,10 +61,10 @@ def _net(channel: Any, rng: Any, names: list[str], argument: dict[str, Any], too
 
 def tree_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
     """One party's part of ID3."""
-    from protocols.contingency import Axis
-    from protocols.hidden_scores import HiddenScores
-    from protocols.shared_counts import Transfers
-    from protocols.tree import Plan, grow
+    from protocols.statistics.contingency import Axis
+    from protocols.statistics.hidden_scores import HiddenScores
+    from protocols.statistics.shared_counts import Transfers
+    from protocols.statistics.tree import Plan, grow
 
     def work(metered: Any, rng: Any) -> Any:
         servers = (names[0], names[1])

@@ -39,9 +39,14 @@ def columns(records: int, products: int) -> tuple[Any, Any, int]:
 
 def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str, Any]:
     """One side; the first has the many columns."""
-    from protocols.paillier import generate
+    from protocols.numbers.paillier import generate
+    from protocols.numbers.scalar_product import (
+        PaillierProducts,
+        Sizes,
+        TransferProducts,
+        scalar_products,
+    )
     from protocols.randomness import Random
-    from protocols.scalar_product import PaillierProducts, Sizes, TransferProducts, scalar_products
 
     first = channel.me == names[0]
     [peer] = channel.peers

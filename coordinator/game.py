@@ -14,9 +14,9 @@ from coterie.errors import PeerFaultError
 from jobs.conduct import Conduct
 from jobs.deviation import Deviation
 from protocols.channel import Channel
-from protocols.integrate import Outcome, Plan, integrate
+from protocols.integration.integrate import Outcome, Plan, integrate
+from protocols.integration.participation import Strategy
 from protocols.memory import run_parties
-from protocols.participation import Strategy
 from protocols.randomness import Random
 
 

@@ -31,12 +31,12 @@ from jobs.statistics import (
     read_statistics,
     reported,
 )
-from protocols.bayesnet import search
 from protocols.channel import Channel
-from protocols.contingency import Axis, horizontal_shares, table_shares
-from protocols.hidden_scores import HiddenScores
 from protocols.randomness import Random
-from protocols.shared_counts import Ring, Transfers
+from protocols.statistics.bayesnet import search
+from protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from protocols.statistics.hidden_scores import HiddenScores
+from protocols.statistics.shared_counts import Ring, Transfers
 
 
 @dataclass(frozen=True)

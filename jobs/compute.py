@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from coterie.errors import EnvironmentFaultError, RefusedError
-from protocols.executor import Executor, LocalPool, in_order
+from protocols.bulk.executor import Executor, LocalPool, in_order
 
 _SECONDS = 10  # to reach the scheduler
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from jobs.integrate_file import IntegrateJob
-from protocols.hidden_winner import HiddenWinner
-from protocols.integrate import Confirm, FindWinner, TakesPart, always, announce_scores
-from protocols.participation import Strategy
+from protocols.integration.hidden_winner import HiddenWinner
+from protocols.integration.integrate import Confirm, FindWinner, TakesPart, always, announce_scores
+from protocols.integration.participation import Strategy
 from protocols.randomness import Random
 
 CONTRIBUTIONS = "contributions.json"
@@ -19,7 +19,7 @@ CONTRIBUTIONS = "contributions.json"
 
 @dataclass
 class Conduct:
-    """The hooks of `protocols.integrate`, and the contributions when they were last called."""
+    """The hooks of `protocols.integration.integrate`, and the contributions when they were last called."""
 
     find_winner: FindWinner = announce_scores
     decide: TakesPart = always

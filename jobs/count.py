@@ -36,11 +36,11 @@ from jobs.statistics import (
     reported,
 )
 from protocols.channel import Channel
-from protocols.contingency import horizontal_shares, table_shares
-from protocols.hidden_counts import HiddenCounts
+from protocols.multiparty.secure_sum import SecureSum
 from protocols.randomness import Random
-from protocols.secure_sum import SecureSum
-from protocols.shared_counts import Ring, Transfers
+from protocols.statistics.contingency import horizontal_shares, table_shares
+from protocols.statistics.hidden_counts import HiddenCounts
+from protocols.statistics.shared_counts import Ring, Transfers
 
 MAX_CELLS = 1 << 16  # of one table
 

@@ -19,7 +19,7 @@ from jobs.conduct import Conduct
 from jobs.integrate import Integrate
 from jobs.integrate_file import IntegrateJob
 from protocols.channel import Channel
-from protocols.integrate import MOST_SCORE, Plan
+from protocols.integration.integrate import MOST_SCORE, Plan
 from protocols.randomness import Random
 
 WAYS = ("never", "from:N", "underdeclare", "overdeclare")

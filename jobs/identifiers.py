@@ -32,7 +32,7 @@ import pyarrow.compute as pc
 
 from coterie.errors import DataError
 from jobs.document import Node, Section
-from protocols.identifiers import Identifiers
+from protocols.intersection.identifiers import Identifiers
 
 _SHOWN = 5  # rows that an error lists
 _PLAIN = ("trim", "lower", "upper", "nfc", "nfkc", "digits", "date")

@@ -36,8 +36,8 @@ from jobs.release_table import (
     write_share,
 )
 from protocols.channel import Channel
-from protocols.class_labels import MOST_CLASSES
-from protocols.integrate import Outcome, Plan, integrate
+from protocols.integration.class_labels import MOST_CLASSES
+from protocols.integration.integrate import Outcome, Plan, integrate
 from protocols.randomness import Random
 
 RELEASE = "release.csv"

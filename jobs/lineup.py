@@ -14,7 +14,7 @@ from jobs.kind import Workspace
 from jobs.model import Job
 from jobs.spill import FolderStore
 from protocols.channel import Channel
-from protocols.intersect import intersect
+from protocols.intersection.intersect import intersect
 from protocols.randomness import Random
 
 

@@ -29,11 +29,11 @@ from jobs.kind import Columns, Workspace
 from jobs.lineup import line_up
 from jobs.model import Common, Job
 from protocols.channel import Channel
-from protocols.class_labels import share_class
-from protocols.contingency import Axis
+from protocols.integration.class_labels import share_class
+from protocols.multiparty.set_union import union
 from protocols.randomness import Random
-from protocols.set_union import union
-from protocols.shared_counts import RING_BITS
+from protocols.statistics.contingency import Axis
+from protocols.statistics.shared_counts import RING_BITS
 
 MAX_VALUES = 4096  # of one attribute
 MAX_CLASSES = 256  # values of a class, and what hides how many of them a party has

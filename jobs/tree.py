@@ -43,10 +43,10 @@ from jobs.statistics import (
     reported,
 )
 from protocols.channel import Channel
-from protocols.hidden_scores import HiddenScores
 from protocols.randomness import Random
-from protocols.shared_counts import Transfers
-from protocols.tree import Node, Plan, grow, predict, pruned
+from protocols.statistics.hidden_scores import HiddenScores
+from protocols.statistics.shared_counts import Transfers
+from protocols.statistics.tree import Node, Plan, grow, predict, pruned
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Messages cut into frames of about 1 MB, and frames checked as they come in.
 
-The bytes are those of the `Frame` message of protos/party.proto, with the chunk before the other
-fields. Chunks are written and read by hand, because the protobuf library would copy each of them
-twice more; all other fields go through it.
+The bytes are those of the `Frame` message of protos/party.proto, with padding and the chunk before
+the other fields. These two are written and read by hand, because the protobuf library would copy
+each chunk twice more; all other fields go through it. The padding makes the chunk start 16 bytes
+into the frame, so that arrays in a message of one frame are aligned where they lie.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from protos.party_pb2 import Farewell, Frame
 CHUNK = 1 << 20
 _SLACK = 1 << 18  # a chunk may be so much longer, rather than leave a short one
 _CHUNK_TAG = 5 << 3 | 2
+_PADDING_TAG = 8 << 3 | 2
+ALIGNMENT = 16
 _MAX_STEP = 1000  # characters of a step label
 HEARTBEAT = Frame(heartbeat=True).SerializeToString()
 
@@ -70,12 +73,14 @@ def cut(message: Message) -> Iterator[bytes]:
 
 
 def _chunk_prefix(size: int) -> bytes:
+    """Padding, and what stands before the bytes of the chunk."""
     out = bytearray([_CHUNK_TAG])
     while size > 0x7F:
         out.append(size & 0x7F | 0x80)
         size >>= 7
     out.append(size)
-    return bytes(out)
+    padding = ALIGNMENT - 2 - len(out)
+    return bytes([_PADDING_TAG, padding]) + bytes(padding) + out
 
 
 _NOTHING = Frame()
@@ -83,9 +88,11 @@ _NOTHING = Frame()
 
 def split(frame: bytes) -> tuple[memoryview, Frame]:
     """The chunk of a frame, not copied where it comes first, and the other fields."""
-    size = shift = 0
-    if frame[:1] == bytes([_CHUNK_TAG]):
-        for at in range(1, min(len(frame), 6)):
+    size = shift = first = 0
+    if frame[:1] == bytes([_PADDING_TAG]) and len(frame) > ALIGNMENT > frame[1]:
+        first = 2 + frame[1]
+    if frame[first : first + 1] == bytes([_CHUNK_TAG]):
+        for at in range(first + 1, min(len(frame), first + 6)):
             size |= (frame[at] & 0x7F) << shift
             if frame[at] < 0x80:
                 start = at + 1

@@ -94,6 +94,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
             for frame in frames:
                 if not session.take(peer, frame):
                     return
+                del frame  # its memory may serve the next one
                 _answer_if_failed(session, context)
         except FrameError as error:
             session.fail(PeerFaultError(peer, "", str(error)))

@@ -17,6 +17,7 @@ from jobs.kind import Workspace
 from jobs.model import Job, parse_job
 from party.journal import Lines, read_lines
 from party.transport import Session
+from protocols.wrappers import Traffic
 from protos.party_pb2 import Event, State
 
 ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
@@ -45,6 +46,7 @@ class Record:
     prepared: Any = None
     session: Session | None = None
     began: float | None = None
+    traffic: Traffic = field(default_factory=Traffic)  # goes on counting while the job runs
     events: list[tuple[int, Event]] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -203,16 +205,14 @@ class Book:
             self._add_event(record, self._event(record))
         return True
 
-    def progress(
-        self, record: Record, step: str, done: int, total: int, sent: int, received: int
-    ) -> None:
+    def progress(self, record: Record, step: str, done: int, total: int, traffic: Traffic) -> None:
         with record.changed:
             if record.state != State.RUNNING:
                 return
+            record.traffic = traffic
             last_serial, last = record.events[-1]
             event = self._event(record)
             event.step, event.done, event.total = step, done, total
-            event.sent_bytes, event.received_bytes = sent, received
             phase = step.split("/")[0]
             if phase != last.step.split("/")[0]:
                 with contextlib.suppress(EnvironmentFaultError):
@@ -231,13 +231,23 @@ class Book:
         return Event(
             state=record.state,
             step=last.step,
-            sent_bytes=last.sent_bytes,
-            received_bytes=last.received_bytes,
+            sent_bytes=record.traffic.sent_bytes,
+            received_bytes=record.traffic.received_bytes,
             seconds=self.seconds(record),
             error=record.told,
             exit_code=record.exit_code,
             culprit=record.culprit,
         )
+
+    def newest(self, record: Record) -> Event:
+        """The last event, with the time and the bytes of now."""
+        with record.changed:
+            event = Event()
+            event.CopyFrom(record.events[-1][1])
+            event.seconds = self.seconds(record)
+            event.sent_bytes = record.traffic.sent_bytes
+            event.received_bytes = record.traffic.received_bytes
+        return event
 
     def seconds(self, record: Record) -> float:
         return self._clock() - record.began if record.began is not None else 0.0

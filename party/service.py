@@ -275,16 +275,13 @@ class JobService(JobsServicer):
                     record.changed.wait(interval)
                 new = [(serial, event) for serial, event in _tail(record.events, seen)]
                 ended = record.state in ENDED
-                newest = pb.Event()
-                newest.CopyFrom(record.events[-1][1])
             if new:
                 seen = new[-1][0]
                 yield from (event for _, event in new)
                 if ended:
                     return
             else:
-                newest.seconds = self._book.seconds(record)
-                yield newest
+                yield self._book.newest(record)
 
     def Cancel(self, request: Any, context: grpc.ServicerContext) -> pb.Cancelled:  # noqa: N802
         caller = self._caller(context)

@@ -26,7 +26,7 @@ from google.protobuf.message import DecodeError
 from coterie.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
 from party.explain import HOPELESS, explain
 from party.farewell import error_from, farewell_for
-from party.frames import FrameCheck, FrameError, closing, opening, split
+from party.frames import ALIGNMENT, FrameCheck, FrameError, closing, opening, split
 from party.outgoing import Attempt, Outgoing
 from party.spool import MEMORY, Spool
 from protocols.channel import Message
@@ -112,16 +112,19 @@ class Session:
     def receive(self, peer: str) -> Message:
         link = self._incoming[peer]
         chunk, header = split(self._next_frame(peer, link))
-        # NumPy copies without the interpreter's lock, which the thread that takes in needs.
-        body = np.empty(header.size, np.uint8)
-        filled = 0
-        while True:
-            body[filled : filled + len(chunk)] = np.frombuffer(chunk, np.uint8)
-            filled += len(chunk)
-            if filled == header.size:
-                break
-            chunk, _ = split(self._next_frame(peer, link))
-        return Message(header.session, header.step, header.sequence, [body.data])
+        body = chunk if len(chunk) == header.size and _aligned(chunk) else None
+        if body is None:
+            # NumPy copies without the interpreter's lock, which the thread that takes in needs.
+            whole = np.empty(header.size, np.uint8)
+            filled = 0
+            while True:
+                whole[filled : filled + len(chunk)] = np.frombuffer(chunk, np.uint8)
+                filled += len(chunk)
+                if filled == header.size:
+                    break
+                chunk, _ = split(self._next_frame(peer, link))
+            body = whole.data
+        return Message(header.session, header.step, header.sequence, [body])
 
     def _next_frame(self, peer: str, link: _Incoming) -> bytes:
         frame = None
@@ -315,6 +318,10 @@ class Session:
                 self.fail(PeerLostError(peer, "", f"cannot be reached: {explain(call)}"))
         out.ended.set()
         out.give_up()
+
+
+def _aligned(chunk: memoryview) -> bool:
+    return not np.frombuffer(chunk, np.uint8).ctypes.data % ALIGNMENT
 
 
 def _farewell(data: bytes) -> Farewell:

@@ -137,14 +137,8 @@ class Worker:
 
             def listen(progress: Progress) -> None:
                 session.step = progress.step
-                traffic = progress.traffic
                 self._book.progress(
-                    record,
-                    progress.step,
-                    progress.done,
-                    progress.total,
-                    traffic.sent_bytes,
-                    traffic.received_bytes,
+                    record, progress.step, progress.done, progress.total, progress.traffic
                 )
 
             workspace = replace(

@@ -13,7 +13,8 @@ would not have written, and raises `WireError` and nothing else.
     list   := 0x05 count:u64 value*
 
 An array's data starts at a multiple of 16 bytes from the start of the body (the padding is zeros),
-so that a decoded array is an aligned, writable view of the received buffer and nothing is copied.
+so that a decoded array is an aligned view of the received buffer and nothing is copied. It cannot be
+written to: whoever wants to change what was received makes a copy.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def encode(values: Iterable[Value]) -> list[Buffer]:
 
 
 def decode(body: Buffer) -> list[Any]:
-    """The values of one body. Arrays are views of `body`, writable if it is."""
+    """The values of one body. Arrays are views of `body` that cannot be written to."""
     decoder = _Decoder(body)
     values = []
     while decoder.at < decoder.end:
@@ -146,6 +147,7 @@ class _Decoder:
     def __init__(self, body: Buffer) -> None:
         self._view = memoryview(body).cast("B")
         self._whole = np.frombuffer(self._view, np.uint8)
+        self._whole.flags.writeable = False
         self.end = len(self._view)
         self.at = 0
 

@@ -187,12 +187,13 @@ class JobSummary(_message.Message):
     def __init__(self, job_id: _Optional[str] = ..., name: _Optional[str] = ..., kind: _Optional[str] = ..., coordinator: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., detail: _Optional[str] = ..., job_yaml: _Optional[str] = ...) -> None: ...
 
 class Frame(_message.Message):
-    __slots__ = ("session", "step", "sequence", "size", "chunk", "heartbeat", "farewell")
+    __slots__ = ("session", "step", "sequence", "size", "chunk", "padding", "heartbeat", "farewell")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     SIZE_FIELD_NUMBER: _ClassVar[int]
     CHUNK_FIELD_NUMBER: _ClassVar[int]
+    PADDING_FIELD_NUMBER: _ClassVar[int]
     HEARTBEAT_FIELD_NUMBER: _ClassVar[int]
     FAREWELL_FIELD_NUMBER: _ClassVar[int]
     session: str
@@ -200,9 +201,10 @@ class Frame(_message.Message):
     sequence: int
     size: int
     chunk: bytes
+    padding: bytes
     heartbeat: bool
     farewell: Farewell
-    def __init__(self, session: _Optional[str] = ..., step: _Optional[str] = ..., sequence: _Optional[int] = ..., size: _Optional[int] = ..., chunk: _Optional[bytes] = ..., heartbeat: _Optional[bool] = ..., farewell: _Optional[_Union[Farewell, _Mapping]] = ...) -> None: ...
+    def __init__(self, session: _Optional[str] = ..., step: _Optional[str] = ..., sequence: _Optional[int] = ..., size: _Optional[int] = ..., chunk: _Optional[bytes] = ..., padding: _Optional[bytes] = ..., heartbeat: _Optional[bool] = ..., farewell: _Optional[_Union[Farewell, _Mapping]] = ...) -> None: ...
 
 class Farewell(_message.Message):
     __slots__ = ("failed", "error", "step", "culprit", "exit_code")

@@ -11,9 +11,13 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 def test_every_protocol_stands_in_the_reading_order():
     text = (ROOT / "docs/protocols.md").read_text()
-    named = set(re.findall(r"^\| `(\w+)` \|", text, re.M))
-    modules = {path.stem for path in (ROOT / "protocols").glob("*.py")} - {"__init__"}
-    assert named == modules
+    named = set()
+    for section in text.split("\n## ")[1:]:
+        folder = re.match(r".*: `protocols/(\w+)/`$", section.splitlines()[0])
+        place = Path("protocols", folder[1]) if folder else Path("protocols")
+        named |= {place / f"{name}.py" for name in re.findall(r"^\| `(\w+)` \|", section, re.M)}
+    modules = {path.relative_to(ROOT) for path in (ROOT / "protocols").rglob("*.py")}
+    assert named == {path for path in modules if path.name != "__init__.py"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -40,3 +40,30 @@ def test_a_room_imports_only_what_lies_below_it(room):
                 assert module in ("coterie", "coterie.errors"), f"{path} imports {module}"
             elif top in ALL:
                 assert top in allowed, f"{path} imports {module}"
+
+
+FOLDERS = (
+    "bulk",
+    "transfer",
+    "intersection",
+    "circuits",
+    "multiparty",
+    "integration",
+    "numbers",
+    "statistics",
+)  # of protocols/, in the order in which they build on each other
+
+
+def test_the_folders_of_protocols_are_these():
+    inside = {path.parent.name for path in (ROOT / "protocols").glob("*/*.py")}
+    assert inside == set(FOLDERS)
+
+
+@pytest.mark.parametrize("folder", ["", *FOLDERS])
+def test_a_protocol_imports_only_from_its_own_folder_and_those_above(folder):
+    allowed = FOLDERS[: FOLDERS.index(folder) + 1] if folder else ()
+    for path in (ROOT / "protocols" / folder).glob("*.py"):
+        for module in imports(path):
+            _, *rest = module.split(".")
+            if module.startswith("protocols.") and len(rest) > 1:
+                assert rest[0] in allowed, f"{path} imports {module}"

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import protocols.intersect
+import protocols.intersection.intersect
 from coterie.errors import DataError, EnvironmentFaultError, RefusedError
 from jobs.compute import DaskExecutor, executor_for
 from jobs.kind import Workspace
@@ -16,8 +16,8 @@ from jobs.kinds import KINDS
 from jobs.model import parse_job
 from jobs.runner import run_party
 from jobs.spill import FolderStore
-from protocols import cipher, group
-from protocols.executor import LocalPool
+from protocols.bulk import cipher, group
+from protocols.bulk.executor import LocalPool
 from protocols.memory import MemoryNetwork
 from protocols.randomness import Random
 from protocols.wrappers import Fault, Faulty, KilledError
@@ -95,7 +95,7 @@ def test_repeats_are_refused_or_left_out_before_anything_is_sent(tmp_path):
 
 @pytest.mark.parametrize("protocol", ["ring", "oprf"])
 def test_buckets_are_spilled_to_the_party_and_resumed_from_there(tmp_path, monkeypatch, protocol):
-    monkeypatch.setattr(protocols.intersect, "buckets_for", lambda size, room: 5)
+    monkeypatch.setattr(protocols.intersection.intersect, "buckets_for", lambda size, room: 5)
     ids = [str(i) for i in range(600)]
     tables = {"lender": table(*ids[:400]), "bank": table(*ids[200:])}
     text = JOB + f"protocol: {protocol}\n"

@@ -13,7 +13,7 @@ from coordinator.simulate import simulate
 from coterie.errors import CoterieError, DataError, UsageError
 from jobs.kinds import KINDS
 from jobs.model import load_job, parse_job
-from tests.protocols.plain_models import id3, k2
+from tests.protocols.statistics.plain_models import id3, k2
 
 N = 300
 SEED = 28  # whose best splits are better than the next by more than the bound

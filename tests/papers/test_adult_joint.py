@@ -6,7 +6,7 @@ import pytest
 from anonymity.columns import IntervalTree, TaxonomyTree
 from anonymity.specialization import Requirement, specialize
 from coordinator.adult_data import CONTINUOUS, FOLDER, NAMES, PARTY_A, PARTY_B, load_adult, top
-from protocols.integrate import Plan, integrate
+from protocols.integration.integrate import Plan, integrate
 from protocols.memory import run_parties
 from protocols.randomness import Random
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protocols.bayesnet import search
-from protocols.contingency import Axis, table_shares
-from protocols.hidden_scores import HiddenScores, settings_for
 from protocols.memory import run_alike
 from protocols.randomness import Random
-from protocols.shared_counts import Transfers
-from protocols.tree import Plan, grow
-from tests.protocols.plain_models import id3, k2
-from tests.protocols.test_tree import LABEL, as_result
+from protocols.statistics.bayesnet import search
+from protocols.statistics.contingency import Axis, table_shares
+from protocols.statistics.hidden_scores import HiddenScores, settings_for
+from protocols.statistics.shared_counts import Transfers
+from protocols.statistics.tree import Plan, grow
+from tests.protocols.statistics.plain_models import id3, k2
+from tests.protocols.statistics.test_tree import LABEL, as_result
 
 ADULT = Path(__file__).parent.parent.parent.parent / "shared/data/adult/adult.train.csv"
 pytestmark = pytest.mark.skipif(not ADULT.exists(), reason="the Adult data is not here")

@@ -29,6 +29,14 @@ def test_the_protobuf_library_reads_the_frames_that_are_cut(lengths, sequence, s
     assert all(f.chunk and not f.session for f in frames[1:])
 
 
+def test_a_chunk_starts_at_a_multiple_of_16_bytes():
+    for size in (1, 100, 127, 128, 20_000, CHUNK, 3 * CHUNK):
+        for data in cut(message(bytes(size))):
+            chunk, _ = split(data)
+            assert data.index(b"\x2a", 2) < 16  # the tag, after tag and length of the padding
+            assert data[16 : 16 + len(chunk)] == bytes(chunk)
+
+
 fields = st.builds(
     Frame,
     session=st.text(max_size=5),
@@ -38,9 +46,9 @@ fields = st.builds(
 )
 
 
-@given(st.binary(max_size=300), fields, st.booleans())
-def test_a_frame_is_split_as_the_protobuf_library_reads_it(chunk, other, first):
-    head = Frame(chunk=chunk).SerializeToString()
+@given(st.binary(max_size=300), st.binary(max_size=200), fields, st.booleans())
+def test_a_frame_is_split_as_the_protobuf_library_reads_it(chunk, padding, other, first):
+    head = Frame(padding=padding).SerializeToString() + Frame(chunk=chunk).SerializeToString()
     data = head + other.SerializeToString() if first else other.SerializeToString() + head
     back, rest = split(data)
     whole = Frame.FromString(data)

@@ -8,6 +8,7 @@ from coterie.errors import EnvironmentFaultError, VerificationError
 from jobs.model import parse_job
 from party.journal import AuditLog, Lines, read_lines, verify_audit
 from party.records import RESTARTED, Book
+from protocols.wrappers import Traffic
 from protos.party_pb2 import State
 
 JOB = "kind: intersect\nname: test\nparties: {a: {}, b: {}}\nid: ID\n"
@@ -169,18 +170,22 @@ def test_events_keep_every_phase_and_the_newest_of_each_step(tmp_path):
         ("two/b", 2),
     ]:
         clock.now += 0.01
-        book.progress(record, step, done, 9, 10 * done, 20 * done)
+        book.progress(record, step, done, 9, Traffic(10 * done, 20 * done))
     clock.now += 1
-    book.progress(record, "two/c", 3, 9, 30, 60)
+    traffic = Traffic(30, 60)
+    book.progress(record, "two/c", 3, 9, traffic)
+    clock.now += 1
+    traffic.sent_bytes = 40  # within the step
+    assert (book.newest(record).sent_bytes, book.newest(record).seconds) == (40, 2.06)
     book.set_state(record, State.FINISHED)
-    book.progress(record, "late", 0, 0, 0, 0)
+    book.progress(record, "late", 0, 0, Traffic())
     seen = [(e.step, e.done, e.sent_bytes, pb_name(e)) for _, e in record.events]
     assert seen == [
         ("", 0, 0, "RUNNING"),
         ("one", 5, 50, "RUNNING"),
         ("two/b", 2, 20, "RUNNING"),
         ("two/c", 3, 30, "RUNNING"),
-        ("two/c", 0, 30, "FINISHED"),
+        ("two/c", 0, 40, "FINISHED"),
     ]
     serials = [serial for serial, _ in record.events]
     assert serials == sorted(set(serials))

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from protocols.channel import Channel
-from protocols.inner_product import PaillierEngine, TransferEngine
 from protocols.memory import run_parties
-from protocols.paillier import PrivateKey, generate
+from protocols.numbers.inner_product import PaillierEngine, TransferEngine
+from protocols.numbers.paillier import PrivateKey, generate
 from protocols.randomness import Random
 
 BITS = 768

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from coterie.errors import PeerFaultError, PeerLostError
-from protocols.circuits import to_bits
-from protocols.garbling import Evaluator, Garbler
+from protocols.circuits.arithmetic import to_bits
+from protocols.circuits.garbling import Evaluator, Garbler
+from protocols.circuits.minindex import minindex
 from protocols.memory import run_parties
-from protocols.minindex import minindex
-from protocols.multiplication import receive_products, send_products
+from protocols.numbers.multiplication import receive_products, send_products
 from protocols.randomness import Random
-from tests.protocols.test_garbling import comparison
+from tests.protocols.circuits.test_garbling import comparison
 
 DTYPES = st.sampled_from([np.uint8, np.uint64, np.int8, np.int64, np.float64, np.bool_, np.uint16])
 VALUES = st.recursive(

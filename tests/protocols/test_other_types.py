@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from coterie.errors import PeerFaultError
-from protocols import hints, logarithm, scalar_product
 from protocols.channel import Message
+from protocols.integration.participation import Strategy
+from protocols.intersection import hints
 from protocols.memory import run_parties
-from protocols.participation import Strategy
+from protocols.multiparty.set_union import union
+from protocols.numbers import logarithm, scalar_product
+from protocols.numbers.shares import Ring
 from protocols.randomness import Random
-from protocols.set_union import union
-from protocols.shares import Ring
 from protocols.wire import alike, encode
 from protocols.wrappers import Wrapper
 

@@ -1,0 +1,365 @@
+"""Garbling and evaluating many instances of one circuit: the labels and tables, no messages.
+
+Zahur, Rosulek and Evans, "Two Halves Make a Whole" (EUROCRYPT 2015, eprint 2014/756), figure 2: two
+blocks of 16 bytes for an AND gate. Free XOR (Kolesnikov and Schneider, ICALP 2008): the labels of a
+wire differ by one secret `delta`; XOR and NOT cost nothing. Point-and-permute: the lowest bit of a
+label, its colour, says which table rows to use; `delta` has it set. The hash is the tweakable one of
+`protocols.bulk.aes`, with tweaks 2 k and 2 k + 1 for the k-th AND gate garbled in the session, so the two
+parties must count alike.
+
+`garble` and `evaluate` take the gates first to last, so that a circuit too large for one message is
+done in parts on the same wires. Both have a numba kernel with AES instructions, which runs two or
+four instances side by side to hide latency, and a NumPy version that goes step by step; the bytes
+are the same. Labels are arrays of shape (instances, bits, 2), tables (instances, AND gates, 2, 2),
+uint64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from protocols.bulk.aes import (
+    BLOCK,
+    GATE,
+    ROUND_KEYS,
+    Blocks,
+    accelerated,
+    block_of,
+    compiled,
+    hash_blocks,
+    load,
+    portable_hash,
+    store,
+)
+from protocols.circuits.boolean import AND, NOT, Circuit
+
+# Instances side by side. Garbling hashes four blocks for a gate, evaluating two: eight in flight.
+GARBLE_LANES, EVALUATE_LANES = 2, 4
+
+
+def _colour_mask(builder: Any, label: Any) -> Any:
+    """All ones if the lowest bit of a label is set, else zeros."""
+    first = ir.Constant(ir.VectorType(ir.IntType(32), 2), [0, 0])
+    low = builder.shuffle_vector(label, ir.Constant(BLOCK, ir.Undefined), first)
+    bit = builder.and_(low, ir.Constant(BLOCK, [1, 1]))
+    return builder.sub(ir.Constant(BLOCK, [0, 0]), bit)
+
+
+def _tweaks(builder: Any, tweak: Any, stride: Any, lanes: int) -> list[tuple[Any, Any]]:
+    """For every lane the two tweaks of its gate."""
+    domain = ir.Constant(tweak.type, GATE)
+    out = []
+    for _ in range(lanes):
+        odd = builder.add(tweak, ir.Constant(tweak.type, 1))
+        out.append((block_of(builder, tweak, domain), block_of(builder, odd, domain)))
+        tweak = builder.add(tweak, stride)
+    return out
+
+
+def _gate_intrinsic(lanes: int, generate_gate: Any) -> Any:
+    """gate(left, right, out, table, table stride, delta, keys, tweak, tweak stride)."""
+
+    def implementation(
+        typing: Any, a: Any, b: Any, out: Any, table: Any, d: Any, e: Any, f: Any, g: Any, h: Any
+    ) -> Any:
+        signature = types.void(*[types.uintp] * 7, types.uint64, types.uint64)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            generate_gate(builder, lanes, *arguments)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return intrinsic(implementation)
+
+
+def _table_addresses(builder: Any, table: Any, stride: Any, lanes: int) -> list[Any]:
+    addresses = [table]
+    for _ in range(lanes - 1):
+        addresses.append(builder.add(addresses[-1], stride))
+    return addresses
+
+
+def _garble_gate(
+    builder: Any,
+    lanes: int,
+    left: Any,
+    right: Any,
+    out: Any,
+    table: Any,
+    table_stride: Any,
+    delta: Any,
+    keys: Any,
+    tweak: Any,
+    tweak_stride: Any,
+) -> None:
+    secret = load(builder, delta)
+    a = [load(builder, left, lane) for lane in range(lanes)]
+    b = [load(builder, right, lane) for lane in range(lanes)]
+    blocks, tweaks = [], []
+    for lane, (even, odd) in enumerate(_tweaks(builder, tweak, tweak_stride, lanes)):
+        blocks += [a[lane], builder.xor(a[lane], secret), b[lane], builder.xor(b[lane], secret)]
+        tweaks += [even, even, odd, odd]
+    hashes = hash_blocks(builder, blocks, tweaks, keys)
+    addresses = _table_addresses(builder, table, table_stride, lanes)
+    for lane in range(lanes):
+        a0, a1, b0, b1 = hashes[4 * lane : 4 * lane + 4]
+        colour_a, colour_b = _colour_mask(builder, a[lane]), _colour_mask(builder, b[lane])
+        generator = builder.xor(builder.xor(a0, a1), builder.and_(colour_b, secret))
+        hashed_b = builder.xor(b0, b1)
+        first = builder.xor(a0, builder.and_(colour_a, generator))
+        second = builder.xor(b0, builder.and_(colour_b, hashed_b))
+        store(builder, generator, addresses[lane], 0)
+        store(builder, builder.xor(hashed_b, a[lane]), addresses[lane], 1)
+        store(builder, builder.xor(first, second), out, lane)
+
+
+def _evaluate_gate(
+    builder: Any,
+    lanes: int,
+    left: Any,
+    right: Any,
+    out: Any,
+    table: Any,
+    table_stride: Any,
+    delta: Any,
+    keys: Any,
+    tweak: Any,
+    tweak_stride: Any,
+) -> None:
+    a = [load(builder, left, lane) for lane in range(lanes)]
+    b = [load(builder, right, lane) for lane in range(lanes)]
+    blocks, tweaks = [], []
+    for lane, (even, odd) in enumerate(_tweaks(builder, tweak, tweak_stride, lanes)):
+        blocks += [a[lane], b[lane]]
+        tweaks += [even, odd]
+    hashes = hash_blocks(builder, blocks, tweaks, keys)
+    addresses = _table_addresses(builder, table, table_stride, lanes)
+    for lane in range(lanes):
+        generator, evaluator = load(builder, addresses[lane], 0), load(builder, addresses[lane], 1)
+        colour_a, colour_b = _colour_mask(builder, a[lane]), _colour_mask(builder, b[lane])
+        value = builder.xor(hashes[2 * lane], hashes[2 * lane + 1])
+        value = builder.xor(value, builder.and_(colour_a, generator))
+        evaluator = builder.xor(evaluator, a[lane])
+        store(builder, builder.xor(value, builder.and_(colour_b, evaluator)), out, lane)
+
+
+def _xor_intrinsic(lanes: int) -> Any:
+    """xor(left, right, out)."""
+
+    def implementation(typing: Any, left: Any, right: Any, out: Any) -> Any:
+        signature = types.void(*[types.uintp] * 3)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            left, right, out = arguments
+            for lane in range(lanes):
+                a, b = load(builder, left, lane), load(builder, right, lane)
+                store(builder, builder.xor(a, b), out, lane)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return intrinsic(implementation)
+
+
+_xor_one, _xor_two, _xor_four = _xor_intrinsic(1), _xor_intrinsic(2), _xor_intrinsic(4)
+_garble_many = _gate_intrinsic(GARBLE_LANES, _garble_gate)
+_garble_one = _gate_intrinsic(1, _garble_gate)
+_evaluate_many = _gate_intrinsic(EVALUATE_LANES, _evaluate_gate)
+_evaluate_one = _gate_intrinsic(1, _evaluate_gate)
+
+
+@compiled
+def _walk(
+    garbling: Any,
+    kinds: Any,
+    left: Any,
+    right: Any,
+    start: Any,
+    stop: Any,
+    wires: Any,
+    labels: Any,
+    ends: Any,
+    out: Any,
+    tables: Any,
+    delta: Any,
+    keys: Any,
+    tweak: Any,
+) -> None:
+    """Gates `start` to `stop` of every instance, garbled or evaluated; `wires` is room to work in.
+
+    For evaluation `delta` is zero, which makes NOT keep the label.
+    """
+    lanes = wires.shape[1]
+    inputs = labels.shape[1]
+    ands = tables.shape[1]
+    base, pitch = numba.uintp(wires.ctypes.data), numba.uintp(16 * lanes)
+    stride, turn = numba.uintp(32 * ands), numba.uint64(2 * ands)
+    secret, schedule = numba.uintp(delta.ctypes.data), numba.uintp(keys.ctypes.data)
+    table = numba.uintp(tables.ctypes.data)
+    first = 0
+    while first < labels.shape[0]:
+        live = lanes if labels.shape[0] - first >= lanes else 1
+        if start == 0:
+            for lane in range(live):
+                for i in range(inputs):
+                    wires[i, lane, 0] = labels[first + lane, i, 0]
+                    wires[i, lane, 1] = labels[first + lane, i, 1]
+        at = numba.uintp(table + numba.uintp(first) * stride)
+        number = numba.uint64(tweak + numba.uint64(first) * turn)
+        for gate in range(start, stop):
+            kind, a, b, w = kinds[gate], left[gate], right[gate], inputs + gate
+            x = numba.uintp(base + numba.uintp(a) * pitch)
+            y = numba.uintp(base + numba.uintp(b) * pitch)
+            z = numba.uintp(base + numba.uintp(w) * pitch)
+            if kind == 0:
+                if live == 4:
+                    _xor_four(x, y, z)
+                elif live == 2:
+                    _xor_two(x, y, z)
+                else:
+                    _xor_one(x, y, z)
+            elif kind == 2:
+                for lane in range(live):
+                    wires[w, lane, 0] = wires[a, lane, 0] ^ delta[0]
+                    wires[w, lane, 1] = wires[a, lane, 1] ^ delta[1]
+            else:
+                if garbling:
+                    if live == 1:
+                        _garble_one(x, y, z, at, stride, secret, schedule, number, turn)
+                    else:
+                        _garble_many(x, y, z, at, stride, secret, schedule, number, turn)
+                elif live == 1:
+                    _evaluate_one(x, y, z, at, stride, secret, schedule, number, turn)
+                else:
+                    _evaluate_many(x, y, z, at, stride, secret, schedule, number, turn)
+                at = numba.uintp(at + numba.uintp(32))
+                number = numba.uint64(number + numba.uint64(2))
+        if stop == kinds.shape[0]:
+            for lane in range(live):
+                for i in range(ends.shape[0]):
+                    out[first + lane, i, 0] = wires[ends[i], lane, 0]
+                    out[first + lane, i, 1] = wires[ends[i], lane, 1]
+        first += live
+
+
+class Worker:
+    """Takes instances of one circuit through its gates, in parts if need be.
+
+    Every part but the last of a circuit must be of one instance, because the wires are kept between
+    parts. `delta` makes it a garbler.
+    """
+
+    def __init__(self, circuit: Circuit, delta: Blocks | None = None) -> None:
+        self.circuit = circuit
+        self._garbling = delta is not None
+        self._delta = np.zeros(2, np.uint64) if delta is None else delta
+        self._ends = circuit.output_wires
+        self._fast = accelerated()
+        # How many messages to compute together: NumPy wants long arrays, the kernel a warm cache.
+        self.messages = 1 if self._fast else 16
+        self._wires = np.empty((0, 0, 2), np.uint64)
+        # How many AND gates stand before each gate.
+        self._ands_before = np.concatenate([[0], np.cumsum(circuit.kinds == AND)])
+
+    def ands_between(self, start: int, stop: int) -> int:
+        return int(self._ands_before[stop] - self._ands_before[start])
+
+    def garble(self, labels: Blocks, tweak: int, start: int, stop: int) -> tuple[Blocks, Blocks]:
+        """From the labels of zero on the inputs: tables, and the labels of zero on the outputs."""
+        tables = np.empty((len(labels), self.ands_between(start, stop), 2, 2), np.uint64)
+        return tables, self._run(labels, tables, tweak, start, stop)
+
+    def evaluate(self, labels: Blocks, tables: Blocks, tweak: int, start: int, stop: int) -> Blocks:
+        """From the labels that the inputs have and the tables: the labels that the outputs have."""
+        return self._run(labels, tables, tweak, start, stop)
+
+    def _run(self, labels: Blocks, tables: Blocks, tweak: int, start: int, stop: int) -> Blocks:
+        circuit = self.circuit
+        if len(labels) > 1 and (start, stop) != (0, len(circuit.kinds)):
+            raise ValueError("a part of a circuit is done for one instance at a time")
+        out = np.empty((len(labels), len(self._ends), 2), np.uint64)
+        if not self._fast:
+            self._run_portable(labels, tables, out, tweak, start, stop)
+            return out
+        if start == 0:
+            most = GARBLE_LANES if self._garbling else EVALUATE_LANES
+            shape = (circuit.wires, most if len(labels) >= most else 1, 2)
+            if self._wires.shape != shape:
+                self._wires = np.empty(shape, np.uint64)
+        _walk(
+            self._garbling,
+            circuit.kinds,
+            circuit.left,
+            circuit.right,
+            start,
+            stop,
+            self._wires,
+            np.ascontiguousarray(labels),
+            self._ends,
+            out,
+            np.ascontiguousarray(tables),
+            self._delta,
+            ROUND_KEYS,
+            np.uint64(2 * tweak),
+        )
+        return out
+
+    def _run_portable(
+        self, labels: Blocks, tables: Blocks, out: Blocks, tweak: int, start: int, stop: int
+    ) -> None:
+        circuit, count = self.circuit, len(labels)
+        if start == 0:
+            self._wires = np.empty((circuit.wires, count, 2), np.uint64)
+            self._wires[: circuit.input_bits] = labels.transpose(1, 0, 2)
+        wires = self._wires
+        for step in circuit.steps:
+            low, high = max(step.start, start), min(step.stop, stop)
+            if low >= high:
+                continue
+            a = wires[circuit.left[low:high]]
+            target = wires[circuit.input_bits + low : circuit.input_bits + high]
+            if step.kind == NOT:
+                np.bitwise_xor(a, self._delta, out=target)
+                continue
+            b = wires[circuit.right[low:high]]
+            if step.kind != AND:
+                np.bitwise_xor(a, b, out=target)
+                continue
+            number = self.ands_between(start, low)
+            gates = np.arange(tweak + number, tweak + number + high - low, dtype=np.uint64)
+            instances = np.arange(count, dtype=np.uint64) * np.uint64(tables.shape[1])
+            tweaks = np.uint64(2) * (gates[:, None] + instances)
+            table = tables[:, number : number + high - low].transpose(1, 0, 2, 3)
+            step_function = self._garble_step if self._garbling else self._evaluate_step
+            target[:] = step_function(a, b, table, tweaks)
+        if stop == len(circuit.kinds):
+            out[:] = wires[self._ends].transpose(1, 0, 2)
+
+    def _garble_step(self, a: Blocks, b: Blocks, table: Blocks, tweaks: Any) -> Blocks:
+        secret, odd = self._delta, tweaks + np.uint64(1)
+        a0, a1 = portable_hash(a, tweaks, GATE), portable_hash(a ^ secret, tweaks, GATE)
+        b0, b1 = portable_hash(b, odd, GATE), portable_hash(b ^ secret, odd, GATE)
+        colour_a, colour_b = _colours(a), _colours(b)
+        table[..., 0, :] = a0 ^ a1 ^ (colour_b & secret)
+        b1 ^= b0
+        table[..., 1, :] = b1 ^ a
+        return a0 ^ (colour_a & table[..., 0, :]) ^ b0 ^ (colour_b & b1)
+
+    def _evaluate_step(self, a: Blocks, b: Blocks, table: Blocks, tweaks: Any) -> Blocks:
+        value = portable_hash(a, tweaks, GATE)
+        value ^= portable_hash(b, tweaks + np.uint64(1), GATE)
+        value ^= _colours(a) & table[..., 0, :]
+        value ^= _colours(b) & (table[..., 1, :] ^ a)
+        return value
+
+
+def _colours(labels: Blocks) -> Blocks:
+    """All ones where the lowest bit of a label is set, else zeros; broadcasts over the words."""
+    return np.uint64(0) - (labels[..., :1] & np.uint64(1))

@@ -1,0 +1,78 @@
+"""The winner of a round of specialization by secure maximum: `hide_scores: true`.
+
+Paper 1, §6.3: scores can be concealed while the winner is found, because its score follows from the
+instruction anyway. Plugs into `integrate` as its `find_winner`.
+
+In: at every party the key of its best candidate, or none. Out, at every party: whose key is the
+largest, and that key; or that nobody has a candidate. Keys hold the score, then the place of the
+attribute in the job, so that the winners are those of the open run, ties included. What the losers
+have, and whether they have anything, stays with them (`secure_maximum`). The winner's key tells
+nothing that its instruction does not. Where conditions on sensitive columns may reject a winner
+(`rejectable`), its score is kept: the winner alone then says in one more round whether its key is
+one, which all others' keys have been compared with.
+
+Messages and cost: those of `secure_maximum`, prepared for 64 rounds at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from coterie.errors import DataError
+from protocols.channel import Channel
+from protocols.integration.integrate import MOST_ATTRIBUTES
+from protocols.multiparty.secure_maximum import SecureMaximum
+from protocols.randomness import Random
+
+SCORE_BITS = 36  # a score is at most log2(classes), times 2^30
+ROUNDS_AHEAD = 64
+
+
+class HiddenWinner:
+    """A `FindWinner` with its session; one for each job."""
+
+    def __init__(self, rng: Random, attributes: int, rejectable: bool = False) -> None:
+        self._rng = rng
+        self._attributes = attributes
+        self._place_bits = max(1, (attributes - 1).bit_length())
+        self._rejectable = rejectable
+        self._session: SecureMaximum | None = None
+
+    def __call__(
+        self, channel: Channel, names: Sequence[str], key: int | None
+    ) -> tuple[str, int | None] | None:
+        if self._session is None:
+            bits = SCORE_BITS + self._place_bits
+            self._session = SecureMaximum(channel, names, self._rng, bits, ROUNDS_AHEAD)
+        own = np.array([self._compressed(channel, key)], np.uint64)
+        result = self._session.argmax(own, reveal_maximum=not self._rejectable)
+        winner = names[int(result.indices[0])]
+        if result.maxima is not None:
+            best = int(result.maxima[0])
+            return (winner, self._expanded(best)) if best else None
+        with channel.step("candidate"):
+            if winner == channel.me:
+                channel.broadcast(int(key is not None))
+                return None if key is None else (winner, key)
+            has = channel.recv(winner)
+        if not isinstance(has, int) or has not in (0, 1):
+            raise channel.fault(winner, "did not say whether it has a candidate")
+        if not has and key is not None:
+            raise channel.fault(winner, "has won and says that it has no candidate")
+        return (winner, None) if has else None
+
+    def _compressed(self, channel: Channel, key: int | None) -> int:
+        """Score, then how many attributes come after; 0 for none."""
+        if key is None:
+            return 0
+        score, after = key >> 16, self._attributes - (MOST_ATTRIBUTES - (key & 0xFFFF))
+        if score + 1 >= 1 << SCORE_BITS:
+            raise DataError(f"{channel.me}: {channel.current_step}: the score {score} is too large")
+        return ((score + 1) << self._place_bits) | after
+
+    def _expanded(self, best: int) -> int:
+        after = best & ((1 << self._place_bits) - 1)
+        score = (best >> self._place_bits) - 1
+        return (score << 16) | (MOST_ATTRIBUTES - self._attributes + after)

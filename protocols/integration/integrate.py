@@ -1,0 +1,420 @@
+"""Joint top-down specialization over columns that different parties hold.
+
+Mohammed, Fung, Debbabi, "Anonymity meets game theory" (paper 1), Algorithm 1 and §§5 and 8.
+
+In, at each party, all in the joint order of the common records: its own columns, the class where it
+holds it, the sensitive columns it holds. Public: the job, that is the taxonomies, the requirement and
+who holds what. Out, alike at every party: the sequence of specializations, the final cut, the
+generalized value of every record, and what each party has contributed. It equals the result of
+`anonymity.specialization.specialize` on the joined table, bit for bit: every party refines the same
+partitions by the same codes, and a score depends on one attribute and the class alone.
+
+Adversary: semi-honest. A party learns of another's column the generalized value of each record
+(instructions), which the released table shows too; the span of a numeric column whose range the job
+leaves open, which is released too; and, each round, the score of every party's best candidate and
+its attribute (find the winner by secure maximum, `hide_scores`, to hide these). A specialization
+that a sensitive column forbids (§8) is an exception: the party that holds this column has seen the
+instruction before it could reject it. docs/threat-model.md weighs that.
+
+What is received is checked: an instruction for another's attribute, for a value not in the cut, of a
+wrong length or with a code out of range, one that violates the requirement or is not beneficial, and
+a score that is not that of the codes and the class, each ends the job and names the sender.
+
+Messages, in order, after the class (`protocols.integration.class_labels`):
+    announce   each party to all: the spans of its numeric attributes without range (if there are any)
+    then in rounds, until no party has a candidate:
+    winner     `find_winner`: by default each party's best score and attribute, to all
+    propose    only in jobs with conditions on sensitive columns: winner to all: the attribute;
+               winner to each party that holds a sensitive column concerned: the instruction;
+               these to the winner: yes or no; winner to all: yes or no. No: the next round begins
+    instruct   winner to all (who do not have it yet): attribute, value, split, score, one child code
+               for each record that has this value, in the order of the leaf partitions, and whether
+               there is a code more, for records that are left out (`max_suppression`)
+    In turns (`Plan.turns`), and while scores do not depend on groups, a winner sends instruction after
+    instruction as long as its next candidate beats all that the others have announced (these cannot
+    grow until they win), and then 0. It is the same sequence in fewer rounds.
+
+Cost, for p parties: each round 2 messages in sequence (5 with conditions), or for each turn 2 whatever
+its length. The winner sends every other party ceil(log2 c) bits per record concerned, for c children,
+and about 120 bytes; p (p - 1) scores of some 20 bytes are told a round. Operations: counting and moving
+4-byte numbers, O(records concerned) a round at each party. Memory: 4 bytes per record besides the
+columns and the class, and some 100 bytes per leaf partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from anonymity.columns import Column, ContinuousColumn, IntervalTree, Tree
+from anonymity.generalized import check_sizes, models_of
+from anonymity.specialization import (
+    Candidate,
+    Instruction,
+    InvalidError,
+    Labels,
+    Requirement,
+    Specializer,
+    suppression_limit,
+)
+from coterie.errors import PeerError
+from protocols.channel import Channel
+from protocols.integration.class_labels import share_class
+from protocols.integration.instructions import digest_of, instruction_values, read_instruction
+from protocols.randomness import Random
+
+MOST_ATTRIBUTES = 1 << 16
+MOST_SCORE = 1 << 40
+
+# (channel, all parties in job order, this party's key or None) -> the winner and, where they are
+# known, its key and the best key of all others; None when nobody takes part. Keys are positive and
+# no two parties' are equal.
+FindWinner: TypeAlias = Callable[
+    [Channel, Sequence[str], int | None],
+    "tuple[str, int | None] | tuple[str, int | None, int] | None",
+]
+# (this party, contributions so far) -> whether this party takes part in the next round
+TakesPart: TypeAlias = Callable[[str, Mapping[str, int]], bool]
+# (channel, winner, digest of its instruction), before anybody follows it; raises where not all agree
+Confirm: TypeAlias = Callable[[Channel, str, bytes], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the job says. `trees` and `holders` have the attributes of the QIDs in job order.
+
+    A tree is None where the holder has yet to announce the span of its numbers.
+    """
+
+    names: tuple[str, ...]
+    trees: Mapping[str, Tree | None]
+    holders: Mapping[str, str]
+    requirements: tuple[Requirement, ...]
+    class_holders: tuple[str, ...] = ()
+    class_name: str | None = None
+    sensitive_holders: Mapping[str, str] | None = None
+    rule: str = "gain-ratio"
+    max_suppression: float = 0.0
+    turns: bool = False  # whether a winner may go on while it stays ahead
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The generalized table with its history, and each party's contribution (scores times 2^30)."""
+
+    table: Specializer
+    winners: list[str]  # the party of each specialization
+    contributions: dict[str, int]
+    classes: Labels | None
+
+
+def key_of(score: int, attribute: int) -> int:
+    """Scores first, then the attribute listed first: the larger key wins."""
+    return (score << 16) | (MOST_ATTRIBUTES - 1 - attribute)
+
+
+def key_of_candidate(candidate: Candidate) -> int:
+    return key_of(candidate.score, candidate.attribute)
+
+
+def _key(candidate: Candidate | None) -> int | None:
+    return None if candidate is None else key_of_candidate(candidate)
+
+
+def announce_scores(
+    channel: Channel, names: Sequence[str], key: int | None
+) -> tuple[str, int | None, int] | None:
+    """The plain way to find the winner."""
+    keys = announced_keys(channel, key)
+    second, best = sorted(names, key=lambda name: keys[name])[-2:]
+    return (best, keys[best], keys[second]) if keys[best] else None
+
+
+def announced_keys(channel: Channel, key: int | None) -> dict[str, int]:
+    """Every party tells its key, or 0 for Not-participate."""
+    channel.broadcast(key or 0)
+    keys = {**channel.gather(), channel.me: key or 0}
+    for peer, value in keys.items():
+        if not isinstance(value, int) or not 0 <= value < MOST_SCORE << 16:
+            raise channel.fault(peer, "sent no score")
+    return keys
+
+
+def always(me: str, contributions: Mapping[str, int]) -> bool:
+    """The semi-honest party takes part while it has a candidate."""
+    return True
+
+
+def integrate(
+    channel: Channel,
+    plan: Plan,
+    columns: Mapping[str, Column],
+    labels: Mapping[str, Labels],
+    records: int,
+    rng: Random,
+    *,
+    find_winner: FindWinner = announce_scores,
+    takes_part: TakesPart = always,
+    confirm: Confirm | None = None,
+) -> Outcome:
+    """This party's part of the joint specialization.
+
+    `columns` are its own attributes of the QIDs; `labels` the class, if it holds it, and its
+    sensitive columns, by name. Both are in the joint order.
+    """
+    check_sizes(plan.requirements, records)
+    models_of(plan.requirements, labels)
+    labels = dict(labels)
+    if plan.class_name is not None:
+        own = labels.get(plan.class_name) if channel.me in plan.class_holders else None
+        labels[plan.class_name] = share_class(channel, plan.class_holders, own, records, rng)
+    with channel.step("specialize"):
+        trees = _announce(channel, plan, columns)
+        table = Specializer(
+            trees,
+            columns,
+            labels,
+            plan.requirements,
+            records,
+            plan.class_name,
+            plan.rule,
+            suppression_limit(plan.max_suppression, records),
+        )
+        run = _Run(channel, plan, table)
+        try:
+            if run.in_turns:
+                while run.turn(find_winner, takes_part):
+                    channel.progress(len(run.winners), 0)
+            else:
+                while run.next_round(find_winner, takes_part, confirm):
+                    channel.progress(len(run.winners), 0)
+        except PeerError as error:
+            place = error.step or channel.failed_step
+            reason = f"{error.reason}, in round {len(run.winners) + 1}"
+            raise type(error)(error.peer, place, reason) from error
+    classes = labels[plan.class_name] if plan.class_name is not None else None
+    return Outcome(table, run.winners, run.contributions, classes)
+
+
+def _announce(channel: Channel, plan: Plan, columns: Mapping[str, Column]) -> dict[str, Tree]:
+    """Completes the trees by the spans that only the holders of numeric columns know."""
+    trees = {**plan.trees, **{name: column.tree for name, column in columns.items()}}
+    opened = {
+        party: [n for n, tree in plan.trees.items() if tree is None and plan.holders[n] == party]
+        for party in plan.names
+    }
+    with channel.step("announce"):
+        if opened[channel.me]:
+            spans = []
+            for name in opened[channel.me]:
+                column = columns[name]
+                assert isinstance(column, ContinuousColumn)  # noqa: S101
+                spans.append([column.tree.low[0], column.tree.high[0]])
+            channel.broadcast(np.array(spans, np.float64))
+        for peer in channel.peers:
+            if opened[peer]:
+                received = channel.recv(peer)
+                shape = (len(opened[peer]), 2)
+                if (
+                    not isinstance(received, np.ndarray)
+                    or received.dtype != np.float64
+                    or received.shape != shape
+                    or not np.isfinite(received).all()
+                    or (received[:, 0] > received[:, 1]).any()
+                ):
+                    raise channel.fault(peer, "sent no spans of its numeric attributes")
+                for name, (low, high) in zip(opened[peer], received.tolist(), strict=True):
+                    trees[name] = IntervalTree(low, high)
+    return {name: tree for name, tree in trees.items() if tree is not None}
+
+
+class _Run:
+    """The rounds at one party."""
+
+    def __init__(self, channel: Channel, plan: Plan, table: Specializer) -> None:
+        self.channel = channel
+        self.plan = plan
+        self.table = table
+        self.winners: list[str] = []
+        self.contributions = dict.fromkeys(plan.names, 0)
+        self._checkers = [self._checkers_of(name) for name in table.names]
+        self._checked = any(self._checkers)
+
+    @property
+    def in_turns(self) -> bool:
+        """Whether announced scores hold until their party wins, and nobody else must agree."""
+        return self.plan.turns and self.table.scores_last and not self._checked
+
+    def _checkers_of(self, attribute: str) -> list[str]:
+        """The parties that must permit a specialization of this attribute, less its own."""
+        holders = self.plan.sensitive_holders or {}
+        found = {
+            holders[requirement.sensitive]
+            for requirement in self.plan.requirements
+            if requirement.sensitive is not None
+            and requirement.sensitive in holders
+            and attribute in requirement.qid
+        }
+        found.discard(self.plan.holders[attribute])
+        return [name for name in self.plan.names if name in found]
+
+    def turn(self, find_winner: FindWinner, takes_part: TakesPart) -> bool:
+        """A round in which the winner goes on while it stays ahead.
+
+        What the others have announced is the most that they can offer until one of them wins: an
+        instruction makes candidates of its own attribute only, and of the others it can but take
+        some away. So the winner knows whether it would win again, and need not ask.
+        """
+        channel, table = self.channel, self.table
+        candidate = None
+        if takes_part(channel.me, self.contributions):
+            candidate = table.propose()
+        with channel.step("winner"):
+            found = find_winner(channel, self.plan.names, _key(candidate))
+        if found is None:
+            return False
+        winner, key = found[0], found[1]
+        rest = found[2] if len(found) > 2 else MOST_SCORE << 16
+        with channel.step("instruct"):
+            if winner == channel.me:
+                going_on = candidate
+                while going_on is not None:
+                    instruction = table.instruction(going_on)
+                    for peer in channel.peers:
+                        self._send(peer, instruction)
+                    self._perform(winner, key, instruction)
+                    going_on, key = table.propose(), None
+                    if going_on is not None and key_of_candidate(going_on) < rest:
+                        going_on = None
+                channel.broadcast(0)
+                return True
+            first = True
+            while (received := self._receive_next(winner)) is not None:
+                if not first and key_of(received.score, received.attribute) < rest:
+                    raise channel.fault(winner, "goes on though another party has a better score")
+                if not table.permits(received):
+                    raise channel.fault(winner, "instructs what a sensitive column forbids")
+                self._perform(winner, key, received)
+                first, key = False, None
+            if first:
+                raise channel.fault(winner, "won and gave no instruction")
+        return True
+
+    def next_round(
+        self, find_winner: FindWinner, takes_part: TakesPart, confirm: Confirm | None = None
+    ) -> bool:
+        """One specialization or rejection; False when no party takes part any more."""
+        channel, table = self.channel, self.table
+        candidate = None
+        if takes_part(channel.me, self.contributions):
+            candidate = table.propose()
+        with channel.step("winner"):
+            found = find_winner(channel, self.plan.names, _key(candidate))
+        if found is None:
+            return False
+        winner, winning_key = found[0], found[1]
+        mine = candidate if winner == channel.me else None
+        instruction = None if mine is None else table.instruction(mine)
+        if self._checked:
+            with channel.step("propose"):
+                accepted, informed, instruction = self._propose(winner, instruction)
+            if not accepted:
+                if mine is not None:
+                    table.drop(mine)
+                return True
+        else:
+            informed = []
+        with channel.step("instruct"):
+            if instruction is None:
+                instruction = self._receive(winner)
+                if not table.permits(instruction):
+                    raise channel.fault(winner, "instructs what a sensitive column forbids")
+            elif winner == channel.me:
+                for peer in channel.peers:
+                    if peer not in informed:
+                        self._send(peer, instruction)
+            if confirm is not None:
+                confirm(channel, winner, digest_of(instruction))
+            self._perform(winner, winning_key, instruction)
+        return True
+
+    def _propose(
+        self, winner: str, instruction: Instruction | None
+    ) -> tuple[bool, list[str], Instruction | None]:
+        """§8: those who hold sensitive columns judge the instruction before anybody follows it."""
+        channel = self.channel
+        if winner == channel.me:
+            assert instruction is not None  # noqa: S101
+            channel.broadcast(instruction.attribute)
+            checkers = self._checkers[instruction.attribute]
+            for peer in checkers:
+                self._send(peer, instruction)
+            verdicts = [self._flag(peer) for peer in checkers]
+            channel.broadcast(int(all(verdicts)))
+            return all(verdicts), checkers, instruction
+        attribute = channel.recv(winner)
+        if not isinstance(attribute, int) or not 0 <= attribute < len(self.table.names):
+            raise channel.fault(winner, "proposed no attribute")
+        checkers = self._checkers[attribute]
+        if channel.me in checkers:
+            instruction = self._receive(winner)
+            if instruction.attribute != attribute:
+                raise channel.fault(winner, "proposed one attribute and sent another")
+            channel.send(winner, int(self.table.permits(instruction)))
+        return self._flag(winner), checkers, instruction
+
+    def _flag(self, peer: str) -> bool:
+        value = self.channel.recv(peer)
+        if not isinstance(value, int) or value not in (0, 1):
+            raise self.channel.fault(peer, "sent neither yes nor no")
+        return bool(value)
+
+    def _send(self, peer: str, instruction: Instruction) -> None:
+        self.channel.send(peer, *instruction_values(self.table, instruction))
+
+    def _receive(self, winner: str) -> Instruction:
+        return self._read(winner, self.channel.recv(winner))
+
+    def _receive_next(self, winner: str) -> Instruction | None:
+        """The next instruction of a turn, or None at its end."""
+        received = self.channel.recv(winner)
+        return None if isinstance(received, int) and received == 0 else self._read(winner, received)
+
+    def _read(self, winner: str, received: Any) -> Instruction:
+        own = {i for i, name in enumerate(self.table.names) if self.plan.holders[name] == winner}
+        return read_instruction(self.channel, self.table, winner, own, received)
+
+    def _perform(self, winner: str, key: int | None, instruction: Instruction) -> None:
+        channel = self.channel
+        try:
+            score = self.table.apply(instruction)
+        except InvalidError as error:
+            raise channel.fault(winner, f"sent an impossible instruction: {error}") from None
+        if score != instruction.score or (
+            key is not None and key != key_of(score, instruction.attribute)
+        ):
+            declared = instruction.score if score != instruction.score else (key or 0) >> 16
+            raise channel.fault(
+                winner, f"declared the score {declared}, but its instruction has the score {score}"
+            )
+        self.winners.append(winner)
+        self.contributions[winner] += score
+
+
+__all__ = [
+    "Candidate",
+    "Confirm",
+    "FindWinner",
+    "Outcome",
+    "Plan",
+    "TakesPart",
+    "always",
+    "announce_scores",
+    "announced_keys",
+    "digest_of",
+    "integrate",
+    "key_of",
+]

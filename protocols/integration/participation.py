@@ -1,0 +1,162 @@
+"""Who takes part in a round of specialization, and how cheating comes out.
+
+Mohammed, Fung, Debbabi (paper 1), §6.3 and Algorithm 2. A party's contribution mu is the sum of the
+scores of its specializations. Party i takes part in a round when mu_i <= mu_j + epsilon for all j,
+otherwise it sends Not-participate; the rounds end when all do. Deviating gains at most a round or
+two: whoever gives less than the others receives no more from them (Theorem 1).
+
+In: epsilon, alike at all parties. Contributions are recomputed by everybody from the instructions
+and the class; nothing that a party says about itself enters. Scores, contributions and epsilon are
+whole numbers, times 2^30.
+
+Adversary: malicious but rational, as in the paper: it may declare any score, take part or not, and
+send any message. Its data cannot be checked: who instructs codes that are not those of its column
+is not found out as long as they are valid. What is caught, and named in the error of every honest
+party, before it carries out the instruction or proposes anything more:
+    - a declared score that is not that of the instruction and the class (`integrate`)
+    - an instruction for another's attribute, a value not in the cut, a wrong number of records, a
+      code out of range, one that breaks the requirement or is of no benefit (`integrate`)
+    - a winner that had contributed too much to take part
+    - different scores told to different parties, and different instructions
+
+The last two need what parties tell each other about a third: when b says that w told it something
+else than it told c, then w or b lies, and c cannot know which. The error names w as the likelier
+one, and b as the witness with what both heard; w, if honest, names b.
+
+Messages, besides those of `integrate`:
+    winner     each party to all: the scores that all told it (or, when these are hidden, the winner
+               and its score as it sees them)
+    instruct   each party to all: SHA-256 of the instruction
+Cost: two more rounds, and at most (p-1)(17 p + 50) bytes a party and round for p parties.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from anonymity.scores import SCALE
+from coterie.errors import UsageError
+from protocols.channel import Channel
+from protocols.integration.integrate import MOST_SCORE, FindWinner, announced_keys
+from protocols.wire import Value, alike
+
+
+def whole_epsilon(epsilon: float) -> int:
+    """Epsilon as it is compared."""
+    if not math.isfinite(epsilon) or epsilon < 0:
+        raise UsageError(f"epsilon must be a finite number of at least 0, not {epsilon}")
+    return round(epsilon * SCALE)
+
+
+def may_take_part(name: str, contributions: Mapping[str, int], epsilon: int) -> bool:
+    """The strategy: has this party given no more than any other, but for epsilon?"""
+    least = min(mu for other, mu in contributions.items() if other != name)
+    return contributions[name] <= least + epsilon
+
+
+class Strategy:
+    """One party's participation in one job. Its methods are the hooks of `integrate`."""
+
+    def __init__(self, epsilon: float, hidden: FindWinner | None = None) -> None:
+        self._epsilon = whole_epsilon(epsilon)
+        self._hidden = hidden
+        self._contributions: dict[str, int] = {}
+
+    def takes_part(self, me: str, contributions: Mapping[str, int]) -> bool:
+        self._contributions = dict(contributions)
+        return may_take_part(me, contributions, self._epsilon)
+
+    def find_winner(
+        self, channel: Channel, names: Sequence[str], key: int | None
+    ) -> tuple[str, int | None] | None:
+        """The winner, after all have compared what they heard."""
+        if self._hidden is None:
+            keys = announced_keys(channel, key)
+            self._compare_scores(channel, names, keys)
+            best = max(names, key=lambda name: keys[name])
+            found: tuple[str, int | None] | None = (best, keys[best]) if keys[best] else None
+        else:
+            hidden = self._hidden(channel, names, key)
+            found = None if hidden is None else (hidden[0], hidden[1])
+            self._compare_winners(channel, names, found)
+        if found is not None and not may_take_part(found[0], self._contributions, self._epsilon):
+            given = {name: mu / SCALE for name, mu in self._contributions.items()}
+            raise channel.fault(
+                found[0],
+                "took part though it had contributed more than others and epsilon: "
+                + ", ".join(f"{name} {mu:.6f}" for name, mu in given.items()),
+            )
+        return found
+
+    def _compare_scores(
+        self, channel: Channel, names: Sequence[str], keys: Mapping[str, int]
+    ) -> None:
+        """Everybody repeats what it was told."""
+        channel.broadcast([keys[name] for name in names])
+        for peer, repeated in channel.gather().items():
+            if (
+                not isinstance(repeated, list)
+                or len(repeated) != len(names)
+                or not all(isinstance(k, int) and 0 <= k < MOST_SCORE << 16 for k in repeated)
+            ):
+                raise channel.fault(peer, "did not repeat the scores")
+            for name, other in zip(names, repeated, strict=True):
+                if other != keys[name]:
+                    raise self._two_stories(
+                        channel, name, peer, f"the score {keys[name] >> 16}", f"{other >> 16}"
+                    )
+
+    def _compare_winners(
+        self, channel: Channel, names: Sequence[str], found: tuple[str, int | None] | None
+    ) -> None:
+        mine: list[Value] = (
+            [-1, 0] if found is None else [list(names).index(found[0]), found[1] or 0]
+        )
+        channel.broadcast(mine)
+        for peer, theirs in channel.gather().items():
+            if not alike(theirs, mine):
+                raise channel.fault(
+                    peer, "sees another winner than this party: it or a third sent wrong shares"
+                )
+
+    def confirm(self, channel: Channel, winner: str, digest: bytes) -> None:
+        """All have been sent the same instruction."""
+        channel.broadcast(digest)
+        for peer, theirs in channel.gather().items():
+            if not isinstance(theirs, bytes) or len(theirs) != len(digest):
+                raise channel.fault(peer, "sent no digest of the instruction")
+            if theirs == digest:
+                continue
+            if peer == winner:
+                raise channel.fault(
+                    winner,
+                    f"sent an instruction with digest {digest.hex()[:16]} and says that it is "
+                    f"{theirs.hex()[:16]}",
+                )
+            if winner == channel.me:
+                raise channel.fault(
+                    peer,
+                    f"claims an instruction with digest {theirs.hex()[:16]}; it was sent "
+                    f"{digest.hex()[:16]}",
+                )
+            raise self._two_stories(
+                channel,
+                winner,
+                peer,
+                f"an instruction with digest {digest.hex()[:16]}",
+                theirs.hex()[:16],
+            )
+
+    @staticmethod
+    def _two_stories(
+        channel: Channel, name: str, witness: str, heard: str, other: str
+    ) -> Exception:
+        """Somebody told two parties different things, or one of these says so falsely."""
+        if name in (channel.me, witness):  # one side knows what it said itself
+            return channel.fault(witness, f"repeats {other} where {name} sent {heard}")
+        return channel.fault(
+            name,
+            f"sent this party {heard} and {witness} {other} "
+            f"(or {witness} lies: what the two of them recorded must tell)",
+        )

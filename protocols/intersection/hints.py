@@ -1,0 +1,287 @@
+"""Private set intersection of three parties or more that reveals nothing but it.
+
+Kolesnikov, Matania, Pinkas, Rosulek and Trieu, "Practical Multi-party Private Set Intersection from
+Symmetric-Key Techniques" (CCS 2017), the protocol for the augmented semi-honest model: shares of zero, carried to one leader by programmed oblivious functions. The function is that of the
+group (H(x) times a key, RFC 9497 without the proofs) or that of protocols.intersection.oprf; it is programmed by
+a key-value store (protocols.intersection.okvs).
+
+In: a set of 128-bit digests at each party. Out, at each: which of its values all hold, in one
+order.
+
+How it works. Every two parties share a key; party i gives each value x the share S_i(x), the
+exclusive or of AES(k_ij, x) over all others j, so that the shares of all parties on one value add
+up to zero. The leader, the party with the smallest set, obtains from each other party i, for each
+of its own values x, S_i(x) if i holds x and a random word if not, without i learning x. The words
+and its own share add up to zero exactly where everybody holds x (a false zero has a chance of n /
+2^64 for n values, at most 2^-40 for 2^24; larger sets are refused). It tells the others the common
+ones.
+
+Why nobody learns more. What the leader gets from party i on a value is either S_i(x) or random. As
+long as some honest party j lacks x, the sum over the honest parties keeps the term AES(k_ij, x) of
+a pair of honest parties, or the random word of the one that lacks it, and looks random: who holds x
+and who does not cannot be told. The hint is a vector of words that look random to the leader,
+except at values it holds itself. The others see: queries that are blinded or hidden by transfers;
+hints of nobody; and the intersection. All learn the sizes of the sets (or their padded size). If
+the leader colludes with others, they learn which of the leader's values all honest parties hold: as
+much as they would by bringing these values themselves. That is the augmented semi-honest model. A
+coalition without the leader learns nothing more. A leader that lies is caught when it names a value
+that some party lacks, or tells parties different lists.
+
+Messages:
+    keys       party i -> each later party j     16 bytes
+    function   leader <-> each other party       the oblivious function on the leader's values
+    hints      party -> leader                   the key-value store: 528 bytes, and 8 for each of
+                                                 1.3 words a key. Keys are its values (group), or
+                                                 each value with each of three functions (transfers)
+    confirm    leader -> all                     the digests of the common values; the others
+                                                 compare a digest of the list
+Cost for n parties, m values each, by transfers: 73 m + 31 m bytes for each party but the leader,
+and the operations of protocols.intersection.oprf; by the group: 64 m + 10.4 m bytes, n m multiplications for the
+leader, 2 m for each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coterie.errors import UsageError
+from protocols.bulk import group, sodium
+from protocols.bulk.blocks import Blocks, encrypted
+from protocols.bulk.executor import Executor
+from protocols.bulk.group import InvalidElementError
+from protocols.channel import Channel
+from protocols.intersection import cuckoo, okvs
+from protocols.intersection.confirm import announce, confirm
+from protocols.intersection.cuckoo import HASHES
+from protocols.intersection.matching import Rows, as_tags
+from protocols.intersection.okvs import DENSE, Hint, Words, table_size
+from protocols.intersection.oprf import OprfReceiver, OprfSender, marked
+from protocols.intersection.oprf_intersect import smallest
+from protocols.randomness import Random
+from protocols.stream import cut, receive_pieces, send_array
+
+LARGEST = 1 << 24
+_WORDS_PIECE = 1 << 17
+
+
+def hinted_intersect(
+    channel: Channel,
+    names: Sequence[str],
+    values: np.ndarray[Any, np.dtype[np.uint8]],
+    sizes: Mapping[str, int],
+    rng: Random,
+    executor: Executor,
+    piece: int,
+    by_group: bool,
+) -> Rows:
+    """The rows of `values` that all parties hold, in the order all parties share."""
+    leader = smallest(names, sizes)
+    if sizes[leader] > LARGEST:
+        raise UsageError(
+            f"the smallest of several sets has {sizes[leader]} elements, more than {LARGEST}: "
+            "use 'reveal: pairwise' if your partners accept it"
+        )
+    tags = as_tags(values)
+    share = _share(channel, names, tags, rng)
+    if channel.me == leader:
+        if by_group:
+            words = _lead_by_group(channel, values, sizes, rng, executor, piece)
+        else:
+            words = _lead_by_transfer(channel, tags, sizes, rng)
+        with channel.step("confirm"):
+            rows = announce(channel, tags, np.flatnonzero(words == share))
+            _same_list(channel, leader, tags[rows])
+            return rows
+    if by_group:
+        _help_by_group(channel, leader, values, share, sizes[leader], rng, executor, piece)
+    else:
+        _help_by_transfer(channel, leader, tags, share, sizes[leader], rng)
+    with channel.step("confirm"):
+        rows = confirm(channel, leader, tags, sizes[leader])
+        _same_list(channel, leader, tags[rows])
+        return rows
+
+
+def _share(channel: Channel, names: Sequence[str], tags: Blocks, rng: Random) -> Words:
+    """This party's share of zero for each of its values."""
+    at = list(names).index(channel.me)
+    keys: dict[str, bytes] = {}
+    with channel.step("keys"):
+        for peer in names[at + 1 :]:
+            keys[peer] = rng.bytes(16)
+            channel.send(peer, keys[peer])
+        for peer in names[:at]:
+            key = channel.recv(peer)
+            if not isinstance(key, bytes) or len(key) != 16:
+                raise channel.fault(peer, "sent no key of 16 bytes")
+            keys[peer] = key
+    total = np.zeros(len(tags), np.uint64)
+    for key in keys.values():
+        total ^= encrypted(key, tags)[:, 0]
+    return total
+
+
+def _same_list(channel: Channel, leader: str, named: Blocks) -> None:
+    """All parties but the leader have been told the same."""
+    digest = hashlib.sha256(np.ascontiguousarray(named).view(np.uint8).tobytes()).digest()
+    others = [peer for peer in channel.peers if peer != leader]
+    if channel.me == leader:
+        return
+    for peer in others:
+        channel.send(peer, digest)
+    for peer in others:
+        theirs = channel.recv(peer)
+        if not isinstance(theirs, bytes) or len(theirs) != len(digest):
+            raise channel.fault(peer, "sent no digest of the common records")
+        if theirs != digest:
+            raise channel.fault(leader, f"named other common records to {peer} than to this party")
+
+
+def _send_hint(channel: Channel, leader: str, hint: Hint, piece: int) -> None:
+    channel.send(leader, hint.key, hint.dense)
+    send_array(channel, leader, hint.table.reshape(-1, 1), piece)
+
+
+def _receive_hint(channel: Channel, peer: str, count: int) -> Hint:
+    message = channel.recv(peer)
+    if (
+        not isinstance(message, list)
+        or len(message) != 2
+        or not isinstance(message[0], bytes)
+        or len(message[0]) != 16
+        or not isinstance(message[1], np.ndarray)
+        or message[1].dtype != np.uint64
+        or message[1].shape != (DENSE,)
+    ):
+        raise channel.fault(peer, "sent no key and dense words of a hint")
+    size = table_size(count)
+    table = np.empty(size, np.uint64)
+    done = 0
+    for part in receive_pieces(channel, peer, size, 1, np.uint64):
+        table[done : done + len(part)] = part[:, 0]
+        done += len(part)
+    return Hint(message[0], table, message[1])
+
+
+def _lead_by_transfer(
+    channel: Channel, tags: Blocks, sizes: Mapping[str, int], rng: Random
+) -> Words:
+    """The exclusive or of what all others' hints give for each value."""
+    table = cuckoo.build(tags, rng)
+    functions = {peer: OprfReceiver(channel, peer, rng) for peer in channel.peers}
+    with channel.step("function"):
+        for function in functions.values():
+            function.set_up()
+        outputs = {peer: function.extend(tags, table) for peer, function in functions.items()}
+    which = np.empty(len(tags), np.uint8)
+    full = table.item >= 0
+    which[table.item[full]] = table.which[full]
+    keys = marked(tags, which)
+    total = np.zeros(len(tags), np.uint64)
+    with channel.step("hints"):
+        for number, peer in enumerate(channel.peers):
+            hint = _receive_hint(channel, peer, HASHES * sizes[peer])
+            total ^= okvs.decode(hint, keys) ^ outputs[peer][:, 0]
+            channel.progress(number + 1, len(channel.peers))
+    return total
+
+
+def _help_by_transfer(
+    channel: Channel, leader: str, tags: Blocks, share: Words, count: int, rng: Random
+) -> None:
+    function = OprfSender(channel, leader, rng)
+    with channel.step("function"):
+        function.set_up()
+        function.extend(count)
+    masked = np.empty((HASHES, len(tags)), np.uint64)
+    for which, start, outputs in function.evaluate(tags):
+        stop = start + len(outputs)
+        masked[which, start:stop] = share[start:stop] ^ outputs[:, 0]
+    keys = np.concatenate([marked(tags, np.uint64(which)) for which in range(HASHES)])
+    hint = okvs.encode(keys, masked.reshape(-1), rng)
+    with channel.step("hints"):
+        _send_hint(channel, leader, hint, _WORDS_PIECE)
+
+
+def _outputs(elements: np.ndarray[Any, np.dtype[np.uint8]]) -> Words:
+    """64 bits of the hash of every element."""
+    words: Words = sodium.row_digests(elements).view(np.uint64)[:, 0].copy()
+    return words
+
+
+def _lead_by_group(
+    channel: Channel,
+    values: np.ndarray[Any, np.dtype[np.uint8]],
+    sizes: Mapping[str, int],
+    rng: Random,
+    executor: Executor,
+    piece: int,
+) -> Words:
+    blind = group.random_scalar(rng)
+    done, total = 0, len(values) * (1 + len(channel.peers))
+    outputs = {}
+    with channel.step("function"):
+        for elements in executor.map(group.hash_and_multiply, blind, cut(values, piece)):
+            channel.broadcast(elements)
+            done += len(elements)
+            channel.progress(done, total)
+        unblind = group.invert_scalar(blind)
+        for peer in channel.peers:
+            incoming = receive_pieces(channel, peer, len(values), group.ELEMENT_BYTES)
+            parts = []
+            try:
+                for elements in executor.map(group.multiply, unblind, incoming):
+                    parts.append(_outputs(elements))
+                    done += len(elements)
+                    channel.progress(done, total)
+            except InvalidElementError:
+                raise channel.fault(
+                    peer, "sent an element that is not in the group, or its identity"
+                ) from None
+            outputs[peer] = np.concatenate(parts) if parts else np.empty(0, np.uint64)
+    tags = as_tags(values)
+    words = np.zeros(len(values), np.uint64)
+    with channel.step("hints"):
+        for peer in channel.peers:
+            hint = _receive_hint(channel, peer, sizes[peer])
+            words ^= okvs.decode(hint, tags) ^ outputs[peer]
+    return words
+
+
+def _help_by_group(
+    channel: Channel,
+    leader: str,
+    values: np.ndarray[Any, np.dtype[np.uint8]],
+    share: Words,
+    count: int,
+    rng: Random,
+    executor: Executor,
+    piece: int,
+) -> None:
+    key = group.random_scalar(rng)
+    done, total = 0, count + len(values)
+    with channel.step("function"):
+        incoming = receive_pieces(channel, leader, count, group.ELEMENT_BYTES)
+        try:
+            for elements in executor.map(group.multiply, key, incoming):
+                channel.send(leader, elements)
+                done += len(elements)
+                channel.progress(done, total)
+        except InvalidElementError:
+            raise channel.fault(
+                leader, "sent an element that is not in the group, or its identity"
+            ) from None
+    with channel.step("hints"):
+        parts = []
+        for elements in executor.map(group.hash_and_multiply, key, cut(values, piece)):
+            parts.append(_outputs(elements))
+            done += len(elements)
+            channel.progress(done, total)
+        outputs = np.concatenate(parts) if parts else np.empty(0, np.uint64)
+        _send_hint(
+            channel, leader, okvs.encode(as_tags(values), share ^ outputs, rng), _WORDS_PIECE
+        )

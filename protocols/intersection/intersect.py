@@ -1,0 +1,194 @@
+"""Private set intersection for any number of parties: which protocol, on which part of the sets.
+
+In: each party's identifiers, different byte strings. Out, at each party: which of its own records
+all parties hold, in one order that is the same at every party and unrelated to the identifiers.
+
+    ring     protocols.intersection.ring: commutative encryption. With two parties it reveals the intersection; with
+             more, pairwise overlaps as well, and is used only under `reveal: pairwise`.
+    oprf     protocols.intersection.oprf_intersect: two parties, oblivious transfer extension.
+    hints    protocols.intersection.hints: three parties or more, intersection alone; its oblivious pseudorandom
+             function is that of the group (`ring`) or of the transfers (`oprf`).
+
+Before that, all parties tell each other how many elements they bring (with padding: the padded
+number) and add to a common salt; identifiers are replaced by 128-bit digests under it. From then on
+only these are used, so that sets prepared before the job cannot be aimed at it.
+
+Sets that do not fit the memory of some party are cut into buckets by digest, and the protocol runs
+once for each. The number of buckets depends on the largest size and the least memory alone. Every
+bucket is filled up with random digests to one size that no bucket exceeds (chance 2^-40), so the
+parties learn nothing of how a set is spread. Finished buckets are kept in the store; a party that
+comes back after an interruption goes on from the first bucket that some party lacks.
+
+Messages: one broadcast with size, part of the salt, room in memory and what is kept of an earlier
+run; then those of the protocol, for each bucket. Cost: see there; one digest for each identifier.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coterie.errors import CoterieError
+from protocols.bulk.executor import Executor, LocalPool
+from protocols.bulk.shuffle import shuffled
+from protocols.bulk.store import MemoryStore, Store
+from protocols.channel import Channel
+from protocols.intersection.buckets import (
+    MOST_BUCKETS,
+    UNLIMITED,
+    Buckets,
+    Digests,
+    Plan,
+    Rows,
+    buckets_for,
+    read_checkpoint,
+    room_for,
+)
+from protocols.intersection.hints import hinted_intersect
+from protocols.intersection.identifiers import Identifiers
+from protocols.intersection.oprf_intersect import oprf_intersect
+from protocols.intersection.ring import ring_intersect
+from protocols.randomness import Random
+
+PIECE = 2048  # points computed and sent together at most: 64 KB, some 80 ms of one core
+SMALL = 2000  # up to here the ring is done before the oblivious transfers are set up
+LARGEST = 1 << 32
+
+
+def intersect(
+    channel: Channel,
+    names: Sequence[str],
+    identifiers: Identifiers | Sequence[bytes],
+    rng: Random,
+    *,
+    protocol: str = "auto",
+    reveal: str = "intersection",
+    pad_to: int | None = None,
+    executor: Executor | None = None,
+    store: Store | None = None,
+    memory: int | None = None,
+    piece: int | None = None,
+) -> Rows:
+    """The rows of this party that all parties hold, in the order all parties share."""
+    if not isinstance(identifiers, Identifiers):
+        identifiers = Identifiers.pack(identifiers)
+    store = MemoryStore() if store is None else store
+    with channel.step("intersect"):
+        plan = _agree(channel, names, identifiers, rng, pad_to, memory, store)
+        buckets = Buckets(identifiers, plan, channel.me, store)
+        results = [buckets.result(number) for number in range(plan.finished)]
+        for number in range(plan.finished, plan.buckets):
+            digests, rows = buckets.load(number)
+            label = "all" if plan.buckets == 1 else f"bucket {number + 1} of {plan.buckets}"
+            with channel.step(label):
+                found = _run(channel, names, digests, plan, rng, protocol, reveal, executor, piece)
+            results.append(rows[found])
+            buckets.finish(number, results[-1])
+        buckets.clear()
+    return np.concatenate(results) if results else np.empty(0, np.int64)
+
+
+def _run(
+    channel: Channel,
+    names: Sequence[str],
+    digests: Digests,
+    plan: Plan,
+    rng: Random,
+    protocol: str,
+    reveal: str,
+    executor: Executor | None,
+    piece: int | None,
+) -> Rows:
+    """One bucket: padded, in a secret order, through the protocol."""
+    sizes = {name: plan.capacity(name) for name in names}
+    padding = rng.array((sizes[channel.me] - len(digests), 16), np.uint8)
+    order = shuffled(sizes[channel.me], rng)
+    values = np.concatenate([digests, padding])[order]
+    executor = executor or LocalPool()
+    if piece is None:  # small sets in several pieces too, so that all cores and the peers have work
+        piece = min(PIECE, max(64, len(values) // 8))
+    chosen = choose(protocol, reveal, sizes)
+    if chosen == "ring":
+        found = ring_intersect(channel, names, values, sizes, rng, executor, piece)
+    elif chosen == "oprf":
+        found = oprf_intersect(channel, names, values, sizes, rng)
+    else:
+        by_group = chosen == "hints by group"
+        found = hinted_intersect(channel, names, values, sizes, rng, executor, piece, by_group)
+    rows: Rows = order[found]
+    if len(rows) and rows.max() >= len(digests):
+        raise CoterieError("the intersection holds a padding element; run the job again")
+    return rows
+
+
+def choose(protocol: str, reveal: str, sizes: Mapping[str, int]) -> str:
+    """ring, oprf, hints by group, or hints by transfer: alike at every party."""
+    if len(sizes) > 2 and reveal == "pairwise":
+        return "ring"
+    by_group = protocol == "ring" or (protocol == "auto" and max(sizes.values()) <= SMALL)
+    if len(sizes) == 2:
+        return "ring" if by_group else "oprf"
+    return "hints by group" if by_group else "hints by transfer"
+
+
+def _agree(
+    channel: Channel,
+    names: Sequence[str],
+    identifiers: Identifiers,
+    rng: Random,
+    pad_to: int | None,
+    memory: int | None,
+    store: Store,
+) -> Plan:
+    """Sizes, salt and buckets; or those of an earlier run that all parties still hold."""
+    size = len(identifiers) if pad_to is None else pad_to
+    if len(identifiers) > size:
+        raise ValueError(f"{len(identifiers)} identifiers do not fit the padding of {size}")
+    share = rng.bytes(32)
+    room = room_for(memory, identifiers.nbytes)
+    kept = read_checkpoint(store, identifiers)
+    with channel.step("sizes"):
+        channel.broadcast(
+            size,
+            share,
+            room,
+            kept.token if kept else b"",
+            kept.finished if kept else 0,
+        )
+        sizes, shares, rooms = {channel.me: size}, {channel.me: share}, [room]
+        same, finished = kept is not None, [kept.finished if kept else 0]
+        for peer, message in channel.gather().items():
+            checked = _checked(message)
+            if checked is None:
+                raise channel.fault(peer, "sent no size, salt and room")
+            sizes[peer], shares[peer], its_room, token, done = checked
+            if pad_to is not None and sizes[peer] != pad_to:
+                raise channel.fault(peer, f"brings {sizes[peer]} elements, not the padded {pad_to}")
+            rooms.append(its_room)
+            same &= kept is not None and token == kept.token
+            finished.append(done)
+    if kept is not None and same:
+        return Plan(kept.salt, kept.sizes, kept.buckets, min(finished))
+    salt = hashlib.sha256(b"coterie intersect salt")
+    for name in names:
+        salt.update(shares[name])
+    buckets = buckets_for(max(sizes.values()), min(rooms))
+    return Plan(salt.digest(), {name: sizes[name] for name in names}, buckets, 0)
+
+
+def _checked(message: Any) -> tuple[int, bytes, int, bytes, int] | None:
+    if not isinstance(message, list) or len(message) != 5:
+        return None
+    size, share, room, token, finished = message
+    if not all(isinstance(number, int) for number in (size, room, finished)):
+        return None
+    if not isinstance(share, bytes) or not isinstance(token, bytes) or len(share) != 32:
+        return None
+    if not 0 <= size <= LARGEST or not 1 <= room <= UNLIMITED:
+        return None
+    if not 0 <= finished <= MOST_BUCKETS:
+        return None
+    return size, share, room, token, finished

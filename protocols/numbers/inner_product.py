@@ -1,0 +1,192 @@
+"""Inner products between a row of one party and a row of the other, as shares; many rows at once.
+
+The first party puts in U and the second V, both of shape (rows, columns) with elements of a ring
+Z_m; they get shares of z_i = Σ_c U[i,c] V[i,c] mod m. Shared products (`protocols.numbers.shares`) and
+polynomials (`protocols.numbers.polynomial`) are such sums. Two engines, one interface:
+
+`PaillierEngine`: the second party owns a key. Any m. Lindell and Pinkas, "Privacy preserving data
+mining" (J. Cryptology 2002), §4.3, evaluate polynomials so; the slots are ours.
+    set-up  second -> first: n and the base of the randomizers.
+    1.      second -> first: Enc(V[i,c] 256^(w s)) for each element, where s is the slot of row i.
+    2.      first -> second: for each group of as many rows as there are slots, one ciphertext of
+            Σ_i 256^(w s_i) (Σ_c U[i,c] V[i,c] + R_i), masked by a fresh randomizer.
+    The sums are taken over the integers, below B = columns (m-1)². R_i is uniform below 2^64 B, so
+    what the second party decrypts is within 2^-64 of independent of U (more than the 40 bits asked
+    for: a million sums still have 44). The first party's share is -R_i mod m, the second's what it
+    decrypts mod m. That a slot holds B + 2^64 B is checked when key, ring and columns meet, before
+    any work.
+    Cost: rows·columns encryptions (randomizers ahead), about bits(m)/4 ciphertext products for each
+    element, rows/slots decryptions; 2 bits(n) / 8 bytes a ciphertext; one round.
+
+`TransferEngine`: oblivious transfer, by Gilboa's products (`protocols.numbers.multiplication`), summed. Any m;
+powers of two are cheapest. The first party is the sender.
+    Cost: for m = 2^l, rows·columns·l transfers, 16 + l/8 bytes each; one round.
+
+Adversary: semi-honest, computationally bounded; assumptions of `protocols.numbers.randomizers` (DCR) or of
+`protocols.transfer.oblivious_transfer`. A cheating party can make the shares wrong; a cheating key owner who
+sends randomizers outside its announced group can learn a little of U.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+
+from protocols.channel import Channel
+from protocols.numbers.multiplication import receive_products, send_products
+from protocols.numbers.packing import Slots
+from protocols.numbers.paillier import (
+    DEFAULT_BITS,
+    PrivateKey,
+    PublicKey,
+    announce_key,
+    from_bytes,
+    generate,
+    receive_key,
+)
+from protocols.numbers.randomizers import Randomizers
+from protocols.numbers.shares import Array, Ring
+from protocols.randomness import Random
+from protocols.transfer.oblivious_transfer import Receiver, Sender
+
+MASK_BITS = 64  # statistical security of one masked sum
+_GROUPS = 8  # ciphertexts in one answer, so that the owner decrypts while the next are made
+
+
+class PaillierEngine:
+    """Inner products under the second party's Paillier key."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        peer: str,
+        first: bool,
+        rng: Random,
+        bits: int = DEFAULT_BITS,
+        key: PrivateKey | None = None,
+    ) -> None:
+        """Sends or receives the key. The second party may bring one; else it makes one."""
+        self.channel, self.peer, self.first = channel, peer, first
+        self.key: PublicKey
+        with channel.step("paillier key"):
+            if first:
+                self.key = receive_key(channel, peer, bits)
+            else:
+                self.key = key or generate(rng, bits)
+                announce_key(channel, peer, self.key)
+        self.randomizers = Randomizers(self.key, rng, "full")
+
+    def slots(self, ring: Ring, columns: int) -> Slots:
+        """How sums are packed; a key too small for one is an error here, before any work."""
+        largest = sum_bound(ring, columns)
+        return Slots.fitting(
+            largest + (mask_bound(largest) - 1),
+            self.key.plaintext_bits,
+            f"a masked sum of {columns} products modulo a number of {ring.bits} bits",
+        )
+
+    def needed(self, ring: Ring, rows: int, columns: int) -> int:
+        """How many randomizers this party uses up in so many inner products."""
+        slots = self.slots(ring, columns)
+        return slots.plaintexts(rows) if self.first else rows * columns
+
+    def prepare(
+        self, ring: Ring, rows: int, columns: int, executor: Executor | None = None
+    ) -> None:
+        """The offline part: this party's randomizers for so many inner products."""
+        self.randomizers.prepare(self.needed(ring, rows, columns), executor)
+
+    def inner_products(self, ring: Ring, mine: Array, rng: Random) -> Array:
+        slots = self.slots(ring, mine.shape[1])
+        with self.channel.step("inner products"):
+            if self.first:
+                return self._combine(ring, mine, slots, rng)
+            return self._offer(ring, mine, slots)
+
+    def _offer(self, ring: Ring, values: Array, slots: Slots) -> Array:
+        """The second party's side."""
+        key = self.key
+        assert isinstance(key, PrivateKey)  # noqa: S101 for the type checker
+        rows, columns = values.shape
+        shifts = [8 * slots.width * (i % slots.count) for i in range(rows)]
+        plain = [int(v) << shift for row, shift in zip(values, shifts, strict=True) for v in row]
+        encrypted = key.encrypt(plain, self.randomizers.take(rows * columns))
+        self.channel.send(self.peer, key.to_wire(encrypted))
+        groups = slots.plaintexts(rows)
+        sums: list[Any] = []
+        for start in range(0, groups, _GROUPS):
+            count = min(_GROUPS, groups - start)
+            answer = key.from_wire(self.channel, self.peer, self.channel.recv(self.peer), count)
+            sums += key.decrypt(answer)
+            self.channel.progress(start + count, groups)
+        if any(int(s).bit_length() > 8 * slots.width * slots.count for s in sums):
+            raise self.channel.fault(self.peer, "sent a sum that overflows its slots")
+        return ring.array(slots.unpack(sums, slots.count).reshape(-1)[:rows])
+
+    def _combine(self, ring: Ring, weights: Array, slots: Slots, rng: Random) -> Array:
+        """The first party's side."""
+        key, (rows, columns) = self.key, weights.shape
+        received = self.channel.recv(self.peer)
+        encrypted = key.from_wire(self.channel, self.peer, received, rows * columns)
+        flat = [int(weight) for weight in weights.reshape(-1)]
+        size = (mask_bound(sum_bound(ring, columns)).bit_length() - 1) // 8
+        masks = np.zeros((slots.plaintexts(rows), slots.count, slots.width), np.uint8)
+        used = masks.reshape(-1, slots.width)[:rows]
+        used[:, :size] = rng.array((rows, size), np.uint8)
+        groups = len(masks)
+        for start in range(0, groups, _GROUPS):
+            stop = min(start + _GROUPS, groups)
+            noise = slots.pack_bytes(masks[start:stop])
+            hidden = key.encrypt(noise, self.randomizers.take(stop - start))
+            sums = []
+            for group in range(start, stop):
+                at = slice(group * slots.count * columns, (group + 1) * slots.count * columns)
+                sums.append(key.weighted_sum(encrypted[at], flat[at], ring.bits))
+            self.channel.send(self.peer, key.to_wire(key.add(sums, hidden)))
+            self.channel.progress(stop, groups)
+        return ring.negate(ring.array([int(m) for m in from_bytes(used)]))
+
+
+def least_key_bits(ring: Ring, columns: int) -> int:
+    """The smallest modulus under which such inner products have room, to choose a key by."""
+    largest = sum_bound(ring, columns)
+    return 8 * -(-(largest + mask_bound(largest) - 1).bit_length() // 8) + 1
+
+
+def sum_bound(ring: Ring, columns: int) -> int:
+    """The largest sum of products over the integers."""
+    return columns * (ring.modulus - 1) ** 2
+
+
+def mask_bound(largest: int) -> int:
+    """Masks are uniform below this: a whole number of bytes, at least 2^MASK_BITS times larger."""
+    return 1 << (8 * -(-(largest.bit_length() + MASK_BITS) // 8))
+
+
+class TransferEngine:
+    """Inner products by oblivious transfer: the first party is its sender."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        peer: str,
+        first: bool,
+        rng: Random,
+        transfers: Sender | Receiver | None = None,
+    ) -> None:
+        """Runs the base transfers, unless a session is passed that has done so."""
+        self.channel, self.peer, self.first = channel, peer, first
+        if transfers is None:
+            transfers = (Sender if first else Receiver)(channel, peer, rng)
+        self.transfers = transfers
+
+    def inner_products(self, ring: Ring, mine: Array, rng: Random) -> Array:
+        flat = mine.reshape(-1)
+        with self.channel.step("inner products"):
+            if isinstance(self.transfers, Sender):
+                share = send_products(self.transfers, flat, ring.modulus, ring.bits)
+            else:
+                share = receive_products(self.transfers, flat, ring.modulus, ring.bits)
+        return ring.sum(ring.array(share).reshape(mine.shape), axis=1)

@@ -1,0 +1,109 @@
+"""A table of counts over attributes of several parties, as shares at two servers.
+
+Puts `shared_counts` to work: of the parties that hold an axis of the table, the one whose axes have
+the most cells is the owner of the rows, the others mask with one bit for each cell of theirs. An
+axis that all parties know (the class) goes with the owner's.
+
+`partition: horizontal` is simpler: every party counts its own records and shares the counts out.
+
+Each party puts in the codes of its own axes; the servers get uniform shares of every cell modulo
+2^32; the others get nothing. Adversary and cost: as in `shared_counts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from protocols.channel import Channel
+from protocols.randomness import Random
+from protocols.statistics.shared_counts import Ring, Transfers, masked_sums, one_hot, share_out
+
+Codes = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An attribute of a table: who holds it (None: everybody), and how many values it has."""
+
+    name: str
+    owner: str | None
+    size: int
+
+
+def table_shares(
+    transfers: Transfers,
+    names: Sequence[str],
+    servers: tuple[str, str],
+    axes: Sequence[Axis],
+    codes: Mapping[str, Codes],
+    records: int,
+    rng: Random,
+) -> Ring | None:
+    """Shares of the table's cells, flat in the order of the axes; None to all but the servers."""
+    channel = transfers.channel
+    owners = [name for name in names if any(axis.owner == name for axis in axes)] or [names[0]]
+    sizes = {name: _cells([axis for axis in axes if axis.owner == name]) for name in owners}
+    row_owner = max(owners, key=lambda name: sizes[name])
+    maskers = [(name, sizes[name]) for name in owners if name != row_owner]
+    own_axes = {
+        name: [
+            at
+            for at, axis in enumerate(axes)
+            if axis.owner == name or (axis.owner is None and name == row_owner)
+        ]
+        for name in owners
+    }
+    layout = [at for name, _ in reversed(maskers) for at in own_axes[name]] + own_axes[row_owner]
+    width = _cells([axes[at] for at in own_axes[row_owner]])
+    rows = bits = None
+    if channel.me in owners:
+        mine = [axes[at] for at in own_axes[channel.me]]
+        joint = joint_codes(mine, codes, records)
+        if channel.me == row_owner:
+            rows = one_hot(joint, width)
+        else:
+            bits = one_hot(joint, _cells(mine), np.uint8)
+    share = masked_sums(transfers, row_owner, maskers, records, width, rows, bits)
+    if share is not None:
+        share = reorder(share, [axes[at].size for at in layout], layout)
+    return share_out(channel, servers, owners, _cells(axes), share, rng)
+
+
+def horizontal_shares(
+    channel: Channel,
+    names: Sequence[str],
+    servers: tuple[str, str],
+    axes: Sequence[Axis],
+    codes: Mapping[str, Codes],
+    records: int,
+    rng: Random,
+) -> Ring | None:
+    """The same for parties that hold the same attributes of different people."""
+    joint = joint_codes(axes, codes, records)
+    counts = np.bincount(joint, minlength=_cells(axes)).astype(np.uint32)
+    return share_out(channel, servers, names, len(counts), counts, rng)
+
+
+def joint_codes(axes: Sequence[Axis], codes: Mapping[str, Codes], records: int) -> Codes:
+    """One code for the values of several attributes, the first the most significant."""
+    joint = np.zeros(records, np.int64)
+    for axis in axes:
+        joint = joint * axis.size + codes[axis.name]
+    return joint
+
+
+def reorder(share: Ring, sizes: Sequence[int], layout: Sequence[int]) -> Ring:
+    """A flat table whose axes stand in `layout`, in the order of the axes."""
+    table = share.reshape(tuple(sizes))
+    return np.ascontiguousarray(table.transpose(np.argsort(layout))).reshape(-1)
+
+
+def _cells(axes: Sequence[Axis]) -> int:
+    cells = 1
+    for axis in axes:
+        cells *= axis.size
+    return cells

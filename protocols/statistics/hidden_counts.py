@@ -1,0 +1,151 @@
+"""What a group decides about counts that only two of it hold, as shares.
+
+Two parties, the servers, hold additive shares modulo 2^32 of counts (`contingency`). They run the
+circuits of `count_circuits` garbled, the first server garbling; every output is a decision that the
+whole group is to learn, so both servers see it and both tell the others, who compare.
+
+    cells    which cells are empty, and which have fewer records than the minimum
+    open     the counts of some cells
+    leaves   which nodes of a tree are leaves, and their classes
+
+All parties call; the servers pass their shares, the others None. Everybody gets the same answer and
+learns nothing else. Adversary: semi-honest, and the two servers must not collude: together they hold
+the counts. If one of them tells the others something else than the other server, the party that
+notices stops and names both.
+
+Cost: about 90 AND gates a cell, 150 for each class of a node (32 bytes each); one round between the
+servers and half a round to the others for each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from protocols.channel import Channel
+from protocols.circuits.boolean import Bits, Circuit, from_bits, to_bits
+from protocols.circuits.garbling import Evaluator, Garbler
+from protocols.randomness import Random
+from protocols.statistics.count_circuits import WIDTH, cell_circuit, leaf_circuit
+from protocols.statistics.shared_counts import Ring, received_ring
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+Codes = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class HiddenCounts:
+    """The group, its two servers, and this party's place in it."""
+
+    def __init__(
+        self, channel: Channel, names: Sequence[str], servers: tuple[str, str], rng: Random
+    ) -> None:
+        self.channel = channel
+        self.names = tuple(names)
+        self.servers = servers
+        self.is_server = channel.me in servers
+        self.first = channel.me == servers[0]
+        self._garbling: Garbler | Evaluator | None = None
+        with channel.step("servers"):
+            if self.first:
+                self._garbling = Garbler(channel, servers[1], rng)
+            elif self.is_server:
+                self._garbling = Evaluator(channel, servers[0], rng)
+
+    @property
+    def other_server(self) -> str:
+        return self.servers[1] if self.first else self.servers[0]
+
+    def cells(self, share: Ring | None, count: int, minimum: int) -> tuple[Mask, Mask]:
+        """Which cells are empty, and which are small: 1 to minimum-1 records."""
+        found = self._run(cell_circuit(minimum), count, [share])
+        return found["empty"][:, 0].astype(np.bool_), found["small"][:, 0].astype(np.bool_)
+
+    def open(self, share: Ring | None, count: int) -> Codes:
+        """The counts themselves, to everybody. Pass only what may be seen."""
+        channel = self.channel
+        with channel.step("open"):
+            if share is not None:
+                channel.broadcast(share)
+            parts = [
+                share
+                if name == channel.me and share is not None
+                else received_ring(channel, name, count)
+                for name in self.servers
+            ]
+        return (parts[0] + parts[1]).astype(np.int64)
+
+    def leaves(
+        self, counts: Ring | None, nodes: int, classes: int, inherited: Sequence[int], minimum: int
+    ) -> tuple[Mask, Codes]:
+        """For each node whether it is a leaf, and its class."""
+        circuit = leaf_circuit(classes, minimum)
+        columns: list[Ring | None] = [None] * classes
+        if counts is not None:
+            columns = list(np.ascontiguousarray(counts.reshape(nodes, classes).T))
+        width = circuit.inputs["inherited"]
+        labels = to_bits(np.array(inherited, np.uint64), width)
+        found = self._run(circuit, nodes, columns, {"inherited": labels})
+        return found["leaf"][:, 0].astype(np.bool_), from_bits(found["label"]).astype(np.int64)
+
+    def _run(
+        self,
+        circuit: Circuit,
+        count: int,
+        columns: Sequence[Ring | None],
+        public: Mapping[str, Bits] | None = None,
+    ) -> dict[str, Bits]:
+        """The circuit on every row of shares; its outputs, to everybody. The first server gives
+        the public inputs."""
+        if not count:
+            return {
+                name: np.zeros((0, len(wires)), np.uint8) for name, wires in circuit.outputs.items()
+            }
+        rows = None
+        with self.channel.step("decide"):
+            if self._garbling is not None:
+                letter = "x" if self.first else "y"
+                inputs = {
+                    f"{letter}{i}": to_bits(column, WIDTH)
+                    for i, column in enumerate(columns)
+                    if column is not None
+                }
+                if self.first:
+                    inputs |= public or {}
+                found = self._garbling.run(circuit, inputs, "both")
+                rows = np.concatenate([_known(found[name]) for name in circuit.outputs], axis=1)
+            rows = self.tell(rows, (count, circuit.output_bits))
+        return circuit.split(rows)
+
+    def tell(self, bits: Bits | None, shape: tuple[int, int]) -> Bits:
+        """What both servers know, to those who are not servers, who compare."""
+        channel = self.channel
+        others = [name for name in self.names if name not in self.servers]
+        with channel.step("tell"):
+            if bits is not None:
+                for name in others:
+                    channel.send(name, np.packbits(bits, bitorder="little"))
+                return bits
+            size = shape[0] * shape[1]
+            told = []
+            for server in self.servers:
+                packed = channel.recv(server)
+                if (
+                    not isinstance(packed, np.ndarray)
+                    or packed.dtype != np.uint8
+                    or packed.shape != ((size + 7) // 8,)
+                ):
+                    raise channel.fault(server, f"told no {size} bits")
+                told.append(packed)
+            if (told[0] != told[1]).any():
+                raise channel.fault(
+                    self.servers[0], f"told something else than the other server, {self.servers[1]}"
+                )
+        return np.unpackbits(told[0], count=size, bitorder="little").reshape(shape)
+
+
+def _known(bits: Bits | None) -> Bits:
+    if bits is None:
+        raise AssertionError("an output for both came to neither")
+    return bits

@@ -1,0 +1,259 @@
+"""Choosing by entropy and by the K2 measure among counts that nobody sees.
+
+Lindell and Pinkas (J. Cryptology 2002) and Yang and Wright (TKDE 2006): both measures are sums of
+x ln x and ln x over counts, so two servers that hold the counts as shares get shares of the scores
+from the secure logarithm (`logarithm`) and shared products, and the best from `minindex`. All
+parties call; all learn which candidate is best, and nothing else.
+
+Entropy of the class given an attribute, times the number of records, for counts n_a of a value and
+n_ac of a value and a class:  Σ_a n_a ln n_a - Σ_ac n_ac ln n_ac.  The least is best.
+
+K2 of a family with q configurations of parents and d values, for counts α_jk, t_j = Σ_k α_jk + d-1:
+Σ_j [ln (d-1)! - ln t_j! + Σ_k ln α_jk!].  Factorials by Stirling, ln x! ≈ (x + 1/2) ln x - x +
+ln(2π)/2, and 0! as 1!. The greatest is best.
+
+Precision: the logarithms are those of `settings_for`, by oblivious transfer, or with `precise` with
+more terms, by Paillier. Each logarithm is within e = `error` of the true one, so an entropy is within 2 n e of
+the true one for n records, and a K2 score within (2 n + (3/2) q d + q d) e, and a rounding far
+below. A choice equals the plain algorithm's wherever the best is better than the next by twice
+that: `entropy_bound` and `k2_bound`.
+
+Adversary: semi-honest; the servers must not collude. Cost: one logarithm for each cell and each
+value or configuration, in one batch a call; one round of `minindex`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coterie.errors import UsageError
+from protocols.channel import Channel
+from protocols.circuits.boolean import from_bits, to_bits
+from protocols.circuits.minindex import minindex
+from protocols.numbers.logarithm import Session, Settings, logarithms_with_x, x_times_logarithms
+from protocols.numbers.paillier import DEFAULT_BITS
+from protocols.numbers.shares import product
+from protocols.randomness import Random
+from protocols.statistics.bayesnet import Family
+from protocols.statistics.hidden_counts import HiddenCounts
+from protocols.statistics.shared_counts import RING_BITS, Ring
+from protocols.statistics.tree import STOP
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+
+SCALE_BITS = 24
+PRECISE_TERMS = 9
+_MODULUS = 1 << 64
+
+
+def settings_for(largest: int, precise: bool = False) -> Settings:
+    """For counts up to `largest`: as many terms as shares of one machine word allow, or more."""
+    bits = max(2, largest.bit_length())
+    if precise:
+        return Settings(bits, PRECISE_TERMS, "exact", 32, 1 << RING_BITS, zero_as_one=True)
+    terms = max(
+        (k for k in range(1, 9) if bits * k + 2 * k + (bits - 1).bit_length() <= 64), default=0
+    )
+    if terms < 2 or bits >= RING_BITS:
+        raise UsageError(f"counts up to {largest} are too large for logarithms on shares")
+    return Settings(bits, terms, "exact", SCALE_BITS, 1 << RING_BITS, zero_as_one=True)
+
+
+class HiddenScores(HiddenCounts):
+    """A group with two servers that compare scores. `largest` bounds every count."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        names: Sequence[str],
+        servers: tuple[str, str],
+        largest: int,
+        rng: Random,
+        minimum_gain: float | None = None,
+        precise: bool = False,
+        key_bits: int = DEFAULT_BITS,
+    ) -> None:
+        """`precise` evaluates the logarithms by Paillier, to about six digits, more slowly."""
+        super().__init__(channel, names, servers, rng)
+        self.settings = settings_for(largest, precise)
+        self.minimum_gain = minimum_gain
+        self._rng = rng.fork("scores")
+        self._session: Session | None = None
+        if self._garbling is not None:
+            self._session = Session(
+                channel,
+                self.other_server,
+                self.first,
+                rng.fork("logarithms"),
+                "paillier" if precise else "transfer",
+                key_bits,
+                garbling=self._garbling,
+            )
+
+    @property
+    def error(self) -> float:
+        """How far a logarithm can be from the true one."""
+        return self.settings.error_bound
+
+    def entropy_bound(self, records: int) -> float:
+        """Entropies, times the records, that differ by more are told apart rightly."""
+        return 4 * records * self.error
+
+    def k2_bound(self, records: int, family: Family) -> float:
+        """K2 scores that differ by more are told apart rightly."""
+        cells = family.configurations * family.size
+        return 2 * (2 * records + 2.5 * cells) * self.error
+
+    # Trees
+
+    def split(
+        self, tables: Ring | None, nodes: int, sizes: Sequence[Sequence[int]], classes: int
+    ) -> list[int]:
+        """For each node the candidate of least conditional entropy, or `STOP`.
+
+        With a minimum gain, a node where no candidate gains that much a record stops. All nodes
+        have the same number of candidates.
+        """
+        width = len(sizes[0])
+        stops = int(self.minimum_gain is not None)
+        scores = None
+        if tables is not None and self._session is not None:
+            with self.channel.step("entropies"):
+                scores = self._entropies(tables, sizes, classes)
+                if stops:
+                    ahead = self._before_splitting(tables, sizes, classes)
+                    scores = np.concatenate([ahead[:, None], scores], axis=1)
+        chosen = self._choose(scores, nodes, width + stops, greatest=False)
+        return [int(choice) - stops if choice or not stops else STOP for choice in chosen]
+
+    def _entropies(self, tables: Ring, sizes: Sequence[Sequence[int]], classes: int) -> Words:
+        flat = [size for row in sizes for size in row]
+        groups = tables.reshape(-1, classes).sum(axis=1, dtype=np.uint32)
+        terms = self._x_ln_x(np.concatenate([groups, tables]))
+        starts = np.cumsum([0, *flat[:-1]])
+        of_groups = np.add.reduceat(terms[: len(groups)], starts)
+        of_cells = np.add.reduceat(terms[len(groups) :], starts * classes)
+        return (of_groups - of_cells).reshape(len(sizes), -1)
+
+    def _before_splitting(
+        self, tables: Ring, sizes: Sequence[Sequence[int]], classes: int
+    ) -> Words:
+        """The entropy of each node, less what a split must gain."""
+        starts = np.cumsum([0, *(sum(row) * classes for row in sizes)])[:-1]
+        counts = np.stack(
+            [
+                tables[start : start + row[0] * classes]
+                .reshape(-1, classes)
+                .sum(0, dtype=np.uint32)
+                for start, row in zip(starts, sizes, strict=True)
+            ]
+        )
+        totals = counts.sum(axis=1, dtype=np.uint32)
+        terms = self._x_ln_x(np.concatenate([totals, counts.reshape(-1)]))
+        entropy = terms[: len(totals)] - terms[len(totals) :].reshape(counts.shape).sum(
+            axis=1, dtype=np.uint64
+        )
+        price = round((self.minimum_gain or 0.0) * self.settings.scale)
+        ahead: Words = entropy - self._widened(totals) * np.uint64(price)
+        return ahead
+
+    def _widened(self, counts: Ring) -> Words:
+        """Shares modulo 2^64 of small counts shared modulo 2^32."""
+        _, x = logarithms_with_x(self._server(), self.settings, counts.astype(np.uint64), self._rng)
+        return np.asarray(x, np.uint64)
+
+    def _x_ln_x(self, counts: Ring) -> Words:
+        result = x_times_logarithms(
+            self._server(), self.settings, counts.astype(np.uint64), self._rng
+        )
+        return np.asarray(result.share, np.uint64)
+
+    def _server(self) -> Session:
+        if self._session is None:
+            raise AssertionError("only servers compute scores")
+        return self._session
+
+    # Bayes nets
+
+    def best(self, groups: Sequence[Sequence[Family]]) -> list[int]:
+        """For each group the family of greatest K2 score, the first among equals."""
+        families = [family for group in groups for family in group]
+        scores = None
+        if self._session is not None:
+            with self.channel.step("k2"):
+                scores = self._k2(families)
+        found: list[int] = [0] * len(groups)
+        starts = np.cumsum([0, *map(len, groups)])
+        for length in sorted(set(map(len, groups))):
+            places = [at for at, group in enumerate(groups) if len(group) == length]
+            rows = None
+            if scores is not None:
+                rows = np.stack([scores[starts[at] : starts[at] + length] for at in places])
+            chosen = self._choose(rows, len(places), length, greatest=True)
+            for at, choice in zip(places, chosen, strict=True):
+                found[at] = int(choice)
+        return found
+
+    def _k2(self, families: Sequence[Family]) -> Words:
+        """Shares of the scores, scaled by twice the logarithms' scale."""
+        cells = [_share(family) for family in families]
+        totals = [
+            cell.reshape(family.configurations, family.size).sum(axis=1, dtype=np.uint32)
+            + np.uint32(family.size - 1 if self.first else 0)
+            for cell, family in zip(cells, families, strict=True)
+        ]
+        x = np.concatenate([*cells, *totals]).astype(np.uint64)
+        logs, again = logarithms_with_x(self._server(), self.settings, x, self._rng)
+        doubled = np.asarray(again, np.uint64) * np.uint64(2)
+        weight = doubled + np.uint64(1 if self.first else 0)
+        terms = np.asarray(
+            product(self._server().engine, logs.ring, weight, logs.share, self._rng), np.uint64
+        ) - doubled * np.uint64(self.settings.scale)
+        sizes = [*map(len, cells), *map(len, totals)]
+        sums = np.add.reduceat(terms, np.cumsum([0, *sizes[:-1]]))
+        scores: Words = sums[: len(families)] - sums[len(families) :]
+        if self.first:
+            scores = scores + np.array(
+                [_constant(family, self.settings.scale) for family in families], np.int64
+            ).astype(np.uint64)
+        return scores
+
+    # Both
+
+    def _choose(
+        self, scores: Words | None, rows: int, count: int, greatest: bool
+    ) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The best of each row, told to everybody."""
+        width = max(1, (count - 1).bit_length())
+        bits = None
+        with self.channel.step("choose"):
+            if scores is not None and self._garbling is not None:
+                index = minindex(
+                    self._garbling, scores, _MODULUS, "both", signed=True, greatest=greatest
+                )
+                if index is None:
+                    raise AssertionError("an index for both came to neither")
+                bits = to_bits(index.astype(np.uint64), width)
+            told = from_bits(self.tell(bits, (rows, width))).astype(np.int64)
+        if (told >= count).any():
+            raise self.channel.fault(self.servers[0], "told a choice that does not exist")
+        return told
+
+
+def _share(family: Family) -> Ring:
+    if family.share is None:
+        raise AssertionError("a server has a share of every family")
+    return family.share
+
+
+def _constant(family: Family, scale: int) -> int:
+    """The parts of a K2 score that do not depend on counts, at twice the scale."""
+    x = max(family.size - 1, 1)
+    half = 0.5 * math.log(2 * math.pi)
+    fixed = (x + 0.5) * math.log(x) - x + half
+    per_configuration = fixed + (family.size - 1) * half
+    return round(2 * scale * family.configurations * per_configuration)

@@ -1,0 +1,210 @@
+"""Counts over columns that several parties hold, as additive shares that nobody can read.
+
+After Yang and Wright, "Privacy-Preserving Computation of Bayesian Networks on Vertically Partitioned
+Data" (TKDE 2006), who get counts from scalar products of 0/1 vectors; here a product is a correlated
+transfer (Gilboa, CRYPTO 1999, section 4.1), and one with a third vector goes through the shares of
+the first, so any number of parties can hold a factor.
+
+`masked_sums`: an owner holds a row of `width` numbers for every record; each masker q holds s_q bits
+for every record. The result is the table of sums over the records
+
+    sums[j_m, …, j_1, column] = sum_i rows[i, column] * bits_1[i, j_1] * … * bits_m[i, j_m]
+
+modulo 2^32 as additive shares at the owner and the maskers. Each puts in what it holds and gets a
+uniform share; nobody learns anything else than the number of records and the sizes of the tables.
+
+Adversary: semi-honest, any number colluding: a masker's bits enter as choices of oblivious transfers
+and an owner's rows under pads of which a masker knows one of two; see `oblivious_transfer` for the
+assumptions.
+
+Messages: for masker t (counted from 1), each of the t earlier parties plays the sender of
+records * s_t transfers with it and sends one correction of 4 * w bytes for each, where w is the
+width so far. Cost for one masker: records * s * (16 + 4 width) bytes, one round a chunk of records.
+
+`share_out` moves the shares of any holders to two parties, the servers, which go on with them:
+logarithms and garbled circuits are two-party protocols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from protocols.channel import Channel
+from protocols.randomness import Random
+from protocols.transfer.oblivious_transfer import Receiver, Sender
+
+Ring = np.ndarray[Any, np.dtype[np.uint32]]
+Bits = np.ndarray[Any, np.dtype[np.uint8]]
+
+RING_BITS = 32
+_CHUNK = 1 << 22  # ring elements worked on at once: 16 MB
+
+
+class Transfers:
+    """This party's transfer sessions with each peer, made when first needed.
+
+    Both sides must first need one at the same point of a protocol, which they do because every
+    party follows the same public plan.
+    """
+
+    def __init__(self, channel: Channel, rng: Random) -> None:
+        self.channel = channel
+        self._rng = rng
+        self._senders: dict[str, Sender] = {}
+        self._receivers: dict[str, Receiver] = {}
+
+    def sender(self, peer: str) -> Sender:
+        if peer not in self._senders:
+            self._senders[peer] = Sender(self.channel, peer, self._rng.fork(f"to {peer}"))
+        return self._senders[peer]
+
+    def receiver(self, peer: str) -> Receiver:
+        if peer not in self._receivers:
+            self._receivers[peer] = Receiver(self.channel, peer, self._rng.fork(f"from {peer}"))
+        return self._receivers[peer]
+
+
+def masked_sums(
+    transfers: Transfers,
+    owner: str,
+    maskers: Sequence[tuple[str, int]],
+    records: int,
+    width: int,
+    rows: Ring | None = None,
+    bits: Bits | None = None,
+) -> Ring | None:
+    """This party's share of the sums, flat in the order of the docstring; None to bystanders.
+
+    The owner passes `rows` of shape (records, width), a masker its `bits` of shape (records, s).
+    """
+    if transfers.channel.me not in (owner, *(name for name, _ in maskers)):
+        return None
+    total = np.zeros(width_at(width, maskers), np.uint32)
+    for _, mine in masked_rows(transfers, owner, maskers, records, width, rows, bits):
+        total += mine.sum(axis=0, dtype=np.uint32)
+    return total
+
+
+def masked_rows(
+    transfers: Transfers,
+    owner: str,
+    maskers: Sequence[tuple[str, int]],
+    records: int,
+    width: int,
+    rows: Ring | None = None,
+    bits: Bits | None = None,
+) -> Iterator[tuple[slice, Ring]]:
+    """As `masked_sums`, before the records are added up: this party's shares, chunk by chunk."""
+    me = transfers.channel.me
+    order = [owner, *(name for name, _ in maskers)]
+    if len(set(order)) != len(order):
+        raise ValueError("every party has one factor: join the bits of one party first")
+    if me not in order:
+        return
+    step = max(1, _CHUNK // max(width_at(width, maskers), 1))
+    with transfers.channel.step("products"):
+        for start in range(0, records, step):
+            part = slice(start, min(start + step, records))
+            mine = rows[part] if rows is not None and me == owner else None
+            for at, (masker, size) in enumerate(maskers):
+                if me == masker and bits is not None:
+                    mine = _choose(
+                        transfers, order[: at + 1], bits[part], width_at(width, maskers[:at])
+                    )
+                elif mine is not None:
+                    mine = _offer(transfers, masker, size, mine)
+            if mine is not None:
+                yield part, mine
+            transfers.channel.progress(part.stop, records)
+
+
+def width_at(width: int, maskers: Sequence[tuple[str, int]]) -> int:
+    """How many numbers a record has once these maskers have multiplied theirs in."""
+    for _, size in maskers:
+        width *= size
+    return width
+
+
+def _offer(transfers: Transfers, masker: str, size: int, rows: Ring) -> Ring:
+    """The sender's side: shares of every row times every one of the masker's bits for it."""
+    records, width = rows.shape
+    sender = transfers.sender(masker)
+    zero, one = sender.random(records * size, (width + 1) // 2)
+    mine = _elements(zero, width).reshape(records, size, width)
+    correction = mine - _elements(one, width).reshape(records, size, width) + rows[:, None, :]
+    transfers.channel.send(masker, correction)
+    return np.negative(mine).reshape(records, size * width)
+
+
+def _choose(transfers: Transfers, senders: Sequence[str], bits: Bits, width: int) -> Ring:
+    """The masker's side, with each earlier party in turn."""
+    records, size = bits.shape
+    total = np.zeros((records, size, width), np.uint32)
+    for peer in senders:
+        receiver = transfers.receiver(peer)
+        pads = receiver.random(bits.reshape(-1), (width + 1) // 2)
+        correction = transfers.channel.recv(peer)
+        if (
+            not isinstance(correction, np.ndarray)
+            or correction.dtype != np.uint32
+            or correction.shape != total.shape
+        ):
+            raise transfers.channel.fault(peer, f"sent no corrections of shape {total.shape}")
+        total += _elements(pads, width).reshape(total.shape)
+        total += correction * bits[:, :, None]
+    return total.reshape(records, size * width)
+
+
+def _elements(words: np.ndarray[Any, Any], width: int) -> Ring:
+    """The first `width` ring elements of each row of 64-bit words."""
+    elements: Ring = np.ascontiguousarray(words).view(np.uint32)
+    return elements[:, :width]
+
+
+def share_out(
+    channel: Channel,
+    servers: tuple[str, str],
+    holders: Sequence[str],
+    count: int,
+    share: Ring | None,
+    rng: Random,
+) -> Ring | None:
+    """Shares of what the holders' shares add up to, at the two servers; None elsewhere.
+
+    Each holder cuts its share in two random parts, one for each server, so that what a server has
+    afterwards is uniform whoever else the holders were.
+    """
+    total = np.zeros(count, np.uint32) if channel.me in servers else None
+    with channel.step("share out"):
+        if channel.me in holders:
+            if share is None or share.shape != (count,):
+                raise ValueError("a holder has a share of every number")
+            first: Ring = rng.array(count, np.uint32)
+            for server, part in zip(servers, (first, share - first), strict=True):
+                if server == channel.me and total is not None:
+                    total += part
+                else:
+                    channel.send(server, part)
+        for holder in holders:
+            if total is not None and holder != channel.me:
+                total += received_ring(channel, holder, count)
+    return total
+
+
+def received_ring(channel: Channel, peer: str, count: int) -> Ring:
+    """The next message of a peer, which must be `count` ring elements."""
+    value = channel.recv(peer)
+    if not isinstance(value, np.ndarray) or value.dtype != np.uint32 or value.shape != (count,):
+        raise channel.fault(peer, f"sent no {count} shares")
+    return value
+
+
+def one_hot(codes: np.ndarray[Any, Any], size: int, dtype: Any = np.uint32) -> np.ndarray[Any, Any]:
+    """Rows of zeros with a one at the code; a negative code is a record that does not count."""
+    out = np.zeros((len(codes), size), dtype)
+    inside = np.flatnonzero(codes >= 0)
+    out[inside, codes[inside]] = 1
+    return out

@@ -1,0 +1,343 @@
+"""A decision tree (ID3) over attributes that several parties hold, without counts being seen.
+
+Lindell and Pinkas, "Privacy Preserving Data Mining" (J. Cryptology 2002), section 3 for the
+algorithm and for scoring by x ln x on shares, carried over to vertically held columns as in Vaidya
+and Clifton (2005) and Yang and Wright (2006): the indicator of a node is the product of the parties'
+own indicators, and counts under it are `shared_counts`.
+
+Every party puts in the codes of its own attributes; the class is known to all (they agreed to that
+with the job). All get the tree: which attribute splits each node, and the class of each leaf. Branch
+numbers stand for values; an owner who wants to keep its values draws the numbers at random before it
+starts. Nobody learns a count, a score, or which records reach a node (each party knows which of its
+own tests a record passes).
+
+The tree grows a level at a time. For the nodes of a level:
+  1. leaves: fewer than `minimum` records, or one class only, decided by `HiddenCounts.leaves` on
+     shares; at the largest depth, or with no attribute left, all of them
+  2. for every other node and attribute, the counts of value and class as shares at the servers: an
+     owner's rows are one-hot in (value, class) for the records that pass its own tests; the other
+     parties with a test on the path mask them
+  3. the attribute of least conditional entropy, first in order among equals, by
+     `HiddenCounts.split`
+
+Adversary: semi-honest; servers that collude learn all counts, so the parties agree on two that do
+not. Cost: for each node and party with a test, records * (16 + 4 * classes * values) bytes; the
+rounds grow with the depth and the number of nodes, not with the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from protocols.channel import Channel
+from protocols.randomness import Random
+from protocols.statistics.contingency import Axis
+from protocols.statistics.shared_counts import (
+    Ring,
+    Transfers,
+    masked_rows,
+    masked_sums,
+    one_hot,
+    received_ring,
+    share_out,
+)
+
+Codes = np.ndarray[Any, Any]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+STOP = -1
+
+
+class Decisions(Protocol):
+    """What a tree needs to know of counts that it must not see. All parties call, all learn.
+
+    Shares are None at parties that are not servers.
+    """
+
+    def leaves(
+        self, counts: Ring | None, nodes: int, classes: int, inherited: Sequence[int], minimum: int
+    ) -> tuple[Mask, Codes]:
+        """For each node whether it is a leaf, and its class; counts of shape (nodes * classes)."""
+        ...
+
+    def split(
+        self, tables: Ring | None, nodes: int, sizes: Sequence[Sequence[int]], classes: int
+    ) -> list[int]:
+        """For each node the candidate of least conditional entropy, or `STOP`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all parties know beforehand."""
+
+    names: tuple[str, ...]
+    servers: tuple[str, str]
+    attributes: tuple[Axis, ...]
+    classes: int
+    records: int
+    max_depth: int
+    minimum: int
+    horizontal: bool = False
+
+
+@dataclass
+class Node:
+    """A node of the tree. A leaf has no attribute."""
+
+    label: int
+    attribute: int | None = None
+    branches: list[Node] = field(default_factory=list)
+
+
+@dataclass
+class _Open:
+    """A node that may still be split."""
+
+    node: Node
+    path: dict[int, int]  # attribute -> value
+
+
+def grow(
+    transfers: Transfers,
+    plan: Plan,
+    codes: Mapping[str, Codes],
+    classes: Codes,
+    decisions: Decisions,
+    rng: Random,
+) -> Node:
+    """The tree, the same at every party. `codes` are of this party's own attributes."""
+    channel = transfers.channel
+    root = _Open(Node(0), {})
+    level = [root]
+    counts = _root_counts(channel, plan, classes, rng)
+    with channel.step("grow"):
+        for depth in range(plan.max_depth + 1):
+            leaf, labels = decisions.leaves(
+                counts, len(level), plan.classes, [item.node.label for item in level], plan.minimum
+            )
+            for item, label in zip(level, labels, strict=True):
+                item.node.label = int(label)
+            if depth == min(plan.max_depth, len(plan.attributes)):
+                break
+            level = [item for item, done in zip(level, leaf, strict=True) if not done]
+            if not level:
+                break
+            level, counts = _split_level(transfers, plan, codes, classes, decisions, level, rng)
+            if not level:
+                break
+    return root.node
+
+
+def _root_counts(channel: Channel, plan: Plan, classes: Codes, rng: Random) -> Ring | None:
+    """Shares of how many records each class has, which is known where records are."""
+    holders = plan.names if plan.horizontal else plan.names[:1]
+    mine = None
+    if channel.me in holders:
+        mine = np.bincount(classes, minlength=plan.classes).astype(np.uint32)
+    return share_out(channel, plan.servers, holders, plan.classes, mine, rng)
+
+
+def _split_level(
+    transfers: Transfers,
+    plan: Plan,
+    codes: Mapping[str, Codes],
+    classes: Codes,
+    decisions: Decisions,
+    level: list[_Open],
+    rng: Random,
+) -> tuple[list[_Open], Ring | None]:
+    """Splits all nodes of a level; the children, and shares of their classes' counts."""
+    tables: list[Ring] = []
+    candidates: list[list[int]] = []
+    for item in level:
+        rest = [at for at in range(len(plan.attributes)) if at not in item.path]
+        candidates.append(rest)
+        share = _node_tables(transfers, plan, codes, classes, item.path, rest, rng)
+        if share is not None:
+            tables.append(share)
+    sizes = [[plan.attributes[at].size for at in rest] for rest in candidates]
+    flat = np.concatenate(tables) if tables else None
+    chosen = decisions.split(flat, len(level), sizes, plan.classes)
+    children: list[_Open] = []
+    counts: list[Ring] = []
+    for at, (item, choice) in enumerate(zip(level, chosen, strict=True)):
+        if choice == STOP:
+            continue
+        attribute = candidates[at][choice]
+        item.node.attribute = attribute
+        for value in range(plan.attributes[attribute].size):
+            child = _Open(Node(item.node.label), {**item.path, attribute: value})
+            item.node.branches.append(child.node)
+            children.append(child)
+        if tables:
+            start = sum(sizes[at][:choice]) * plan.classes
+            counts.append(tables[at][start : start + sizes[at][choice] * plan.classes])
+    return children, np.concatenate(counts) if counts else None
+
+
+def _node_tables(
+    transfers: Transfers,
+    plan: Plan,
+    codes: Mapping[str, Codes],
+    classes: Codes,
+    path: Mapping[int, int],
+    candidates: Sequence[int],
+    rng: Random,
+) -> Ring | None:
+    """Shares of the counts (value, class) of every candidate at a node, one after the other."""
+    channel = transfers.channel
+    widths = [plan.attributes[at].size * plan.classes for at in candidates]
+    starts = np.concatenate([[0], np.cumsum(widths)]).astype(int)
+    passing = _passing(plan, codes, path, channel.me, len(classes))
+    total = np.zeros(starts[-1], np.uint32)
+    holders: set[str] = set()
+    for owner in plan.names:
+        own = [
+            place
+            for place, at in enumerate(candidates)
+            if plan.horizontal or plan.attributes[at].owner == owner
+        ]
+        if not own:
+            continue
+        testing = {plan.attributes[at].owner for at in path} - {owner}
+        maskers = [(name, 1) for name in plan.names if name in testing and not plan.horizontal]
+        width = sum(widths[place] for place in own)
+        rows = None
+        if channel.me == owner:
+            rows = np.concatenate(
+                [
+                    one_hot(
+                        np.where(
+                            passing,
+                            codes[plan.attributes[candidates[place]].name] * plan.classes + classes,
+                            -1,
+                        ),
+                        widths[place],
+                    )
+                    for place in own
+                ],
+                axis=1,
+            )
+        share = masked_sums(
+            transfers,
+            owner,
+            maskers,
+            plan.records,
+            width,
+            rows,
+            passing.astype(np.uint8)[:, None],
+        )
+        holders |= {owner, *(name for name, _ in maskers)}
+        if share is not None:
+            at = 0
+            for place in own:
+                total[starts[place] : starts[place + 1]] += share[at : at + widths[place]]
+                at += widths[place]
+    order = [name for name in plan.names if name in holders]
+    mine = total if channel.me in holders else None
+    return share_out(channel, plan.servers, order, len(total), mine, rng)
+
+
+def _passing(
+    plan: Plan, codes: Mapping[str, Codes], path: Mapping[int, int], me: str, records: int
+) -> Mask:
+    """Which records pass this party's own tests on a path."""
+    passing = np.ones(records, np.bool_)
+    for at, value in path.items():
+        attribute = plan.attributes[at]
+        if plan.horizontal or attribute.owner == me:
+            passing &= codes[attribute.name] == value
+    return passing
+
+
+def pruned(node: Node) -> Node:
+    """The tree without splits whose leaves all have one class."""
+    if node.attribute is None:
+        return node
+    branches = [pruned(branch) for branch in node.branches]
+    labels = {branch.label if branch.attribute is None else None for branch in branches}
+    if len(labels) == 1 and None not in labels:
+        return Node(labels.pop() or 0)
+    return Node(node.label, node.attribute, branches)
+
+
+def predict(
+    transfers: Transfers,
+    plan: Plan,
+    tree: Node,
+    codes: Mapping[str, Codes],
+    records: int,
+    receiver: str,
+    rng: Random,
+) -> Codes | None:
+    """The classes of new records, to one party; the others learn nothing, and nobody the path.
+
+    For every leaf and record a party has one bit: whether the record passes its own tests on the
+    way. The class is the sum over the leaves of the leaf's class times the product of these bits,
+    of which the parties get shares by `shared_counts` and send them to the receiver.
+    """
+    channel = transfers.channel
+    leaves = list(_leaves(tree, {}))
+    owners = {plan.attributes[at].owner for path, _ in leaves for at in path}
+    involved = [name for name in plan.names if name in owners] or [plan.names[0]]
+    first, *others = involved
+    bits = np.stack(
+        [_passing(plan, codes, path, channel.me, records) for path, _ in leaves], axis=1
+    )
+    share = np.zeros(records * len(leaves), np.uint32)
+    weights = np.array([leaf.label for _, leaf in leaves], np.uint32)
+    rows = (bits * weights).reshape(-1, 1).astype(np.uint32) if channel.me == first else None
+    with channel.step("predict"):
+        for part, mine in masked_rows(
+            transfers,
+            first,
+            [(name, 1) for name in others],
+            records * len(leaves),
+            1,
+            rows,
+            bits.reshape(-1, 1).astype(np.uint8),
+        ):
+            share[part] = mine[:, 0]
+        mine = share.reshape(records, len(leaves)).sum(axis=1, dtype=np.uint32)
+        if len(involved) > 1:
+            # Shares are made uniform anew, so that the receiver sees nothing but their sum.
+            mine += _zero_share(channel, involved, records, rng)
+        if channel.me != receiver:
+            if channel.me in involved:
+                channel.send(receiver, mine)
+            return None
+        total = mine if channel.me in involved else np.zeros(records, np.uint32)
+        for name in involved:
+            if name != receiver:
+                total = total + received_ring(channel, name, records)
+    return total.astype(np.int64)
+
+
+def _zero_share(channel: Channel, involved: Sequence[str], count: int, rng: Random) -> Ring:
+    """Random numbers of all involved that add up to zero."""
+    total = np.zeros(count, np.uint32)
+    if channel.me not in involved:
+        return total
+    for peer in involved:
+        if peer != channel.me:
+            mask: Ring = rng.array(count, np.uint32)
+            channel.send(peer, mask)
+            total += mask
+    for peer in involved:
+        if peer != channel.me:
+            total -= received_ring(channel, peer, count)
+    return total
+
+
+def _leaves(node: Node, path: dict[int, int]) -> list[tuple[dict[int, int], Node]]:
+    if node.attribute is None:
+        return [(path, node)]
+    return [
+        leaf
+        for value, branch in enumerate(node.branches)
+        for leaf in _leaves(branch, {**path, node.attribute: value})
+    ]

@@ -1,0 +1,522 @@
+"""Garbled circuits against the plain evaluator, and against peers that do not keep to it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie.errors import PeerFaultError
+from protocols.bulk import aes
+from protocols.circuits import garbling, half_gates, table_messages
+from protocols.circuits.arithmetic import Builder, evaluate, from_bits, to_bits
+from protocols.circuits.boolean import ONE, ZERO, Gates
+from protocols.circuits.garbling import AGREE, OUTPUTS, TABLES, Evaluator, Garbler
+from protocols.circuits.half_gates import Worker
+from protocols.memory import run_parties
+from protocols.randomness import Random
+from protocols.transfer.oblivious_transfer import STEP
+from protocols.wrappers import Fault, Faulty, Metered, Traced
+
+
+def pair(garbler, evaluator, **options):
+    """Both roles on a fresh session; what each function returned."""
+    result = run_parties(
+        {
+            "anna": lambda channel: garbler(Garbler(channel, "bela", Random("anna"))),
+            "bela": lambda channel: evaluator(Evaluator(channel, "anna", Random("bela"))),
+        },
+        **options,
+    )
+    return result["anna"], result["bela"]
+
+
+def comparison(width=8):
+    builder = Builder()
+    x, y = builder.input("x", width), builder.input("y", width)
+    builder.output("less", [builder.less(x, y)])
+    builder.output("sum", builder.add(x, y, width + 1))
+    return builder.build()
+
+
+def random_circuit(random, inputs, gates, outputs):
+    """Any gates on any earlier wires, without the folding that a builder does not need."""
+    made = Gates()
+    wires = [*made.input("x", inputs), *made.input("y", inputs), *made.input("z", 1), ZERO, ONE]
+    for _ in range(gates):
+        a, b = random.choice(wires), random.choice(wires)
+        wires.append(random.choice([made.xor, made.conjoin, made.conjoin, made.either])(a, b))
+        wires.append(made.invert(random.choice(wires)))
+    made.output("p", [random.choice(wires) for _ in range(outputs)])
+    made.output("q", random.choices(wires[-5:], k=2))
+    return made.build()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(1, 6),
+    st.integers(0, 60),
+    st.integers(0, 5),
+    st.integers(0, 11),
+    st.lists(st.sampled_from(garbling.MODES), min_size=2, max_size=2),
+    st.sampled_from([1, 3, 40, 1 << 15]),
+    st.sampled_from([1, 2, 32]),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_a_garbled_circuit_is_the_plain_one(
+    inputs, gates, outputs, count, modes, chunk, window, accelerated, random
+):
+    circuit = random_circuit(random, inputs, gates, outputs)
+    rng = Random(random.random())
+    bits = {
+        name: rng.bits(count * width).reshape(count, width)
+        for name, width in circuit.inputs.items()
+    }
+    expected = evaluate(circuit, bits)
+    reveal = dict(zip(circuit.outputs, modes, strict=True))
+    mine = [name for name in bits if random.random() < 0.5]
+    given_by = [
+        {name: bits[name] for name in bits if name in mine},
+        {name: bits[name] for name in bits if name not in mine},
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_messages, "CHUNK_ANDS", chunk)
+        patch.setattr(table_messages, "WINDOW", window)
+        if not accelerated:
+            patch.setattr(half_gates, "accelerated", lambda: False)
+            patch.setattr(aes, "accelerated", lambda: False)
+        left, right = pair(
+            lambda role: role.run(circuit, given_by[0], reveal, count),
+            lambda role: role.run(circuit, given_by[1], reveal, count),
+        )
+    for name, mode in reveal.items():
+        if mode == "shares":
+            assert (left[name] ^ right[name] == expected[name]).all()
+            continue
+        for side, got in (("garbler", left[name]), ("evaluator", right[name])):
+            if mode in (side, "both"):
+                assert (got == expected[name]).all()
+            else:
+                assert got is None
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 9])
+def test_both_workers_make_the_same_tables_and_labels(count, monkeypatch):
+    if not aes.accelerated():
+        pytest.skip("no AES instructions here")
+    circuit = comparison(9)
+    rng = Random(count)
+    delta = rng.array(2)
+    delta[0] |= np.uint64(1)
+    zero = rng.array((count, circuit.input_bits, 2))
+    found = []
+    for fast in (True, False):
+        monkeypatch.setattr(half_gates, "accelerated", lambda value=fast: value)
+        tables, ends = Worker(circuit, delta).garble(zero, 5, 0, len(circuit.kinds))
+        labels = Worker(circuit).evaluate(zero ^ delta, tables, 5, 0, len(circuit.kinds))
+        found.append((tables.tobytes(), ends.tobytes(), labels.tobytes()))
+    assert found[0] == found[1]
+
+
+def test_half_gates_follow_the_papers_figure_two():
+    """One AND gate by hand: tables and output labels from the definition."""
+    gates = Gates()
+    a, b = gates.input("in", 2)
+    gates.output("out", [gates.conjoin(a, b)])
+    circuit = gates.build()
+    for seed in range(8):
+        rng = Random(seed)
+        delta = rng.array(2)
+        delta[0] |= np.uint64(1)
+        zero = rng.array((1, 2, 2))
+        [[a0, b0]] = zero
+
+        def h(label, tweak):
+            return aes.portable_hash(label[None], np.uint64(tweak), aes.GATE)[0]
+
+        pa, pb = a0[0] & np.uint64(1), b0[0] & np.uint64(1)
+        first = h(a0, 14) ^ h(a0 ^ delta, 14) ^ pb * delta
+        second = h(b0, 15) ^ h(b0 ^ delta, 15) ^ a0
+        out = h(a0, 14) ^ pa * first ^ h(b0, 15) ^ pb * (second ^ a0)
+        tables, ends = Worker(circuit, delta).garble(zero, 7, 0, 1)
+        assert (tables[0, 0] == [first, second]).all()
+        assert (ends[0, 0] == out).all()
+        for x in (0, 1):
+            for y in (0, 1):
+                labels = (zero ^ np.array([x, y], np.uint64)[:, None] * delta).reshape(1, 2, 2)
+                got = Worker(circuit).evaluate(labels, tables, 7, 0, 1)[0, 0]
+                assert (got == out ^ np.uint64(x & y) * delta).all()
+
+
+def test_parts_of_a_circuit_are_for_one_instance():
+    circuit = comparison()
+    worker = Worker(circuit, np.ones(2, np.uint64))
+    with pytest.raises(ValueError, match="one instance at a time"):
+        worker.garble(np.zeros((2, circuit.input_bits, 2), np.uint64), 0, 0, 1)
+
+
+def test_a_session_runs_one_circuit_after_another():
+    small, large = comparison(4), comparison(40)
+    x, y = [5, 9], [7, 2]
+
+    def both(role, name, values):
+        return [
+            role.run(circuit, {name: to_bits(values, width)}, "both")
+            for circuit, width in ((small, 4), (large, 40), (small, 4))
+        ]
+
+    left, right = pair(lambda role: both(role, "x", x), lambda role: both(role, "y", y))
+    for run in (*left, *right):
+        assert from_bits(run["sum"]).tolist() == [12, 11]
+        assert from_bits(run["less"]).tolist() == [1, 0]
+
+
+def coins(bits):
+    """Within six standard deviations of even."""
+    return abs(int(bits.sum()) - bits.size / 2) < 6 * (bits.size / 4) ** 0.5
+
+
+def test_what_the_evaluator_sees_does_not_depend_on_the_garblers_input():
+    """Seeds, tables, checks and shares are even coins for the smallest and the largest input."""
+    circuit = comparison()
+    count = 300
+    for value in (0, 255):
+        traces = {}
+
+        def wrap(transport, traces=traces):
+            traces[transport.me] = Traced(transport, capture=True)
+            return traces[transport.me]
+
+        x, y = to_bits([value] * count, 8), to_bits([7] * count, 8)
+        left, right = pair(
+            lambda role, x=x: role.run(circuit, {"x": x}),
+            lambda role, y=y: role.run(circuit, {"y": y}),
+            wrap=wrap,
+        )
+        assert coins(left["less"])
+        assert coins(right["sum"])
+        [tables] = [
+            c.body
+            for c in traces["bela"].captured
+            if c.step == TABLES and c.direction == "received"
+        ]
+        seen = np.unpackbits(np.frombuffer(tables, np.uint8)[64:])
+        assert coins(seen)
+        columns = seen[: len(seen) // 128 * 128].reshape(-1, 128)
+        assert all(coins(column) for column in columns.T)
+
+
+def run_traced():
+    traces = {}
+
+    def wrap(transport):
+        traces[transport.me] = Traced(transport)
+        return traces[transport.me]
+
+    circuit = comparison()
+    pair(
+        lambda role: role.run(circuit, {"x": to_bits([1, 2, 3, 4, 5], 8)}, "both"),
+        lambda role: role.run(circuit, {"y": to_bits([5, 4, 3, 2, 1], 8)}, "both"),
+        wrap=wrap,
+    )
+    return {name: trace.chain for name, trace in traces.items()}
+
+
+def test_a_seeded_run_has_this_very_trace_on_every_implementation(monkeypatch):
+    chains = run_traced()
+    assert chains == run_traced()
+    assert chains["bela"][:32] == "91f2837eb54f54c6ba2a91b9fd0a968d"
+    monkeypatch.setattr(half_gates, "accelerated", lambda: False)
+    monkeypatch.setattr(aes, "accelerated", lambda: False)
+    assert run_traced() == chains
+
+
+@pytest.mark.parametrize("setting", ["NUMBA_CPU_NAME=generic", "NUMBA_DISABLE_JIT=1"])
+def test_a_process_without_aes_instructions_has_the_same_trace(setting):
+    name, _, value = setting.partition("=")
+    code = (
+        "from tests.protocols.circuits.test_garbling import run_traced; print(run_traced()['bela'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, name: value},
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == run_traced()["bela"]
+
+
+def test_the_garbler_is_at_most_two_windows_ahead(monkeypatch):
+    monkeypatch.setattr(table_messages, "CHUNK_ANDS", 16)  # one instance a message
+    monkeypatch.setattr(table_messages, "WINDOW", 3)
+    circuit = comparison()
+    sent, done, ahead = [0], [0], []
+
+    def garbler(role):
+        original = role._channel.send
+
+        def counted(peer, *values):
+            sent[0] += role._channel.current_step == TABLES
+            ahead.append(sent[0] - done[0])
+            original(peer, *values)
+
+        role._channel.send = counted
+        return role.run(circuit, {"x": to_bits(range(40), 8)})
+
+    def evaluator(role):
+        original = role._receive_tables
+
+        def counted(*shapes):
+            result = original(*shapes)
+            done[0] += 1
+            return result
+
+        role._receive_tables = counted
+        return role.run(circuit, {"y": to_bits(range(40), 8)})
+
+    pair(garbler, evaluator)
+    assert sent == done == [40]
+    assert max(ahead) <= 6
+
+
+def test_it_sends_what_the_docstring_says():
+    meters = {}
+
+    def wrap(transport):
+        meters[transport.me] = Metered(transport)
+        return meters[transport.me]
+
+    circuit = comparison(32)
+    count = 200
+    bits = to_bits(range(count), 32)
+    pair(
+        lambda role: role.run(circuit, {"x": bits}, "garbler"),
+        lambda role: role.run(circuit, {"y": bits}, "garbler"),
+        wrap=wrap,
+    )
+    steps = meters["bela"].by_step
+    columns = steps[STEP].sent_bytes
+    assert 16 * count * 32 <= columns <= 16 * count * 32 + 64
+    tables = steps[TABLES].received_bytes
+    due = 32 * count * circuit.ands + 16 * count * circuit.output_bits
+    assert due <= tables <= due + 200
+    outputs = steps[OUTPUTS].sent_bytes
+    assert 16 * count * circuit.output_bits <= outputs <= 16 * count * circuit.output_bits + 200
+    assert steps[AGREE].received_bytes < 400
+
+
+class TestMistakes:
+    circuit = comparison()
+
+    @pytest.mark.parametrize(
+        ("arguments", "match"),
+        [
+            (({"x": np.zeros((1, 7), np.uint8)},), "'x' is not an array of 8 bits"),
+            (({"w": np.zeros((1, 8), np.uint8)},), "no input 'w'"),
+            (({"x": np.full((1, 8), 3, np.uint8)},), "other than 0 and 1"),
+            (({"x": np.zeros((2, 8), np.uint8)}, "both", 3), "inputs of 2 instances where 3"),
+            (({},), "number of instances must be given"),
+            (({"x": np.zeros((1, 8), np.uint8)}, "all"), "reveal is one of"),
+            (({"x": np.zeros((1, 8), np.uint8)}, {"less": "both"}), "reveal names"),
+        ],
+    )
+    def test_own_arguments(self, arguments, match):
+        with pytest.raises(ValueError, match=match):
+            pair(lambda role: role.run(self.circuit, *arguments), lambda role: None)
+
+    @pytest.mark.parametrize(
+        ("circuit", "inputs", "reveal", "match"),
+        [
+            (comparison(9), {"y": to_bits([1], 9)}, "both", "runs another circuit"),
+            (circuit, {"y": to_bits([1, 2], 8)}, "both", "runs . instances where"),
+            (circuit, {"y": to_bits([1], 8)}, "shares", "reveals .* is meant here"),
+            (
+                circuit,
+                {"x": to_bits([1], 8), "y": to_bits([1], 8)},
+                "both",
+                r"gives the inputs .* are missing",
+            ),
+            (circuit, {"x": to_bits([1], 8)}, "both", r"gives the inputs .* are missing"),
+        ],
+        ids=["circuit", "instances", "reveal", "an input twice", "an input never"],
+    )
+    def test_parties_that_mean_different_things(self, circuit, inputs, reveal, match):
+        with pytest.raises(PeerFaultError, match=match) as caught:
+            pair(
+                lambda role: role.run(self.circuit, {"x": to_bits([1], 8)}, "both"),
+                lambda role: role.run(circuit, inputs, reveal),
+            )
+        assert caught.value.step == AGREE
+
+
+class TestBadPeers:
+    circuit = comparison()
+    bits = to_bits([1, 2, 3], 8)
+
+    def against_evaluator(self, send, reveal="both"):
+        """A garbler that is honest up to the tables, then sends what it likes."""
+
+        def cheat(role):
+            channel = role._channel
+            original = channel.send
+
+            def altered(peer, *values):
+                original(peer, *send(channel.current_step, values))
+
+            channel.send = altered
+            return role.run(self.circuit, {"x": self.bits}, reveal)
+
+        with pytest.raises(PeerFaultError) as caught:
+            pair(cheat, lambda role: role.run(self.circuit, {"y": self.bits}, reveal))
+        assert caught.value.peer == "anna"
+        return caught.value
+
+    def against_garbler(self, send, reveal="both"):
+        def cheat(role):
+            channel = role._channel
+            original = channel.send
+
+            def altered(peer, *values):
+                original(peer, *send(channel.current_step, values))
+
+            channel.send = altered
+            return role.run(self.circuit, {"y": self.bits}, reveal)
+
+        with pytest.raises(PeerFaultError) as caught:
+            pair(lambda role: role.run(self.circuit, {"x": self.bits}, reveal), cheat)
+        assert caught.value.peer == "bela"
+        return caught.value
+
+    @pytest.mark.parametrize(
+        ("change", "match"),
+        [
+            (lambda t, c: (t[:, :-1], c), "sent tables of shape"),
+            (lambda t, c: (t[:-1], c), "sent tables of shape"),
+            (lambda t, c: (t.reshape(-1), c), "sent tables of shape"),
+            (lambda t, c: (t, c[:, :-1]), "sent check values of shape"),
+            (lambda t, c: (t.view(np.int64), c), "something else than tables"),
+            (lambda t, c: (b"tables", c), "something else than tables"),
+            (lambda t, c: (t, 5), "something else than check values"),
+            (lambda t, c: (t,), "something else than garbled tables"),
+            (lambda t, c: (t, c, c), "something else than garbled tables"),
+        ],
+    )
+    @pytest.mark.parametrize("reveal", ["both", "shares"])
+    def test_tables_of_the_wrong_form_are_refused(self, change, match, reveal):
+        error = self.against_evaluator(
+            lambda step, values: change(*values) if step == TABLES else values, reveal
+        )
+        assert match in str(error)
+        assert error.step == TABLES
+
+    @pytest.mark.parametrize("reveal", ["both", "shares", "garbler"])
+    def test_garbage_tables_are_noticed(self, reveal):
+        def garbage(step, values):
+            if step != TABLES:
+                return values
+            tables, checks = values
+            return Random(1).array(tables.shape), checks
+
+        error = self.against_evaluator(garbage, reveal)
+        assert "garbled tables that do not evaluate (instance 0)" in str(error)
+
+    def test_garbage_in_one_instance_is_named(self):
+        def garbage(step, values):
+            if step == TABLES:
+                values[0][2] = 0
+            return values
+
+        assert "(instance 2)" in str(self.against_evaluator(garbage))
+
+    @pytest.mark.parametrize("window", [7, "1", np.ones(2, np.uint8)])
+    def test_a_window_that_was_not_due(self, window, monkeypatch):
+        monkeypatch.setattr(table_messages, "CHUNK_ANDS", 1)
+        monkeypatch.setattr(table_messages, "WINDOW", 1)
+        error = self.against_garbler(
+            lambda step, values: (window,) if step == TABLES else values, "shares"
+        )
+        assert "did not confirm window 1" in str(error)
+
+    def test_a_seed_that_is_none(self):
+        error = self.against_evaluator(
+            lambda step, values: (values[0], b"short") if step == AGREE else values
+        )
+        assert "no seed" in str(error)
+
+    @pytest.mark.parametrize(
+        "announcement",
+        [
+            (5,),
+            ([b"", 1], bytes(32)),
+            ([1, 2, 3, 4], bytes(32)),
+            ([np.zeros(32, np.uint8), np.zeros(3), [np.zeros(2)], []], bytes(32)),
+            (),
+        ],
+    )
+    def test_an_announcement_that_is_none(self, announcement):
+        self.against_evaluator(lambda step, values: announcement if step == AGREE else values)
+
+    @pytest.mark.parametrize(
+        "announcement",
+        [(5,), ([b"", 1],), ([1, 2, 3, 4],), ([np.zeros(32, np.uint8), np.zeros(3), [], []],), ()],
+    )
+    def test_an_evaluators_announcement_that_is_none(self, announcement):
+        self.against_garbler(lambda step, values: announcement if step == AGREE else values)
+
+    @pytest.mark.parametrize(
+        ("change", "match"),
+        [
+            (lambda values: values[:1], "colours of other outputs"),
+            (lambda values: (values[0][:-1], values[1]), "no colours of output 'less'"),
+            (lambda values: (values[0] + 2, values[1]), "no colours of output 'less'"),
+            (lambda values: (values[0], "text"), "no colours of output 'sum'"),
+        ],
+    )
+    def test_colours_of_the_wrong_form_are_refused(self, change, match):
+        error = self.against_evaluator(
+            lambda step, values: change(values) if step == OUTPUTS else values
+        )
+        assert match in str(error)
+
+    @pytest.mark.parametrize(
+        ("change", "match"),
+        [
+            (lambda values: values[:1], "labels of other outputs"),
+            (lambda values: (values[0][:-1], values[1]), "'less' of another shape"),
+            (lambda values: (values[0] ^ np.uint64(4), values[1]), "'less' that no instance has"),
+            (lambda values: (values[0], np.roll(values[1], 1, 0)), "'sum' that no instance has"),
+            (lambda values: (values[0], "text"), "'sum' of another shape"),
+        ],
+    )
+    def test_output_labels_that_were_made_up_are_refused(self, change, match):
+        error = self.against_garbler(
+            lambda step, values: change(values) if step == OUTPUTS else values
+        )
+        assert match in str(error)
+
+    @pytest.mark.parametrize("at", [0, 2, 5, 6], ids=["points", "agree", "tables", "colours"])
+    def test_a_changed_byte_never_gives_a_wrong_result(self, at):
+        """A message of the garbler with one byte changed is refused, or the byte was not read."""
+
+        def wrap(transport):
+            fault = Fault("garble", at)
+            return Faulty(transport, fault) if transport.me == "anna" else transport
+
+        try:
+            _, right = pair(
+                lambda role: role.run(self.circuit, {"x": self.bits}, "both"),
+                lambda role: role.run(self.circuit, {"y": self.bits}, "both"),
+                wrap=wrap,
+            )
+        except PeerFaultError as error:
+            assert error.peer == "anna"  # noqa: PT017 the other outcome is as good
+        else:
+            assert at == 5
+            assert from_bits(right["sum"]).tolist() == [2, 4, 6]

@@ -1,0 +1,54 @@
+"""The circuits decide what the counts say."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.circuits.boolean import evaluate, from_bits, to_bits
+from protocols.statistics.count_circuits import WIDTH, cell_circuit, leaf_circuit
+
+counts = st.integers(0, 2**20) | st.integers(0, 6)
+
+
+def shared(values, seed):
+    ours = np.random.default_rng(seed).integers(0, 2**32, np.shape(values), np.uint32)
+    return ours, np.array(values, np.uint32) - ours
+
+
+def inputs(columns, seed=0):
+    given_inputs = {}
+    for i, column in enumerate(columns):
+        ours, theirs = shared(column, seed + i)
+        given_inputs |= {f"x{i}": to_bits(ours, WIDTH), f"y{i}": to_bits(theirs, WIDTH)}
+    return given_inputs
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(counts, min_size=1, max_size=20), st.integers(1, 50))
+def test_cells_are_empty_small_or_neither(values, minimum):
+    found = evaluate(cell_circuit(minimum), inputs([values]))
+    assert found["empty"][:, 0].tolist() == [value == 0 for value in values]
+    assert found["small"][:, 0].tolist() == [0 < value < minimum for value in values]
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.integers(2, 5).flatmap(
+        lambda n: st.lists(st.lists(counts, min_size=n, max_size=n), min_size=1, max_size=8)
+    ),
+    st.integers(1, 40),
+    st.data(),
+)
+def test_leaves_and_their_classes(nodes, minimum, data):
+    classes = len(nodes[0])
+    parents = [data.draw(st.integers(0, classes - 1)) for _ in nodes]
+    columns = [list(column) for column in zip(*nodes, strict=True)]
+    circuit = leaf_circuit(classes, minimum)
+    found = evaluate(
+        circuit,
+        {**inputs(columns), "inherited": to_bits(np.array(parents), circuit.inputs["inherited"])},
+    )
+    for at, node in enumerate(nodes):
+        assert found["leaf"][at, 0] == (sum(node) < minimum or sum(c > 0 for c in node) <= 1)
+        expected = node.index(max(node)) if sum(node) >= minimum else parents[at]
+        assert from_bits(found["label"])[at] == expected
