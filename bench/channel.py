@@ -1,17 +1,19 @@
 """Messages a second and megabytes a second through a channel, beside bare grpcio in the same run.
 
 Between two processes on this machine, with and without mTLS: a ping-pong of 64 bytes, and a stream
-of 1 MiB values. Through the channel go arrays, which the receiver decodes into arrays that it may
-write to. Through bare grpcio goes one bytes object over and over, which the receiver only counts;
-and, as `grpcio_arrays`, arrays that are turned into bytes and back into arrays, which is the work
-that any program with arrays has. In-memory channels run between two threads.
-Rounds of both sides alternate, and the best of each counts, because other work on the machine only
-ever makes a round slower.
+of values of 1 MiB, drawn in turn from more of them than a processor's cache holds. Through the
+channel go arrays, which the receiver decodes. Through bare grpcio go bytes objects made beforehand,
+which the receiver only counts; and, as `grpcio_arrays`, arrays that are turned into bytes and back
+into arrays, which is the work of a program with arrays. In-memory channels run between two threads.
+Rounds of both sides alternate. Rates are the best of a round, because other work on the machine only
+ever makes one slower; ratios are the median over rounds of the two rates that follow each other, with
+the middle half of them beside it, because such work lasts longer than a round.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import os
@@ -42,6 +44,7 @@ from protocols.channel import Channel
 from protocols.memory import MemoryNetwork
 
 _VALUE = 1 << 20
+_DIFFERENT = 64  # values
 _SMALL = b"x" * 64
 _SESSION = "bench"
 
@@ -174,11 +177,15 @@ def channel_messages(channel: Channel, count: int) -> float:
     return count / (time.perf_counter() - start)
 
 
+def arrays() -> list[np.ndarray[Any, Any]]:
+    return list(np.random.default_rng(0).integers(0, 256, (_DIFFERENT, _VALUE), np.uint8))
+
+
 def channel_stream(channel: Channel, count: int) -> float:
-    value = np.random.default_rng(0).integers(0, 256, _VALUE, np.uint8)
+    values = itertools.cycle(arrays())
     channel.send("b", "count", count)
     start = time.perf_counter()
-    for _ in range(count):
+    for value in itertools.islice(values, count):
         channel.send("b", value)
     if channel.recv("b") != count * _VALUE:
         raise AssertionError("bytes were lost")
@@ -200,33 +207,41 @@ def bare_messages(wire: grpc.Channel, count: int) -> float:
 
 
 def bare_stream(wire: grpc.Channel, count: int) -> float:
-    chunk = np.random.default_rng(0).bytes(_VALUE)
+    chunks = itertools.cycle([value.tobytes() for value in arrays()])
     start = time.perf_counter()
-    if int(wire.stream_unary("/bare/Count")(chunk for _ in range(count))) != count * _VALUE:
+    if int(wire.stream_unary("/bare/Count")(itertools.islice(chunks, count))) != count * _VALUE:
         raise AssertionError("bytes were lost")
     return count * _VALUE / (time.perf_counter() - start) / 1e6
 
 
 def bare_arrays(wire: grpc.Channel, count: int) -> float:
-    value = np.random.default_rng(0).integers(0, 256, _VALUE, np.uint8)
+    values = itertools.islice(itertools.cycle(arrays()), count)
     start = time.perf_counter()
-    if int(wire.stream_unary("/bare/Arrays")(value.tobytes() for _ in range(count))) != (
-        count * _VALUE
-    ):
+    if int(wire.stream_unary("/bare/Arrays")(v.tobytes() for v in values)) != count * _VALUE:
         raise AssertionError("bytes were lost")
     return count * _VALUE / (time.perf_counter() - start) / 1e6
 
 
-def best(rounds: int, measures: dict[str, Callable[[], float]]) -> dict[str, float]:
-    """The best of several rounds, in each of which every measure is taken once."""
-    found = dict.fromkeys(measures, 0.0)
+Rates = dict[str, list[float]]
+
+
+def measure(rounds: int, measures: dict[str, Callable[[], float]]) -> Rates:
+    """The rates of several rounds, in each of which every measure is taken once."""
+    found: Rates = {name: [] for name in measures}
     for _ in range(rounds):
-        for name, measure in measures.items():
-            found[name] = max(found[name], measure())
+        for name, take in measures.items():
+            found[name].append(take())
     return found
 
 
-def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) -> dict[str, float]:
+def ratio(found: Rates, name: str, other: str) -> tuple[float, list[float]]:
+    """The median over rounds, and the quarters below and above it."""
+    each = np.divide(found[name], found[other])
+    low, middle, high = (round(float(q), 2) for q in np.quantile(each, (0.25, 0.5, 0.75)))
+    return middle, [low, high]
+
+
+def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) -> Rates:
     context = multiprocessing.get_context("spawn")
     pipe, far_pipe = context.Pipe()
     process = context.Process(target=far_end, args=(folder, tls, far_pipe), daemon=True)
@@ -237,7 +252,7 @@ def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) 
     session = end.session(port)
     channel = Channel(session, _SESSION)
     wire = end.connect(port)
-    result = best(
+    result = measure(
         rounds,
         {
             "messages": lambda: channel_messages(channel, messages),
@@ -257,12 +272,12 @@ def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) 
     return result
 
 
-def in_memory(rounds: int, messages: int, values: int) -> dict[str, float]:
+def in_memory(rounds: int, messages: int, values: int) -> Rates:
     network = MemoryNetwork(["a", "b"])
     far = Channel(network.transport("b"), _SESSION)
     threading.Thread(target=answer, args=(far, "a"), daemon=True).start()
     channel = Channel(network.transport("a"), _SESSION)
-    result = best(
+    result = measure(
         rounds,
         {
             "messages": lambda: channel_messages(channel, messages),
@@ -277,14 +292,14 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="coterie bench channel", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a small run")
     quick = parser.parse_args(argv).quick
-    rounds, messages, values = (2, 300, 100) if quick else (7, 2000, 400)
+    rounds, messages, values = (2, 300, 100) if quick else (21, 1000, 200)
     keep_memory_together()
     memory = in_memory(rounds, messages, values)
     report: dict[str, Any] = {
         "bench": "channel",
         "memory": {
-            "messages_per_second": round(memory["messages"]),
-            "megabytes_per_second": round(memory["stream"]),
+            "messages_per_second": round(max(memory["messages"])),
+            "megabytes_per_second": round(max(memory["stream"])),
         },
     }
     with tempfile.TemporaryDirectory(prefix="coterie-bench-") as name:
@@ -292,16 +307,20 @@ def main(argv: list[str] | None = None) -> int:
         make_certificates(folder)
         for label, tls in (("plain", False), ("mtls", True)):
             found = over_grpc(folder, tls, rounds, messages, values)
+            top = {name: round(max(rates)) for name, rates in found.items()}
             report[label] = {
-                "messages_per_second": round(found["messages"]),
-                "megabytes_per_second": round(found["stream"]),
-                "grpcio_messages_per_second": round(found["bare_messages"]),
-                "grpcio_megabytes_per_second": round(found["bare_stream"]),
-                "messages_ratio": round(found["messages"] / found["bare_messages"], 2),
-                "stream_ratio": round(found["stream"] / found["bare_stream"], 2),
-                "grpcio_arrays_megabytes_per_second": round(found["bare_arrays"]),
-                "arrays_ratio": round(found["stream"] / found["bare_arrays"], 2),
+                "messages_per_second": top["messages"],
+                "megabytes_per_second": top["stream"],
+                "grpcio_messages_per_second": top["bare_messages"],
+                "grpcio_megabytes_per_second": top["bare_stream"],
+                "grpcio_arrays_megabytes_per_second": top["bare_arrays"],
             }
+            for name, pair in {
+                "messages_ratio": ("messages", "bare_messages"),
+                "stream_ratio": ("stream", "bare_stream"),
+                "arrays_ratio": ("stream", "bare_arrays"),
+            }.items():
+                report[label][name], report[label][f"{name}_quarters"] = ratio(found, *pair)
     print(json.dumps(report))
     return 0
 

@@ -45,9 +45,11 @@ def frame_count(size: int) -> int:
     return max(1, -(-(size - _SLACK) // CHUNK))
 
 
-def cut(message: Message) -> Iterator[bytes]:
-    """The frames of one message. Nothing refers to the message's buffers afterwards."""
-    size = size_of(message.body)
+def cut(message: Message, size: int | None = None) -> Iterator[bytes]:
+    """The frames of one message, of that size if it is known. Nothing refers to the message's
+    buffers afterwards."""
+    if size is None:
+        size = size_of(message.body)
     header = Frame(
         session=message.session, step=message.step, sequence=message.sequence, size=size
     ).SerializeToString()
@@ -83,10 +85,11 @@ def _chunk_prefix(size: int) -> bytes:
     return bytes([_PADDING_TAG, padding]) + bytes(padding) + out
 
 
+Piece = tuple[memoryview, Frame]
 _NOTHING = Frame()
 
 
-def split(frame: bytes) -> tuple[memoryview, Frame]:
+def split(frame: bytes) -> Piece:
     """The chunk of a frame, not copied where it comes first, and the other fields."""
     size = shift = first = 0
     if frame[:1] == bytes([_PADDING_TAG]) and len(frame) > ALIGNMENT > frame[1]:
@@ -119,18 +122,15 @@ def parse(frame: bytes) -> Frame:
 
 @dataclass
 class FrameCheck:
-    """Follows one incoming stream and refuses the frame that does not fit.
-
-    `admit` says what the frame was: data to keep, a heartbeat, or a farewell.
-    """
+    """Follows one incoming stream and refuses the frame that does not fit."""
 
     session: str
     largest: int  # bytes of a message
     _missing: int = field(default=0, init=False)
 
-    def admit(self, frame: bytes) -> Farewell | bool:
-        """True for data, False for a heartbeat, or the farewell."""
-        chunk, fields = split(frame)
+    def admit(self, frame: bytes) -> Piece | Farewell | None:
+        """The chunk and the other fields of a frame with data, None for a heartbeat, or the farewell."""
+        chunk, fields = piece = split(frame)
         size = len(chunk)
         if fields is not _NOTHING:
             control = fields.WhichOneof("control")
@@ -141,17 +141,17 @@ class FrameCheck:
             if fields.session:
                 self._begin(fields)
                 if not size:
-                    return True
+                    return piece
         if size > self._missing:
             raise FrameError(f"sent {size} bytes where {self._missing} were announced")
         if not size:
             raise FrameError("sent an empty frame")
         self._missing -= size
-        return True
+        return piece
 
-    def _control(self, fields: Frame, control: str) -> Farewell | bool:
+    def _control(self, fields: Frame, control: str) -> Farewell | None:
         if control == "heartbeat":
-            return False
+            return None
         farewell: Farewell = fields.farewell
         if self._missing and not farewell.failed:
             raise FrameError("said farewell in the middle of a message")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 from queue import Empty, SimpleQueue
@@ -27,9 +28,8 @@ class _Long:
     still in the processor's cache; whoever put it waits until the last one is cut."""
 
     def __init__(self, message: Message, size: int) -> None:
-        self.frames = cut(message)
+        self.frames = cut(message, size)
         self.count = frame_count(size)
-        self.taken = threading.Event()
 
 
 class Outgoing:
@@ -45,7 +45,8 @@ class Outgoing:
         self._put_bytes = 0
         self._taken_bytes = 0
         self._space = threading.Event()
-        self._long: _Long | None = None
+        self._cut_up = threading.Lock()  # let go when a long message, of which one waits, is cut
+        self._cut_up.acquire()
         self._last_words: bytes | None = None
         self._given_up = False
         self.sent = 0  # frames
@@ -63,17 +64,16 @@ class Outgoing:
             return
         size = size_of(message.body)
         if size > _COPIED:
-            self._long = long = _Long(message, size)
-            self._queue.put(long)
+            self._queue.put(_Long(message, size))
             if not self._over:
-                long.taken.wait()
+                self._cut_up.acquire()
             return
         if self._put_bytes - self._taken_bytes > _QUEUE:
             self._space.clear()
             while self._put_bytes - self._taken_bytes > _QUEUE // 2 and not self._over:
                 self._space.wait()
                 self._space.clear()
-        [frame] = cut(message)
+        [frame] = cut(message, size)
         self._put_bytes += len(frame)
         self._queue.put(frame)
 
@@ -96,8 +96,11 @@ class Outgoing:
     def _wake(self) -> None:
         self._queue.put(None)
         self._space.set()
-        if self._long is not None:
-            self._long.taken.set()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        with contextlib.suppress(RuntimeError):  # nobody waits
+            self._cut_up.release()
 
     def frames(self, attempt: Attempt, first: bytes) -> Iterator[bytes]:
         """What gRPC sends: heartbeats when there is nothing else."""
@@ -127,7 +130,7 @@ class Outgoing:
     def _cut(self, long: _Long) -> Iterator[bytes]:
         for number, frame in enumerate(long.frames, 1):
             if number == long.count:
-                long.taken.set()
+                self._let_go()
             yield frame
             self.sent += 1
             if self._over:

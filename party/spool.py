@@ -14,15 +14,17 @@ import struct
 import tempfile
 import threading
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO
+from typing import IO, Any, Generic, TypeVar
 
 MEMORY = 32 << 20
 _SEGMENT = 64 << 20
 _OVERHEAD = 64  # bytes a small frame takes beside its data
 _LENGTH = struct.Struct("<I")
-_TO_FILES = b"what follows is in files"  # known by identity, not by its value
+_TO_FILES: Any = ("what follows is in files",)  # known by identity, not by its value
+T = TypeVar("T")
 
 
 def keep_memory_together() -> None:
@@ -65,16 +67,18 @@ class _Segment:
         return frame
 
 
-class Spool:
-    """A first-in, first-out store of frames, for one thread that puts and one that gets.
+class Spool(Generic[T]):
+    """A first-in, first-out store of frames as they were read, for one thread that puts and one that
+    gets. A frame that was in a file is read again.
 
     The way through memory takes no lock: the two threads would hand it to and fro for every frame.
     """
 
-    def __init__(self, folder: Path, memory: int = MEMORY) -> None:
+    def __init__(self, folder: Path, read: Callable[[bytes], T], memory: int = MEMORY) -> None:
         self._folder = folder
+        self._read = read
         self._limit = memory
-        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[T, int] | None] = SimpleQueue()
         self._put_bytes = 0  # changed by the one thread only
         self._got_bytes = 0  # by the other only
         self._lock = threading.Lock()  # of what follows
@@ -82,12 +86,12 @@ class Spool:
         self._spilled = False  # frames are in files, and what comes now must follow them
         self._reading_files = False  # all that was in memory before the files has been read
 
-    def put(self, frame: bytes) -> None:
+    def put(self, frame: bytes, as_read: T) -> None:
         """Raises OSError when the disk takes no more."""
         cost = len(frame) + _OVERHEAD
         if not self._spilled and self._put_bytes + cost - self._got_bytes <= self._limit:
             self._put_bytes += cost
-            self._queue.put(frame)
+            self._queue.put((as_read, cost))
             return
         with self._lock:
             if not self._segments or self._segments[-1].written >= _SEGMENT:
@@ -101,20 +105,21 @@ class Spool:
         """Makes `get` return None, now or when everything before has been read, and ever after."""
         self._queue.put(None)
 
-    def get(self) -> bytes | None:
+    def get(self) -> T | None:
         """The next frame, which is waited for; None after `wake`."""
         while True:
             if self._reading_files:
                 frame = self._from_file()
                 if frame is not None:
-                    return frame
-            frame = self._queue.get()
-            if frame is None:
+                    return self._read(frame)
+            waiting = self._queue.get()
+            if waiting is None:
                 self._queue.put(None)
                 return None
-            if frame is not _TO_FILES:
-                self._got_bytes += len(frame) + _OVERHEAD
-                return frame
+            if waiting is not _TO_FILES:
+                as_read, cost = waiting
+                self._got_bytes += cost
+                return as_read
             self._reading_files = True
 
     def _from_file(self) -> bytes | None:

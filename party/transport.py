@@ -26,7 +26,7 @@ from google.protobuf.message import DecodeError
 from coterie.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
 from party.explain import HOPELESS, explain
 from party.farewell import error_from, farewell_for
-from party.frames import ALIGNMENT, FrameCheck, FrameError, closing, opening, split
+from party.frames import ALIGNMENT, FrameCheck, FrameError, Piece, closing, opening, split
 from party.outgoing import Attempt, Outgoing
 from party.spool import MEMORY, Spool
 from protocols.channel import Message
@@ -54,7 +54,7 @@ class Heartbeat:
 class _Incoming:
     """What one peer sends."""
 
-    def __init__(self, check: FrameCheck, spool: Spool, now: float) -> None:
+    def __init__(self, check: FrameCheck, spool: Spool[Piece], now: float) -> None:
         self.check = check
         self.spool = spool
         self.heard = now
@@ -95,7 +95,9 @@ class Session:
         self._done = False
         spool_memory = min(MEMORY, memory // (4 * max(1, len(self.peers))))
         self._incoming = {
-            peer: _Incoming(FrameCheck(session, memory), Spool(spool_folder, spool_memory), clock())
+            peer: _Incoming(
+                FrameCheck(session, memory), Spool(spool_folder, split, spool_memory), clock()
+            )
             for peer in self.peers
         }
         self._outgoing = {peer: Outgoing(heartbeat.interval) for peer in self.peers}
@@ -111,7 +113,7 @@ class Session:
 
     def receive(self, peer: str) -> Message:
         link = self._incoming[peer]
-        chunk, header = split(self._next_frame(peer, link))
+        chunk, header = self._next_frame(peer, link)
         body = chunk if len(chunk) == header.size and _aligned(chunk) else None
         if body is None:
             # NumPy copies without the interpreter's lock, which the thread that takes in needs.
@@ -122,11 +124,11 @@ class Session:
                 filled += len(chunk)
                 if filled == header.size:
                     break
-                chunk, _ = split(self._next_frame(peer, link))
+                chunk, _ = self._next_frame(peer, link)
             body = whole.data
         return Message(header.session, header.step, header.sequence, [body])
 
-    def _next_frame(self, peer: str, link: _Incoming) -> bytes:
+    def _next_frame(self, peer: str, link: _Incoming) -> Piece:
         frame = None
         if not self.error:
             try:
@@ -165,18 +167,18 @@ class Session:
         """Takes in one frame; False after the farewell. Raises `FrameError`."""
         link = self._incoming[peer]
         link.heard = self._clock()
-        kind = link.check.admit(frame)
-        if kind is False:
+        taken = link.check.admit(frame)
+        if taken is None:
             return True
-        if isinstance(kind, Farewell):
-            if kind.failed:
-                self.fail(error_from(kind, peer, (self.me, *self.peers)))
+        if isinstance(taken, Farewell):
+            if taken.failed:
+                self.fail(error_from(taken, peer, (self.me, *self.peers)))
             link.finished = True
             link.spool.wake()
             return False
         if not self._done and not self.error:
             try:
-                link.spool.put(frame)
+                link.spool.put(frame, taken)
             except OSError as error:
                 self.fail(EnvironmentFaultError(f"spool of {peer}: {error.strerror}"))
         return True
@@ -321,7 +323,8 @@ class Session:
 
 
 def _aligned(chunk: memoryview) -> bool:
-    return not np.frombuffer(chunk, np.uint8).ctypes.data % ALIGNMENT
+    address: int = np.frombuffer(chunk, np.uint8).__array_interface__["data"][0]
+    return not address % ALIGNMENT
 
 
 def _farewell(data: bytes) -> Farewell:
