@@ -43,6 +43,13 @@ def numbers(count: int) -> list[int]:
     return [int(x) for x in drawn]
 
 
+def begin(seconds: float) -> None:
+    """A process of a pool has started and loaded what it needs; it waits, so that all do."""
+    import protocols.numbers.randomizers  # noqa: F401
+
+    time.sleep(seconds)
+
+
 def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str, Any]:
     """One side. The first garbles, the second owns the Paillier key."""
     from protocols.numbers.logarithm import Session, Settings, logarithms, quick_logarithms
@@ -72,7 +79,7 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
     results["key_seconds"] = time.perf_counter() - start
     pool = None if first else ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
     if pool is not None:
-        list(pool.map(time.sleep, [0.5, 0.5]))  # both processes have started
+        list(pool.map(begin, [0.5, 0.5]))
     for evaluation in ("transfer", "paillier"):
         seconds, session = timed(
             lambda evaluation=evaluation: Session(
