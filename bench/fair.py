@@ -13,19 +13,16 @@ import json
 import math
 import os
 import platform
-import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coordinator.ports import free_ports
+from bench import _mpyc
 
 PARTIES = (2, 3, 5, 10)
 REPEATS = 3
-PATIENCE = 600.0  # seconds for MPyC; what takes longer is reported as this much, and "gave_up"
 
 
 def scores(parties: int, count: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -120,35 +117,6 @@ def measure_coterie(parties: int, count: int) -> dict[str, float]:
     return {key: max(result[key] for result in results) for key in results[0]}
 
 
-def measure_mpyc(parties: int, count: int) -> dict[str, float]:
-    """Starts MPyC's parties as its own launcher does, each a process of this file."""
-    addresses = [f"-P127.0.0.1:{port}" for port in free_ports(parties)]
-    root = Path(__file__).parent.parent
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "bench.fair", *addresses, f"-I{i}", "--no-log"],
-            stdout=subprocess.PIPE if i == 0 else subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd=root,
-            env={**os.environ, "COTERIE_BENCH_MPYC": str(count)},
-            text=True,
-        )
-        for i in range(parties)
-    ]
-    try:
-        output, errors = processes[0].communicate(timeout=PATIENCE)
-        for process in processes[1:]:
-            process.communicate(timeout=60)
-    except subprocess.TimeoutExpired:
-        for process in processes:
-            process.kill()
-            process.communicate()
-        return {"arrays": PATIENCE, "gave_up": 1.0}
-    if processes[0].returncode:
-        raise RuntimeError(f"MPyC failed: {errors[-500:]}")
-    return dict(json.loads(output.strip().splitlines()[-1]))
-
-
 def mpyc_party(count: int) -> None:
     """One of MPyC's parties: its own argmax, single and all of a batch in flight at once."""
     from mpyc.runtime import mpc
@@ -215,7 +183,11 @@ def main(argv: list[str] | None = None) -> int:
     rows = []
     for parties in PARTIES[:2] if options.quick else PARTIES:
         ours = measure_coterie(parties, count)
-        theirs = measure_mpyc(parties, count)
+        # What takes MPyC too long is reported as the time it had, and "gave_up".
+        theirs = _mpyc.run("bench.fair", parties, count) or {
+            "arrays": float(_mpyc.PATIENCE),
+            "gave_up": 1.0,
+        }
         fastest = min(theirs["arrays"], theirs.get("lists", math.inf))
         rows.append(
             {
@@ -247,7 +219,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    if "COTERIE_BENCH_MPYC" in os.environ:
-        mpyc_party(int(os.environ["COTERIE_BENCH_MPYC"]))
+    if (instances := _mpyc.asked()) is not None:
+        mpyc_party(instances)
     else:
         raise SystemExit(main())

@@ -13,16 +13,13 @@ import argparse
 import json
 import os
 import platform
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coordinator.ports import free_ports
+from bench import _mpyc
 
 REPEATS = 3
 
@@ -160,27 +157,6 @@ def aes_blocks_a_second(quick: bool) -> float:
     return best
 
 
-def measure_mpyc(count: int) -> dict[str, float]:
-    addresses = [f"-P127.0.0.1:{port}" for port in free_ports(3)]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "bench.garbling", *addresses, f"-I{i}", "--no-log"],
-            stdout=subprocess.PIPE if i == 0 else subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd=Path(__file__).parent.parent,
-            env={**os.environ, "COTERIE_BENCH_MPYC": str(count)},
-            text=True,
-        )
-        for i in range(3)
-    ]
-    output, errors = processes[0].communicate(timeout=900)
-    for process in processes[1:]:
-        process.communicate(timeout=60)
-    if processes[0].returncode:
-        raise RuntimeError(f"MPyC failed: {errors[-500:]}")
-    return dict(json.loads(output.strip().splitlines()[-1]))
-
-
 def mpyc_party(count: int) -> None:
     """One of MPyC's parties: comparisons of shared numbers, all in flight at once, and as arrays."""
     from mpyc.runtime import mpc
@@ -228,7 +204,9 @@ def main(argv: list[str] | None = None) -> int:
         "products": 1000 * scale,
     }
     ours = measure_grpc(sizes)
-    theirs = measure_mpyc(sizes["comparisons"])
+    theirs = _mpyc.run("bench.garbling", 3, sizes["comparisons"])
+    if theirs is None:
+        raise RuntimeError("MPyC took too long")
     aes = aes_blocks_a_second(options.quick)
     circuit = product_circuit()
     print(
@@ -256,7 +234,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    if "COTERIE_BENCH_MPYC" in os.environ:
-        mpyc_party(int(os.environ["COTERIE_BENCH_MPYC"]))
+    if (instances := _mpyc.asked()) is not None:
+        mpyc_party(instances)
     else:
         raise SystemExit(main())

@@ -21,17 +21,14 @@ import math
 import multiprocessing
 import os
 import platform
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coordinator.ports import free_ports
+from bench import _mpyc
 
 REPEATS = 3
 BITS, TERMS = 17, 3
@@ -246,27 +243,6 @@ def measure_paillier(key_bits: int, quick: bool) -> dict[str, Any]:
     return out
 
 
-def measure_mpyc(count: int) -> dict[str, Any]:
-    addresses = [f"-P127.0.0.1:{port}" for port in free_ports(3)]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", "bench.logarithm", *addresses, f"-I{i}", "--no-log"],
-            stdout=subprocess.PIPE if i == 0 else subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd=Path(__file__).parent.parent,
-            env={**os.environ, "COTERIE_BENCH_MPYC": str(count)},
-            text=True,
-        )
-        for i in range(3)
-    ]
-    output, errors = processes[0].communicate(timeout=900)
-    for process in processes[1:]:
-        process.communicate(timeout=60)
-    if processes[0].returncode:
-        raise RuntimeError(f"MPyC failed: {errors[-500:]}")
-    return dict(json.loads(output.strip().splitlines()[-1]))
-
-
 def mpyc_party(count: int) -> None:
     """One of MPyC's parties: shares of the same scaled logarithm from shares of x."""
     from mpyc.runtime import mpc
@@ -342,7 +318,9 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     count, key_bits = (100, 2048) if options.quick else (1000, 3072)
     ours = measure_grpc(count, key_bits)
-    theirs = measure_mpyc(count)
+    theirs = _mpyc.run("bench.logarithm", 3, count)
+    if theirs is None:
+        raise RuntimeError("MPyC took too long")
     report = {
         "bench": "logarithm",
         "cores": os.cpu_count(),
@@ -371,7 +349,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    if "COTERIE_BENCH_MPYC" in os.environ:
-        mpyc_party(int(os.environ["COTERIE_BENCH_MPYC"]))
+    if (instances := _mpyc.asked()) is not None:
+        mpyc_party(instances)
     else:
         raise SystemExit(main())

@@ -36,7 +36,7 @@ from jobs.release_table import (
     write_share,
 )
 from protocols.channel import Channel
-from protocols.integration.class_labels import MOST_CLASSES
+from protocols.integration.class_labels import MOST_CLASSES, class_holders
 from protocols.integration.integrate import Outcome, Plan, integrate
 from protocols.randomness import Random
 
@@ -169,24 +169,16 @@ class Integrate:
 
     def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool) -> Plan:
         """The job's part of the protocol's input, once all know who holds the class."""
-        holders: list[str] = []
+        holders: tuple[str, ...] = ()
         if job.class_name is not None:
-            with channel.step("holders"):
-                channel.broadcast(int(has_class))
-                told = {**channel.gather(), channel.me: int(has_class)}
-            for peer, value in told.items():
-                if not isinstance(value, int) or value not in (0, 1):
-                    raise channel.fault(peer, "sent neither yes nor no")
-            holders = [name for name in job.party_names if told[name]]
-            if not holders:
-                raise DataError(f"no party has (or may use) the class column '{job.class_name}'")
+            holders = class_holders(channel, job.party_names, job.class_name, has_class)
         in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
         return Plan(
             names=job.party_names,
             trees={attribute.name: attribute.tree() for attribute in in_qid},
             holders={attribute.name: attribute.party for attribute in in_qid},
             requirements=job.requirements,
-            class_holders=tuple(holders),
+            class_holders=holders,
             class_name=job.class_name,
             sensitive_holders=job.sensitive_holders,
             rule=job.rule,

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from anonymity.specialization import Labels
-from coterie.errors import DataError, UsageError
+from coterie.errors import DataError
 from jobs.document import Section
 from jobs.domains import Attribute, Codes, read_attributes
 from jobs.identifiers import Matching, PreparedIdentifiers, prepare_identifiers, read_matching
@@ -29,7 +29,7 @@ from jobs.kind import Columns, Workspace
 from jobs.lineup import line_up
 from jobs.model import Common, Job
 from protocols.channel import Channel
-from protocols.integration.class_labels import share_class
+from protocols.integration.class_labels import class_holders, share_class
 from protocols.multiparty.set_union import union
 from protocols.randomness import Random
 from protocols.statistics.contingency import Axis
@@ -271,15 +271,8 @@ def _share_labels(
     """The class of every common record, at every party."""
     if not job.class_name:
         return None
-    with channel.step("class holders"):
-        channel.broadcast(int(prepared.labels is not None))
-        held = {**channel.gather(), channel.me: int(prepared.labels is not None)}
-        for peer, value in held.items():
-            if not isinstance(value, int) or value not in (0, 1):
-                raise channel.fault(peer, "sent neither yes nor no")
-    holders = [name for name in job.party_names if held[name]]
-    if not holders:
-        raise UsageError(f"no party holds the class '{job.class_name}'")
+    holds = prepared.labels is not None
+    holders = class_holders(channel, job.party_names, job.class_name, holds)
     own = prepared.labels.take(rows) if prepared.labels else None
     return share_class(channel, holders, own, len(rows), rng.fork("class"))
 

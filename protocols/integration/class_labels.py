@@ -8,13 +8,14 @@ Adversary: semi-honest. A holder learns about another's labels whether all are e
 are not, in how many records they agree. The class itself goes to everybody only after that: the job
 file says so.
 
-Messages. Several holders, step `agree`, between the first holder A and each other B: the size of an
-intersection under a commutative cipher (Agrawal, Evfimievski, Srikant 2003, §3.2). A sends its points
-encrypted, B sends them back encrypted again and shuffled, with its own, encrypted and shuffled; A
-counts. First the whole column is one point, and A tells the holders whether all columns are equal;
-if not, each record is one. (A digest, even with nonces, would not do: who has a column that differs
-in a few records finds out which, by trying.) Step `verdict`: A sends the numbers of differing records
-to all. Step `share`: A sends labels and packed codes to those who have none.
+Messages. Step `holders`: every party tells all whether it holds the class. Several holders, step
+`agree`, between the first holder A and each other B: the size of an intersection under a
+commutative cipher (Agrawal, Evfimievski, Srikant 2003, §3.2). A sends its points encrypted, B sends
+them back encrypted again and shuffled, with its own, encrypted and shuffled; A counts. First the
+whole column is one point, and A tells the holders whether all columns are equal; if not, each
+record is one. (A digest, even with nonces, would not do: who has a column that differs in a few
+records finds out which, by trying.) Step `verdict`: A sends the numbers of differing records to
+all. Step `share`: A sends labels and packed codes to those who have none.
 
 Cost: 96 bytes and 4 encryptions between holders who agree, and per record between two who do not;
 ceil(log2 c) bits per record to each party without the class, for c classes. Rounds: 6 at most.
@@ -40,6 +41,22 @@ Bytes: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 
 MOST_CLASSES = 256
 _MAX_LABEL = 4096
+
+
+def class_holders(
+    channel: Channel, names: Sequence[str], class_name: str, holds: bool
+) -> tuple[str, ...]:
+    """Which parties hold the class, in the order of `names`. At least one must."""
+    with channel.step("holders"):
+        channel.broadcast(int(holds))
+        told = {**channel.gather(), channel.me: int(holds)}
+        for peer, value in told.items():
+            if not isinstance(value, int) or value not in (0, 1):
+                raise channel.fault(peer, "sent neither yes nor no")
+    holders = tuple(name for name in names if told[name])
+    if not holders:
+        raise DataError(f"no party has (or may use) the class column '{class_name}'")
+    return holders
 
 
 def share_class(

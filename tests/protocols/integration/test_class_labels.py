@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from anonymity.specialization import Labels
 from coterie.errors import DataError, PeerFaultError
 from protocols import wire
-from protocols.integration.class_labels import share_class
+from protocols.integration.class_labels import class_holders, share_class
 from protocols.memory import run_parties
 from protocols.randomness import Random
 from protocols.wrappers import Traced
@@ -29,6 +29,31 @@ def run(columns, records, wrap=lambda transport: transport):
         return lambda channel: share_class(channel, holders, labels, records, Random(name))
 
     return run_parties({name: party(name) for name in NAMES}, wrap=wrap)
+
+
+@pytest.mark.parametrize("holding", [("cat",), ("cat", "ann"), NAMES])
+def test_all_learn_who_holds_the_class(holding):
+    def party(channel):
+        return class_holders(channel, NAMES, "Class", channel.me in holding)
+
+    expected = tuple(name for name in NAMES if name in holding)
+    assert set(run_parties(dict.fromkeys(NAMES, party)).values()) == {expected}
+
+
+def test_a_class_that_nobody_holds_is_named():
+    with pytest.raises(DataError, match="the class column 'Risk'"):
+        run_parties(dict.fromkeys(NAMES, lambda c: class_holders(c, NAMES, "Risk", False)))
+
+
+@pytest.mark.parametrize("answer", [2, -1, "yes", [1], np.array([1, 0])])
+def test_who_says_neither_yes_nor_no_is_named(answer):
+    def liar(channel):
+        with channel.step("holders"):
+            channel.broadcast(answer)
+
+    honest = dict.fromkeys(("ann", "bob"), lambda c: class_holders(c, NAMES, "Class", True))
+    with pytest.raises(PeerFaultError, match="^cat: sent neither yes nor no"):
+        run_parties({**honest, "cat": liar})
 
 
 @settings(max_examples=40, deadline=None)
