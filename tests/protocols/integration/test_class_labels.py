@@ -52,7 +52,7 @@ def test_who_says_neither_yes_nor_no_is_named(answer):
             channel.broadcast(answer)
 
     honest = dict.fromkeys(("ann", "bob"), lambda c: class_holders(c, NAMES, "Class", True))
-    with pytest.raises(PeerFaultError, match="^cat: sent neither yes nor no"):
+    with pytest.raises(PeerFaultError, match=r"^cat: sent neither yes nor no"):
         run_parties({**honest, "cat": liar})
 
 
