@@ -150,9 +150,11 @@ class JobService(JobsServicer):
             prepared, record.records = check_data(self._config, job)
             self._book.store(record)
             if self._config.policy.consent == "auto":
-                record.prepared = prepared
-                self._worker.expect(record)
-                self._book.set_state(record, State.ACCEPTED)
+                with record.changed:
+                    if record.state not in ENDED:  # it may have been cancelled meanwhile
+                        record.prepared = prepared
+                        self._worker.expect(record)
+                        self._book.set_state(record, State.ACCEPTED)
             else:
                 self._book.set_state(
                     record, State.WAITING, reason="waits for the operator's consent"

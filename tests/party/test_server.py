@@ -94,34 +94,6 @@ def test_a_party_that_is_never_started_is_named_at_the_deadline(houses):
         assert "(step 'agree')" in event.error
 
 
-def test_cancelling_ends_the_job_everywhere(houses):
-    houses.serve_all()
-    coordinator = houses.coordinator()
-    job_id, _ = coordinator.propose(houses.job())
-    coordinator.start(job_id, ["lender", "bank"])
-    stub = coordinator.stubs["lender"]
-    stub.Cancel(pb.Cancellation(job_id=job_id, reason="no longer wanted"), timeout=60)
-    at_lender = coordinator.end(job_id, "lender")
-    assert at_lender.state == pb.CANCELLED
-    assert at_lender.error == "cancelled by analyst: no longer wanted"
-    assert at_lender.exit_code == 10
-    at_bank = coordinator.end(job_id, "bank")
-    assert at_bank.state == pb.CANCELLED
-    assert at_bank.error == "lender: cancelled by analyst: no longer wanted"
-
-
-def test_a_job_that_failed_at_one_party_fails_at_once_where_it_starts_later(houses):
-    houses.serve_all()
-    coordinator = houses.coordinator()
-    job_id, _ = coordinator.propose(houses.job())
-    coordinator.start(job_id, ["lender"])
-    coordinator.stubs["lender"].Cancel(pb.Cancellation(job_id=job_id), timeout=60)
-    assert coordinator.end(job_id, "lender").state == pb.CANCELLED
-    assert coordinator.end(job_id, "bank").state == pb.CANCELLED  # it never started
-    coordinator.start(job_id, ["bank"])
-    assert coordinator.end(job_id, "bank").state == pb.CANCELLED
-
-
 # What a party refuses, and why.
 
 
