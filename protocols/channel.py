@@ -116,7 +116,10 @@ class Channel:
         self._sent[peer] = sequence + 1
 
     def recv(self, peer: str) -> Any:
-        """The next message of this peer: its single value, or the list of its values."""
+        """The next message of this peer: its single value, or the list of its values.
+
+        Arrays are views of what arrived, and cannot be written to.
+        """
         message = self._transport.receive(peer)
         step = self.current_step
         if message.session != self._session:
