@@ -122,16 +122,16 @@ class Outgoing:
                 self._taken_bytes += len(item)
                 if self._put_bytes - self._taken_bytes <= _QUEUE // 2:
                     self._space.set()
-            else:
-                yield from self._cut(item)
+                continue
+            left = item.count
+            for frame in item.frames:
+                left -= 1
+                if not left:
+                    self._let_go()
+                yield frame
+                del frame  # its memory may serve the next one
+                self.sent += 1
+                if self._over:
+                    break
         if self._last_words is not None and not self._given_up:
             yield self._last_words
-
-    def _cut(self, long: _Long) -> Iterator[bytes]:
-        for number, frame in enumerate(long.frames, 1):
-            if number == long.count:
-                self._let_go()
-            yield frame
-            self.sent += 1
-            if self._over:
-                return
