@@ -11,7 +11,7 @@ from coordinator.simulate import simulate
 from coterie.errors import UsageError
 from jobs.deviation import read_deviations
 from jobs.model import load_job
-from tests.jobs.test_integrate import JOB_FILE, loan_folder, release
+from tests.jobs.loans import JOB_FILE, loan_folder, release
 
 MALICIOUS = JOB_FILE + "adversary: malicious\n"
 

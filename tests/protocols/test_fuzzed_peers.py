@@ -13,7 +13,7 @@ from protocols.circuits.minindex import minindex
 from protocols.memory import run_parties
 from protocols.numbers.multiplication import receive_products, send_products
 from protocols.randomness import Random
-from tests.protocols.circuits.test_garbling import comparison
+from tests.protocols.circuits.comparisons import comparison
 
 DTYPES = st.sampled_from([np.uint8, np.uint64, np.int8, np.int64, np.float64, np.bool_, np.uint16])
 VALUES = st.recursive(

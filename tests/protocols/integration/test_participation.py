@@ -16,7 +16,7 @@ from protocols.memory import run_parties
 from protocols.randomness import Random
 from protocols.wire import decode, encode
 from protocols.wrappers import Fault, Faulty, KilledError, Metered, Wrapper
-from tests.protocols.integration.test_integrate import assert_equal, loans, splits
+from tests.protocols.integration.splits import assert_equal, loans, splits
 
 
 def run(split, epsilon=0.01, hidden=False, wrap=lambda t: t, cheats=None):

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import protocols.numbers.logarithm
-from coterie.errors import CoterieError, PeerFaultError, UsageError
+from coterie.errors import CoterieError
 from protocols.channel import Channel
 from protocols.circuits.arithmetic import evaluate, from_bits, to_bits
 from protocols.numbers.logarithm import (
-    Logarithms,
     OutOfDomainError,
     Session,
     Settings,
@@ -28,36 +27,14 @@ from protocols.numbers.logarithm import (
 )
 from protocols.numbers.logarithm_circuits import phase_one, quick
 from protocols.numbers.logarithm_settings import remainder_range, taylor_coefficients
-from protocols.numbers.paillier import KeySizeError, generate
 from protocols.numbers.polynomial import evaluate_coefficients, evaluate_points, shift_argument
 from protocols.numbers.shares import Ring, split
 from protocols.randomness import Random
 from protocols.wrappers import Fault, Faulty, Metered, Traced
-from tests.protocols.pairs import KEY, run_engines, run_pair
+from tests.protocols.numbers.logarithms import run
+from tests.protocols.pairs import run_engines, run_pair
 
 PAPER = [(17, 3, 0.0112), (13, 4, 0.0044), (10, 5, 0.0018)]
-
-
-def run(function, agreed: Settings, xs, evaluation: str = "transfer", seed: int = 0, **options):
-    """The opened result of `function` on random shares of xs, and one party's Logarithms."""
-    other = options.pop("other", agreed)
-    key = options.pop("key", KEY)
-    shares = split(agreed.input_ring, xs, Random(seed))
-
-    def party(first: bool):
-        def work(channel: Channel) -> Logarithms:
-            rng = Random(f"{seed} {first}")
-            session = Session(
-                channel, channel.peers[0], first, rng, evaluation, key.bits, None if first else key
-            )
-            mine = agreed if first else other
-            session.prepare(mine, len(xs))
-            return function(session, mine, shares[0 if first else 1], rng)
-
-        return work
-
-    one, two = run_pair(party(True), party(False), **options)
-    return one.values(one.ring.add(one.share, two.share)), one
 
 
 def largest_error(values, xs) -> float:
@@ -282,17 +259,6 @@ def test_what_is_prepared_is_what_is_used(function) -> None:
     assert left == [(True, 0)] * 2
 
 
-def test_shares_outside_the_ring_are_refused() -> None:
-    for shares in (np.array([1 << 32]), np.zeros((2, 2), np.int64), np.array([-1])):
-        with pytest.raises(UsageError, match="not a vector of numbers below 4294967296"):
-            run_pair(
-                lambda channel, shares=shares: logarithms(
-                    Session(channel, "bob", True, Random(1)), Settings(10, 2), shares, Random(2)
-                ),
-                lambda channel: Session(channel, "alice", False, Random(1)),
-            )
-
-
 def test_logarithms_with_x_share_the_number_whose_logarithm_it_is() -> None:
     again = []
 
@@ -319,98 +285,6 @@ def test_the_quick_base_2_logarithm_is_within_its_bounds(fraction: int) -> None:
     assert errors.max() <= high == result.error_bound
     if fraction == 4:
         assert round(high, 4) == 0.1486
-
-
-def test_settings_that_differ_between_the_parties_are_a_named_fault() -> None:
-    for other, reason in [
-        (Settings(9, 2), "'9 bits' where '10 bits' is agreed"),
-        (Settings(10, 3), "'3 terms' where '2 terms' is agreed"),
-        (Settings(10, 2, "none"), "'none scaling'"),
-        (Settings(10, 2, zero_as_one=True), "'zero as one'"),
-    ]:
-        with pytest.raises(PeerFaultError, match=reason):
-            run(logarithms, Settings(10, 2), [1, 2], other=other)
-
-
-def test_a_vector_of_other_length_is_a_named_fault() -> None:
-    agreed = Settings(10, 2)
-
-    def party(count: int, first: bool):
-        def work(channel: Channel):
-            session = Session(channel, channel.peers[0], first, Random(1))
-            return logarithms(session, agreed, np.ones(count, np.uint64), Random(2))
-
-        return work
-
-    with pytest.raises(PeerFaultError, match=r"'[34] numbers' where '[34] numbers' is agreed"):
-        run_pair(party(3, True), party(4, False))
-
-
-def test_a_key_too_small_for_bits_and_terms_is_refused_before_any_work() -> None:
-    small = generate(Random("small"), 256)
-    with pytest.raises(KeySizeError, match="a larger key is needed"):
-        run(logarithms, Settings(32, 5), [1], "paillier", key=small)
-
-
-def test_a_key_size_too_small_is_refused_before_a_key_is_made() -> None:
-    agreed = Settings(17, 3)
-
-    def party(bits: int):
-        return lambda channel: Session(
-            channel,
-            channel.peers[0],
-            channel.me == "alice",
-            Random(channel.me),
-            "paillier",
-            bits,
-            settings=agreed,
-        )
-
-    with pytest.raises(KeySizeError, match="17 bits and 3 terms need a Paillier key of 209 bits"):
-        run_pair(party(206), party(206))
-    one, _ = run_pair(party(210), party(210))  # n has as many bits as asked, so this has room
-    assert one.engine.slots(agreed.ring, 2).count == 1
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"bits": 0},
-        {"terms": 0},
-        {"terms": 99},
-        {"scale_bits": 60},
-        {"scaling": "some"},
-        {"input_modulus": 1},
-    ],
-    ids=str,
-)
-def test_settings_that_make_no_sense_are_refused(bad) -> None:
-    with pytest.raises(UsageError, match="logarithm: "):
-        Settings(**{"bits": 10, "terms": 3, **bad})
-
-
-def test_an_unknown_evaluation_is_refused() -> None:
-    with pytest.raises(UsageError, match="'guess' is not paillier or transfer"):
-        run(logarithms, Settings(10, 2), [1], "guess")
-
-
-def test_evaluations_that_differ_between_the_parties_are_a_named_fault() -> None:
-    agreed = Settings(10, 2)
-
-    def party(first: bool, evaluation: str):
-        def work(channel: Channel):
-            session = Session(channel, channel.peers[0], first, Random(1), evaluation, KEY.bits)
-            return logarithms(session, agreed, np.ones(2, np.uint64), Random(2))
-
-        return work
-
-    with pytest.raises(PeerFaultError, match="sent a message of step 'logarithm'"):
-        run_pair(party(True, "paillier"), party(False, "transfer"))
-
-
-def test_x_ln_x_that_would_overflow_is_refused() -> None:
-    with pytest.raises(UsageError, match="overflows shares"):
-        run(x_times_logarithms, Settings(32, 1, scale_bits=40), [1])
 
 
 def test_results_are_printed_with_their_bound() -> None:

@@ -1,0 +1,111 @@
+"""Sets larger than memory."""
+
+import pytest
+from scipy.stats import binom
+
+import protocols.intersection.intersect as module
+from protocols.bulk.store import MemoryStore
+from protocols.intersection.buckets import MOST_BUCKETS, buckets_for, capacity, room_for
+from protocols.wrappers import Fault, Faulty, KilledError, Metered
+from tests.protocols.intersection.intersections import NAMES, check, run
+from tests.protocols.intersection.sets import WAYS, drawn, shapes, watched
+
+
+@pytest.mark.parametrize("buckets", [2, 3, 16, 1000])
+@pytest.mark.parametrize("size", [100, 10_000, 10_000_000])
+def test_no_bucket_exceeds_its_capacity(size, buckets):
+    assert buckets * binom.sf(capacity(size, buckets), size, 1 / buckets) < 2.0**-40
+    assert capacity(size, buckets) <= size
+
+
+def test_the_number_of_buckets_follows_from_the_largest_set_and_the_least_memory():
+    assert buckets_for(10**9, room_for(None, 0)) == 1
+    assert buckets_for(10**6, room_for(10**9, 20 * 10**6)) == 1
+    assert 8 <= buckets_for(10**7, room_for(10**9, 200 * 10**6)) <= 48
+    assert buckets_for(2**32, room_for(16 * 10**6, 0)) == MOST_BUCKETS
+    room = room_for(10**9, 0)
+    assert room & (room - 1) == 0
+
+
+@pytest.mark.parametrize(("protocol", "reveal"), WAYS)
+@pytest.mark.parametrize("parties", [2, 3])
+def test_buckets_give_the_same_records(protocol, reveal, parties, monkeypatch):
+    monkeypatch.setattr(module, "room_for", lambda memory, held: memory)
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 12 - room)
+    stores = {name: MemoryStore() for name in NAMES}
+    own = {name: {"memory": 10 - i, "store": stores[name]} for i, name in enumerate(NAMES)}
+    sets = drawn(parties, 500, 4)
+    steps = set()
+    check(
+        sets,
+        protocol=protocol,
+        reveal=reveal,
+        own=own,
+        on_progress=lambda name: (
+            lambda step, done, total: steps.add(step.split("/")[1:2][0] if "/" in step else "")
+        ),
+    )
+    assert f"bucket {parties + 1} of {parties + 1}" in steps
+    assert not any(store.values for store in stores.values())
+
+
+def test_every_bucket_of_every_set_of_one_size_has_one_size_on_the_wire(monkeypatch):
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 3)
+    one, other = (
+        [
+            (step, size)
+            for _, _, _, step, size in shapes(watched(drawn(2, 300, seed), protocol="ring"))
+        ]
+        for seed in (1, 2)
+    )
+    assert sorted(one) == sorted(other)
+
+
+@pytest.mark.parametrize("protocol", ["ring", "oprf"])
+def test_an_interrupted_run_resumes_from_the_last_finished_bucket(protocol, monkeypatch):
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 4)
+    sets = drawn(2, 400, 9)
+    stores = {name: MemoryStore() for name in NAMES[:2]}
+    own = {name: {"store": stores[name]} for name in stores}
+    meters: dict[str, Metered] = {}
+    run(sets, protocol=protocol, wrap=lambda t: meters.setdefault(t.me, Metered(t)))
+    messages = meters[NAMES[1]].total
+    at = (messages.sent_messages + messages.received_messages) * 6 // 10
+
+    def killed(transport):
+        return Faulty(transport, Fault("kill-after", at)) if transport.me == NAMES[1] else transport
+
+    with pytest.raises(KilledError):
+        run(sets, protocol=protocol, own=own, wrap=killed)
+    assert all("common-0" in store.values for store in stores.values())
+
+    steps: list[str] = []
+    found = run(
+        sets,
+        seed="again",
+        protocol=protocol,
+        own=own,
+        on_progress=lambda name: lambda step, done, total: steps.append(step),
+    )
+    assert not any("bucket 1 of 4" in step for step in steps)
+    assert any("bucket 4 of 4" in step for step in steps)
+    values = [[own_set[row] for row in rows] for own_set, rows in zip(sets, found, strict=True)]
+    assert values[0] == values[1]
+    assert set(values[0]) == set(sets[0]) & set(sets[1])
+
+
+def test_other_data_or_another_partner_without_its_part_begins_anew(monkeypatch):
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 3)
+    sets = drawn(2, 200, 9)
+    stores = {name: MemoryStore() for name in NAMES[:2]}
+    own = {name: {"store": stores[name]} for name in stores}
+
+    def killed(transport):
+        return Faulty(transport, Fault("kill-after", 12)) if transport.me == NAMES[1] else transport
+
+    with pytest.raises(KilledError):
+        run(sets, protocol="ring", own=own, wrap=killed)
+    check([sets[0], [*sets[1][:-1], b"new"]], protocol="ring", own=own)
+    with pytest.raises(KilledError):
+        run(sets, protocol="ring", own=own, wrap=killed)
+    check(sets, protocol="ring", own={NAMES[0]: own[NAMES[0]]})
