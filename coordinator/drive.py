@@ -113,7 +113,6 @@ class Drive:
         self._identity = identity
         self._board = board
         self._patience = patience
-        self._check = check
         self._clients = {
             name: PartyClient(name, address, identity) for name, address in addresses.items()
         }
@@ -165,7 +164,6 @@ class Drive:
             for future in futures.values():
                 while not future.done():
                     wait([future], 0.25)
-                    self._check()
                     self._follower.require_signs()
             return {name: future.result() for name, future in futures.items()}
         finally:
@@ -298,7 +296,6 @@ class Follower:
                 return
             if end is not None and self._clock() > end:
                 raise RefusedError(f"{late[0]}: {otherwise} within {duration(seconds or 0)}")
-            self._check()
             failure = self._next(0.25)
             if failure is not None:
                 raise self.verdict(failure)
@@ -348,7 +345,11 @@ class Follower:
         )
 
     def require_signs(self) -> None:
-        """Every party has been heard within the heartbeat, or the first that has not is named."""
+        """Every party has been heard within the heartbeat, or the first that has not is named.
+
+        Called wherever the run waits; what stops a run from outside is raised here too.
+        """
+        self._check()
         for name, heard in self._heard.items():
             silence = self._clock() - heard.at
             if silence > self._patience.heartbeat and heard.state not in _FAILED:

@@ -52,11 +52,9 @@ def frame_count(size: int) -> int:
     return max(1, -(-(size - _SLACK) // CHUNK))
 
 
-def cut(message: Message, size: int | None = None) -> Iterator[bytes]:
-    """The frames of one message, of that size if it is known. Nothing refers to the message's
-    buffers afterwards."""
-    if size is None:
-        size = size_of(message.body)
+def cut(message: Message) -> Iterator[bytes]:
+    """The frames of one message. Nothing refers to the message's buffers afterwards."""
+    size = size_of(message.body)
     header = Frame(
         session=message.session, step=message.step, sequence=message.sequence, size=size
     ).SerializeToString()

@@ -28,7 +28,7 @@ class _Long:
     still in the processor's cache; whoever put it waits until the last one is cut."""
 
     def __init__(self, message: Message, size: int) -> None:
-        self.frames = cut(message, size)
+        self.frames = cut(message)
         self.count = frame_count(size)
 
 
@@ -73,7 +73,7 @@ class Outgoing:
             while self._put_bytes - self._taken_bytes > _QUEUE // 2 and not self._over:
                 self._space.wait()
                 self._space.clear()
-        [frame] = cut(message, size)
+        [frame] = cut(message)
         self._put_bytes += len(frame)
         self._queue.put(frame)
 

@@ -72,10 +72,8 @@ MOST_SCORE = 1 << 40
 # (channel, all parties in job order, this party's key or None) -> the winner and, where they are
 # known, its key and the best key of all others; None when nobody takes part. Keys are positive and
 # no two parties' are equal.
-FindWinner: TypeAlias = Callable[
-    [Channel, Sequence[str], int | None],
-    "tuple[str, int | None] | tuple[str, int | None, int] | None",
-]
+Found: TypeAlias = "tuple[str, int | None] | tuple[str, int | None, int] | None"
+FindWinner: TypeAlias = Callable[[Channel, Sequence[str], int | None], Found]
 # (this party, contributions so far) -> whether this party takes part in the next round
 TakesPart: TypeAlias = Callable[[str, Mapping[str, int]], bool]
 # (channel, winner, digest of its instruction), before anybody follows it; raises where not all agree
@@ -261,6 +259,16 @@ class _Run:
         found.discard(self.plan.holders[attribute])
         return [name for name in self.plan.names if name in found]
 
+    def _compete(
+        self, find_winner: FindWinner, takes_part: TakesPart
+    ) -> tuple[Candidate | None, Found]:
+        """This party's best candidate, if it takes part, and who wins."""
+        candidate = None
+        if takes_part(self.channel.me, self.contributions):
+            candidate = self.table.propose()
+        with self.channel.step("winner"):
+            return candidate, find_winner(self.channel, self.plan.names, _key(candidate))
+
     def turn(self, find_winner: FindWinner, takes_part: TakesPart) -> bool:
         """A round in which the winner goes on while it stays ahead.
 
@@ -269,11 +277,7 @@ class _Run:
         some away. So the winner knows whether it would win again, and need not ask.
         """
         channel, table = self.channel, self.table
-        candidate = None
-        if takes_part(channel.me, self.contributions):
-            candidate = table.propose()
-        with channel.step("winner"):
-            found = find_winner(channel, self.plan.names, _key(candidate))
+        candidate, found = self._compete(find_winner, takes_part)
         if found is None:
             return False
         winner, key = found[0], found[1]
@@ -308,11 +312,7 @@ class _Run:
     ) -> bool:
         """One specialization or rejection; False when no party takes part any more."""
         channel, table = self.channel, self.table
-        candidate = None
-        if takes_part(channel.me, self.contributions):
-            candidate = table.propose()
-        with channel.step("winner"):
-            found = find_winner(channel, self.plan.names, _key(candidate))
+        candidate, found = self._compete(find_winner, takes_part)
         if found is None:
             return False
         winner, winning_key = found[0], found[1]

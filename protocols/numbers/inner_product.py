@@ -40,11 +40,8 @@ from protocols.numbers.packing import Slots
 from protocols.numbers.paillier import (
     DEFAULT_BITS,
     PrivateKey,
-    PublicKey,
-    announce_key,
+    agree_on_key,
     from_bytes,
-    generate,
-    receive_key,
 )
 from protocols.numbers.randomizers import Randomizers
 from protocols.numbers.shares import Array, Ring
@@ -69,13 +66,7 @@ class PaillierEngine:
     ) -> None:
         """Sends or receives the key. The second party may bring one; else it makes one."""
         self.channel, self.peer, self.first = channel, peer, first
-        self.key: PublicKey
-        with channel.step("paillier key"):
-            if first:
-                self.key = receive_key(channel, peer, bits)
-            else:
-                self.key = key or generate(rng, bits)
-                announce_key(channel, peer, self.key)
+        self.key = agree_on_key(channel, peer, not first, rng, bits, key)
         self.randomizers = Randomizers(self.key, rng, "full")
 
     def slots(self, ring: Ring, columns: int) -> Slots:

@@ -260,6 +260,23 @@ def _prime(rng: Random, bits: int) -> Any:
             return prime
 
 
+def agree_on_key(
+    channel: Channel,
+    peer: str,
+    owner: bool,
+    rng: Random,
+    bits: int = DEFAULT_BITS,
+    key: PrivateKey | None = None,
+) -> PublicKey:
+    """The owner's key at both parties. The owner may bring one; else it makes one."""
+    with channel.step("paillier key"):
+        if not owner:
+            return receive_key(channel, peer, bits)
+        key = key or generate(rng, bits)
+        announce_key(channel, peer, key)
+        return key
+
+
 def announce_key(channel: Channel, peer: str, key: PrivateKey) -> None:
     """Sends the public part of a key; the peer calls `receive_key` in the same step."""
     if key.base is None:

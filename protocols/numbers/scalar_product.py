@@ -44,11 +44,8 @@ from protocols.numbers.packing import Slots
 from protocols.numbers.paillier import (
     DEFAULT_BITS,
     PrivateKey,
-    PublicKey,
-    announce_key,
+    agree_on_key,
     from_bytes,
-    generate,
-    receive_key,
 )
 from protocols.numbers.randomizers import Randomizers
 from protocols.numbers.shares import Array, Ring, open_from, open_to
@@ -212,13 +209,7 @@ class PaillierProducts:
     ) -> None:
         """Sends or receives the key. The party with many columns may bring one."""
         self.channel, self.peer, self.many = channel, peer, many
-        self.key: PublicKey
-        with channel.step("paillier key"):
-            if many:
-                self.key = key or generate(rng, bits)
-                announce_key(channel, peer, self.key)
-            else:
-                self.key = receive_key(channel, peer, bits)
+        self.key = agree_on_key(channel, peer, many, rng, bits, key)
         self.randomizers = Randomizers(self.key, rng, "full")
 
     def slots(self, sizes: Sizes, masked: bool) -> Slots:
