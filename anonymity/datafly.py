@@ -5,7 +5,8 @@ As long as some combination of values occurs fewer than k times, the column with
 values is raised by one level everywhere (ties: the first column). Nothing is suppressed here: the
 topmost level of every column is a single value, so raising always ends.
 
-It is the local step of the framework that `protocols.integration.dka` runs, and looks at no class labels.
+It is the local step of the framework that `protocols.integration.dka` runs, and looks at no class
+labels.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ created first.
 
 `specialize` does this to a table in one house. `Specializer` is what it is made of: the generalized
 table that all parties share, and the candidates of the columns that are at hand. In a joint run
-(`protocols.integration.integrate`) each party has one, with its own columns only; `propose` gives its best
-candidate, and `apply` carries out an instruction, its own or another's. That both run this code on
-the same counts is why their results are equal.
+(`protocols.integration.integrate`) each party has one, with its own columns only; `propose` gives
+its best candidate, and `apply` carries out an instruction, its own or another's. That both run this
+code on the same counts is why their results are equal.
 
 A candidate's validity is counted when its turn comes, not kept up to date for all: a requirement
 that a specialization would violate stays violated after any other, so a candidate found invalid is

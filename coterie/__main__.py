@@ -32,7 +32,7 @@ COMMANDS = {
     "simulate": ("coordinator.cli:simulate", "Run a job with every party in this process."),
     "run": ("coordinator.cli:run", "Run a job at its party servers."),
     "doctor": ("coordinator.cli:doctor", "Check everything a job needs before it starts."),
-    "verify": ("coordinator.cli:verify", "Check a release again, and its transcripts."),
+    "verify": ("coordinator.cli:verify", "Check that a release holds what its job promises."),
     "certs": ("coordinator.cli:certs", "Make and check certificates for mTLS."),
     "party": ("party.cli:party", "Serve one organisation, and what its operator asks."),
     "bench": ("coordinator.cli:bench", "Run a benchmark."),
