@@ -13,6 +13,7 @@ the middle half of them beside it, because such work lasts longer than a round.
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import json
 import multiprocessing
@@ -177,6 +178,7 @@ def channel_messages(channel: Channel, count: int) -> float:
     return count / (time.perf_counter() - start)
 
 
+@functools.cache
 def arrays() -> list[np.ndarray[Any, Any]]:
     return list(np.random.default_rng(0).integers(0, 256, (_DIFFERENT, _VALUE), np.uint8))
 
