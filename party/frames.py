@@ -37,11 +37,6 @@ class FrameError(Exception):
     """What a peer did that no honest one does; the text completes `PEER: …`."""
 
 
-def opening(session: str) -> bytes:
-    """The first frame of a stream."""
-    return bytes(Frame(session=session, heartbeat=True).SerializeToString())
-
-
 def closing(farewell: Farewell) -> bytes:
     """The last frame of a stream."""
     return bytes(Frame(farewell=farewell).SerializeToString())

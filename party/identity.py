@@ -16,11 +16,14 @@ import grpc
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.x509.oid import NameOID
+from grpc.experimental import ChannelOptions
 
 from coterie.errors import CertificateError, ExpiredError, RefusedError
 
-# One connection for each user of a channel, no proxy in between, quick reconnection.
+# One connection for each user of a channel, no proxy in between, quick reconnection. What a peer
+# sends is read by the thread that waits for it, without another one between it and the connection.
 CHANNEL_OPTIONS = (
+    (ChannelOptions.SingleThreadedUnaryStream, 1),
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),

@@ -1,137 +1,129 @@
-"""What a party sends to one peer: a short queue, emptied by gRPC in a thread of its own."""
+"""What a party sends to one peer: a stream that the peer has opened.
+
+The thread of the protocol hands its frames to gRPC itself: a message goes out without waking
+another thread. The server's thread that answers the peer's call keeps the stream: it sends a
+heartbeat when nothing else was sent for an interval, and the last words when the session fails.
+Before the stream is open, some short messages wait for it.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Iterator
-from queue import Empty, SimpleQueue
+from collections.abc import Callable
 
-from party.frames import HEARTBEAT, cut, frame_count
+from party.frames import HEARTBEAT, cut
 from protocols.channel import Message
-from protocols.wire import size_of
 
-_QUEUE = 1 << 20  # bytes of short messages that wait to be sent
-_COPIED = 1 << 16  # bytes of the longest of these
+_EARLY = 1 << 20  # bytes that wait for a stream to be opened
+_PATIENCE = 1.0  # seconds that last words wait for a frame that is being sent
 
-
-class Attempt:
-    """One try to open a stream. Only the one that was accepted may take frames from the queue."""
-
-    def __init__(self) -> None:
-        self.accepted = threading.Event()
-        self.over = False
-
-
-class _Long:
-    """A message that is not short. It is cut by the thread that sends it, so that each frame is
-    still in the processor's cache; whoever put it waits until the last one is cut."""
-
-    def __init__(self, message: Message, size: int) -> None:
-        self.frames = cut(message)
-        self.count = frame_count(size)
+Send = Callable[[bytes | None], None]  # None ends the stream; returns when gRPC has taken it
 
 
 class Outgoing:
-    """The frames for one peer, and how far the stream to it is.
-
-    One thread puts messages; gRPC's thread takes them. Each keeps its own count of bytes, so that
-    they need no lock; the one that puts waits only when the queue is full, until half of it is gone.
-    """
+    """The stream to one peer, from before it is opened until it is over."""
 
     def __init__(self, interval: float) -> None:
         self._interval = interval
-        self._queue: SimpleQueue[bytes | _Long | None] = SimpleQueue()
-        self._put_bytes = 0
-        self._taken_bytes = 0
-        self._space = threading.Event()
-        self._cut_up = threading.Lock()  # let go when a long message, of which one waits, is cut
-        self._cut_up.acquire()
+        self._lock = threading.Lock()  # of whoever sends, for one frame
+        self._send: Send | None = None
+        self._cancel: Callable[[], object] = lambda: None
+        self._early: list[bytes] = []
+        self._early_bytes = 0
+        self._begun = threading.Event()  # or over
+        self._opened = threading.Event()  # or over
+        self._over = threading.Event()
         self._last_words: bytes | None = None
-        self._given_up = False
         self.sent = 0  # frames
-        self.accepted = False
-        self.trouble = ""  # why the stream is not open yet
-        self.ended = threading.Event()
+        self.said_farewell = False
+        self.hung_up = False  # the call has ended, for whatever reason
+        self.taken = threading.Event()  # the peer has everything, or wants nothing more
+        self.ended = threading.Event()  # nothing goes out any more
 
-    @property
-    def _over(self) -> bool:
-        return self._given_up or self._last_words is not None
+    def begin(self) -> None:
+        """The session has started: the peer may hear something."""
+        self._begun.set()
 
     def put(self, message: Message) -> None:
         """Returns when the message's buffers are no longer needed, or the stream is over."""
-        if self._over:
-            return
-        size = size_of(message.body)
-        if size > _COPIED:
-            self._queue.put(_Long(message, size))
-            if not self._over:
-                self._cut_up.acquire()
-            return
-        if self._put_bytes - self._taken_bytes > _QUEUE:
-            self._space.clear()
-            while self._put_bytes - self._taken_bytes > _QUEUE // 2 and not self._over:
-                self._space.wait()
-                self._space.clear()
-        [frame] = cut(message)
-        self._put_bytes += len(frame)
-        self._queue.put(frame)
+        for frame in cut(message):
+            if not self._put(frame):
+                return
+            del frame  # its memory may serve the next one
 
     def end(self, farewell: bytes) -> None:
-        """The farewell goes out after everything that was put."""
-        self._put_bytes += len(farewell)
-        self._queue.put(farewell)
-        self._queue.put(None)
+        """The farewell of a session that ends well, after everything else."""
+        self.said_farewell = True  # the peer may confirm before this returns
+        self._put(farewell)
+
+    def _put(self, frame: bytes) -> bool:
+        while True:
+            with self._lock:
+                if self._over.is_set():
+                    return False
+                if self._send is not None:
+                    self._send(frame)
+                    self.sent += 1
+                    return True
+                if self._early_bytes + len(frame) <= _EARLY:
+                    self._early.append(frame)
+                    self._early_bytes += len(frame)
+                    return True
+            self._opened.wait()
 
     def end_now(self, farewell: bytes) -> None:
         """The farewell goes out instead of what waits."""
         self._last_words = farewell
-        self._wake()
+        self._finish()
+
+    def confirm(self) -> None:
+        """The peer says that it has taken everything."""
+        self.taken.set()
+        self._finish()
+
+    def hang_up(self) -> None:
+        """The call of the peer is over."""
+        self.hung_up = True
+        self._finish()
 
     def give_up(self) -> None:
-        """Nothing goes out any more."""
-        self._given_up = True
-        self._wake()
+        """Nothing goes out any more; whoever waits for gRPC is freed."""
+        self._finish()
+        if not self.ended.is_set():  # last words may still be on their way
+            self._cancel()
 
-    def _wake(self) -> None:
-        self._queue.put(None)
-        self._space.set()
-        self._let_go()
+    def _finish(self) -> None:
+        self._over.set()
+        self._begun.set()
+        self._opened.set()
 
-    def _let_go(self) -> None:
-        with contextlib.suppress(RuntimeError):  # nobody waits
-            self._cut_up.release()
-
-    def frames(self, attempt: Attempt, first: bytes) -> Iterator[bytes]:
-        """What gRPC sends: heartbeats when there is nothing else."""
-        yield first
-        while not attempt.accepted.wait(self._interval):
-            if attempt.over or self._given_up:
-                return
-        while not self._over:
+    def keep(self, send: Send, cancel: Callable[[], object]) -> None:
+        """Keeps the stream that the peer opens until it is over: in the server's thread."""
+        self._cancel = cancel
+        self._begun.wait()
+        if not self._over.is_set():
+            with self._lock:
+                for frame in (HEARTBEAT, *self._early):
+                    send(frame)
+                self._early.clear()
+                self._send = send
+            self._opened.set()
+        before = 0
+        while not self._over.wait(self._interval):
+            if self.sent == before and self._lock.acquire(blocking=False):
+                try:
+                    send(HEARTBEAT)
+                finally:
+                    self._lock.release()
+            before = self.sent
+        # A peer that takes nothing can hold up whoever sends to it for ever.
+        if self._lock.acquire(timeout=_PATIENCE):
             try:
-                item = self._queue.get(timeout=self._interval)
-            except Empty:
-                yield HEARTBEAT
-                continue
-            if self._over or item is None:
-                break
-            if isinstance(item, bytes):
-                yield item
-                self.sent += 1
-                self._taken_bytes += len(item)
-                if self._put_bytes - self._taken_bytes <= _QUEUE // 2:
-                    self._space.set()
-                continue
-            left = item.count
-            for frame in item.frames:
-                left -= 1
-                if not left:
-                    self._let_go()
-                yield frame
-                del frame  # its memory may serve the next one
-                self.sent += 1
-                if self._over:
-                    break
-        if self._last_words is not None and not self._given_up:
-            yield self._last_words
+                if self._last_words is not None:
+                    send(self._last_words)
+                send(None)
+            finally:
+                self._lock.release()
+        else:
+            cancel()
+        self.ended.set()

@@ -1,25 +1,27 @@
-"""The service that peers call: takes in their streams and hands the frames to the sessions.
+"""The service that peers call: hands their streams to the sessions.
 
-Whoever calls is known by certificate. A stream is refused when its session is unknown here, when
-the caller is no party of the session, and at the first frame that does not fit.
+Whoever calls is known by certificate. A call is refused when its session is unknown here, and when
+the caller is no party of the session.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
 
 import grpc
+from google.protobuf.message import DecodeError
 
-from coterie.errors import PeerFaultError, RefusedError
-from party.frames import FrameError, parse
-from party.transport import ACCEPTED, FAREWELL, Session
-from protos.party_pb2 import Delivered
+from coterie.errors import RefusedError
+from party.outgoing import Send
+from party.transport import COLLECT, FAREWELL, PART, Session
+from protos.party_pb2 import Parted, Parting, SessionRef
 
 _REMEMBERED = 600.0  # seconds that an ended session still answers its peers
-_DELIVERED = Delivered().SerializeToString()
+_PARTED = bytes(Parted().SerializeToString())
+T = TypeVar("T", SessionRef, Parting)
 
 
 class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
@@ -43,12 +45,20 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         self._ended: list[tuple[float, str]] = []
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
-        if details.method == "/coterie.v1.Peers/Deliver":
-            return grpc.stream_unary_rpc_method_handler(self._deliver)
+        if details.method == COLLECT:
+
+            def collect(request: bytes, context: grpc.ServicerContext, send: Send) -> None:
+                self._collect(request, context, send)
+
+            # gRPC then calls it with a function that sends, which any thread may use.
+            collect.experimental_non_blocking = True  # type: ignore[attr-defined]
+            return grpc.unary_stream_rpc_method_handler(collect)
+        if details.method == PART:
+            return grpc.unary_unary_rpc_method_handler(self._part)
         return None
 
     def add(self, session: Session) -> None:
-        """Peers may deliver to this session from now on."""
+        """Peers may open their streams in this session from now on."""
         with self._lock:
             self._sessions[session.session] = session
 
@@ -60,54 +70,44 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
             while self._ended[0][0] < now - _REMEMBERED:
                 self._sessions.pop(self._ended.pop(0)[1], None)
 
-    def _deliver(self, frames: Iterator[bytes], context: grpc.ServicerContext) -> bytes:
+    def _collect(self, request: bytes, context: grpc.ServicerContext, send: Send) -> None:
+        peer, session, _ = self._called(SessionRef, request, context)
+        _answer_if_failed(session, context)
+        if not session.accept(peer):
+            reason = f"{peer} opened a second stream in this session"
+            _abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
+        session.serve(peer, send, context)
+
+    def _part(self, request: bytes, context: grpc.ServicerContext) -> bytes:
+        peer, session, parting = self._called(Parting, request, context)
+        session.part(peer, parting.farewell)
+        return _PARTED
+
+    def _called(
+        self, kind: type[T], request: bytes, context: grpc.ServicerContext
+    ) -> tuple[str, Session, T]:
+        """Who calls, the session that is meant, and the request."""
         try:
             peer = self._identify(context)
         except RefusedError as error:
             _abort(context, grpc.StatusCode.PERMISSION_DENIED, str(error))
         try:
-            first = parse(next(frames))
-        except (StopIteration, grpc.RpcError):
-            _abort(context, grpc.StatusCode.INVALID_ARGUMENT, "the stream is empty")
-        except FrameError as error:
-            _abort(context, grpc.StatusCode.INVALID_ARGUMENT, f"{peer} {error}")
-        if not first.heartbeat or not first.session:
-            reason = f"{peer} did not open the stream with a heartbeat that names the session"
+            read = kind.FromString(request)
+        except DecodeError:
+            reason = f"{peer} sent bytes that are no request"
             _abort(context, grpc.StatusCode.INVALID_ARGUMENT, reason)
         with self._lock:
-            session = self._sessions.get(first.session)
+            session = self._sessions.get(read.session)
         if session is None:
             _abort(context, grpc.StatusCode.NOT_FOUND, f"{self._me} knows no such session")
-        try:
-            session.accept(peer)
-        except FrameError as error:
-            _abort(context, grpc.StatusCode.PERMISSION_DENIED, f"{peer} {error}")
-        context.send_initial_metadata(((ACCEPTED, "1"),))
-        self._take_all(session, peer, frames, context)
-        return bytes(_DELIVERED)
-
-    def _take_all(
-        self, session: Session, peer: str, frames: Iterator[bytes], context: grpc.ServicerContext
-    ) -> None:
-        try:
-            _answer_if_failed(session, context)
-            for frame in frames:
-                if not session.take(peer, frame):
-                    return
-                del frame  # its memory may serve the next one
-                _answer_if_failed(session, context)
-        except FrameError as error:
-            session.fail(PeerFaultError(peer, "", str(error)))
-            _answer_if_failed(session, context)
-            return  # the session had ended well before
-        except grpc.RpcError:
-            session.broken(peer, "the connection broke")
-            return
-        session.broken(peer, "closed the connection without a farewell")
+        if peer not in session.peers:
+            reason = f"{peer} is no party of this session"
+            _abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
+        return peer, session, read
 
 
 def _answer_if_failed(session: Session, context: grpc.ServicerContext) -> None:
-    """Whoever still sends to a session that has failed hears why."""
+    """Whoever calls a session that has failed hears why."""
     words = session.last_words
     if words is not None:
         context.set_trailing_metadata(((FAREWELL, words.SerializeToString()),))

@@ -101,6 +101,11 @@ class Spool(Generic[T]):
                 self._spilled = True
                 self._queue.put(_TO_FILES)
 
+    @property
+    def empty(self) -> bool:
+        """Whether `get` would wait; for the thread that gets."""
+        return not self._spilled and self._put_bytes == self._got_bytes
+
     def wake(self) -> None:
         """Makes `get` return None, now or when everything before has been read, and ever after."""
         self._queue.put(None)

@@ -1,17 +1,20 @@
 """The transport between party servers: one session of one job, over gRPC.
 
-A session has two streams for each peer: one that this party opened and sends on (`party.outgoing`), one
-that the peer opened (`_Incoming`, fed by `party.peers`). A sender puts frames into a short queue,
-and a heartbeat on the stream when it has nothing else to send. A receiver takes frames into a spool
-at once. A monitor ends the session when a peer has not been heard of for the deadline.
+A session has two streams for each peer: one that this party opened and reads (`party.incoming`), one
+that the peer opened and this party sends on (`party.outgoing`, handed over by `party.peers`). Whoever
+receives opens the stream: gRPC then lets the very threads that send and receive do so, without
+others in between. A monitor ends the session when a peer has not been heard of for the deadline.
 
 A session ends once, for one reason. When that is an error, the party says farewell to all peers
 with the name of the culprit, so that all of them end with that name, and whoever waits in
-`transmit` or `receive` gets the error. Frames that a peer sends afterwards are answered with it.
+`transmit` or `receive` gets the error. Peers that have not opened their stream are called, and those
+that call afterwards answered with it. When it is none, a party waits until every peer has said that
+it has everything, and goes on to read what slower peers still send, until their farewells.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -26,14 +29,16 @@ from google.protobuf.message import DecodeError
 from coterie.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
 from party.explain import HOPELESS, explain
 from party.farewell import error_from, farewell_for
-from party.frames import ALIGNMENT, FrameCheck, FrameError, Piece, closing, opening, split
-from party.outgoing import Attempt, Outgoing
+from party.frames import ALIGNMENT, FrameCheck, FrameError, Piece, closing, split
+from party.incoming import Incoming
+from party.outgoing import Outgoing, Send
 from party.spool import MEMORY, Spool
 from protocols.channel import Message
-from protos.party_pb2 import Farewell
+from protocols.wire import size_of
+from protos.party_pb2 import Farewell, Parting, SessionRef
 
-METHOD = "/coterie.v1.Peers/Deliver"
-ACCEPTED = "coterie-accepted"
+COLLECT = "/coterie.v1.Peers/Collect"
+PART = "/coterie.v1.Peers/Part"
 FAREWELL = "coterie-farewell-bin"
 _RETRIED = {  # while the peer starts, or has not yet been told of the job
     grpc.StatusCode.UNAVAILABLE,
@@ -41,6 +46,10 @@ _RETRIED = {  # while the peer starts, or has not yet been told of the job
     grpc.StatusCode.RESOURCE_EXHAUSTED,
 }
 _IN_VAIN = _RETRIED | {grpc.StatusCode.CANCELLED}  # the latter by the timer, at the deadline
+# Bytes sent without a look at what comes in, after which the peers' streams are read elsewhere: a
+# peer that sends as much at the same time would wait, because gRPC buffers little more than this.
+_AHEAD = 1 << 15
+_GRACE = 1.0  # seconds for a farewell to arrive from a peer that has closed the other connection
 
 
 @dataclass(frozen=True)
@@ -51,22 +60,11 @@ class Heartbeat:
     deadline: float = 10.0
 
 
-class _Incoming:
-    """What one peer sends."""
-
-    def __init__(self, check: FrameCheck, spool: Spool[Piece], now: float) -> None:
-        self.check = check
-        self.spool = spool
-        self.heard = now
-        self.opened = False
-        self.finished = False  # the peer has said a farewell without an error
-
-
 class Session:
     """This party's end of one session: a `Transport`, from the moment the job is accepted.
 
-    `start` opens the streams to the peers; until then only their frames are taken in. `finish`
-    ends it well, `fail` with an error; `close` gives back what it holds.
+    From the beginning peers may open their streams; from `start` on they hear something.
+    `finish` ends it well, `fail` with an error; `close` gives back what it holds.
     """
 
     def __init__(
@@ -91,12 +89,14 @@ class Session:
         self._clock = clock
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._channels: list[grpc.Channel] = []
+        self._started = False
         self._done = False
+        self._ahead = 0  # bytes sent since the last look at what comes in
+        self._accepted: set[str] = set()  # peers that have opened their stream
         spool_memory = min(MEMORY, memory // (4 * max(1, len(self.peers))))
         self._incoming = {
-            peer: _Incoming(
-                FrameCheck(session, memory), Spool(spool_folder, split, spool_memory), clock()
+            peer: Incoming(
+                FrameCheck(session, memory), Spool(spool_folder, split, spool_memory), clock
             )
             for peer in self.peers
         }
@@ -105,14 +105,23 @@ class Session:
     # What a protocol uses.
 
     def transmit(self, peer: str, message: Message) -> None:
-        link = self._outgoing[peer]
         self.step = message.step
-        link.put(message)
+        self._ahead += size_of(message.body)
+        if self._ahead > _AHEAD:
+            self._look_away()
+        self._outgoing[peer].put(message)
         if self.error:
             raise self._raised()
 
+    def _look_away(self) -> None:
+        """Has what the peers send read by others than this thread."""
+        self._ahead = 0
+        for link in self._incoming.values():
+            link.give_back()
+
     def receive(self, peer: str) -> Message:
         link = self._incoming[peer]
+        self._ahead = 0
         chunk, header = self._next_frame(peer, link)
         body = chunk if len(chunk) == header.size and _aligned(chunk) else None
         if body is None:
@@ -128,11 +137,11 @@ class Session:
             body = whole.data
         return Message(header.session, header.step, header.sequence, [body])
 
-    def _next_frame(self, peer: str, link: _Incoming) -> Piece:
+    def _next_frame(self, peer: str, link: Incoming) -> Piece:
         frame = None
         if not self.error:
             try:
-                frame = link.spool.get()
+                frame = link.read()
             except OSError as error:
                 self.fail(EnvironmentFaultError(f"spool of {peer}: {error.strerror}"))
         if self.error:
@@ -150,43 +159,41 @@ class Session:
             return type(error)(*error.args)
         return CoterieError(f"the session has ended: {type(error).__name__}")
 
-    # What the server that received a stream uses.
+    # What the server that is called by a peer uses.
 
-    def accept(self, peer: str) -> None:
-        """A stream of this peer is opened; raises `FrameError` if there may be none."""
-        link = self._incoming.get(peer)
-        if link is None:
-            raise FrameError("is no party of this session")
+    def accept(self, peer: str) -> bool:
+        """This peer opens its stream: its first."""
         with self._lock:
-            if link.opened:
-                raise FrameError("opened a second stream in this session")
-            link.opened = True
-            link.heard = self._clock()
+            first = peer not in self._accepted
+            self._accepted.add(peer)
+        return first
 
-    def take(self, peer: str, frame: bytes) -> bool:
-        """Takes in one frame; False after the farewell. Raises `FrameError`."""
-        link = self._incoming[peer]
-        link.heard = self._clock()
-        taken = link.check.admit(frame)
-        if taken is None:
-            return True
-        if isinstance(taken, Farewell):
-            if taken.failed:
-                self.fail(error_from(taken, peer, (self.me, *self.peers)))
-            link.finished = True
-            link.spool.wake()
-            return False
-        if not self._done and not self.error:
-            try:
-                link.spool.put(frame, taken)
-            except OSError as error:
-                self.fail(EnvironmentFaultError(f"spool of {peer}: {error.strerror}"))
-        return True
+    def serve(self, peer: str, send: Send, context: grpc.ServicerContext) -> None:
+        """Keeps an accepted stream until it is over."""
+        out = self._outgoing[peer]
+        if not context.add_callback(out.hang_up):
+            out.hang_up()
+        out.keep(send, context.cancel)
+        if out.hung_up and not out.taken.is_set():
+            # It may have ended the session, and said so on the other connection.
+            until = time.monotonic() + _GRACE
+            link = self._incoming[peer]
+            while not (self.error or self._done or link.finished) and time.monotonic() < until:
+                time.sleep(0.02)
+            if link.finished:
+                out.taken.set()
+            else:
+                self.fail(PeerLostError(peer, "", "broke the connection"))
 
-    def broken(self, peer: str, reason: str) -> None:
-        """The stream of this peer ended without a farewell."""
-        if not self._incoming[peer].finished:
-            self.fail(PeerLostError(peer, "", reason))
+    def part(self, peer: str, farewell: Farewell) -> None:
+        """This peer wants nothing more: it has ended, or has everything."""
+        out = self._outgoing[peer]
+        if farewell.failed:
+            self.fail(error_from(farewell, peer, (self.me, *self.peers)))
+        elif out.said_farewell:
+            out.confirm()
+        else:
+            self.fail(PeerFaultError(peer, "", "has taken a farewell that was not said"))
 
     @property
     def last_words(self) -> Farewell | None:
@@ -197,24 +204,24 @@ class Session:
     # What the job's owner uses.
 
     def start(self, connect: Callable[[str], grpc.Channel]) -> None:
-        """Opens the streams to the peers. `connect` gives a channel to a named peer."""
+        """Opens the streams of the peers. `connect` gives a channel to a named peer."""
+        self._started = True
         now = self._clock()
         for peer, link in self._incoming.items():
             link.heard = max(link.heard, now)
-            threading.Thread(target=self._open, args=(peer, connect), daemon=True).start()
+            self._outgoing[peer].begin()
+            threading.Thread(target=self._collect, args=(peer, connect), daemon=True).start()
         threading.Thread(target=self._monitor, daemon=True).start()
 
     def finish(self) -> None:
         """Says farewell after the last message and waits until the peers have taken everything."""
-        for link in self._outgoing.values():
-            link.end(closing(Farewell()))
+        self._look_away()
+        for out in self._outgoing.values():
+            out.end(closing(Farewell()))
         for peer, out in self._outgoing.items():
             # The monitor ends this wait when the peer is lost before it has finished itself.
             deadline = self._clock() + self._heartbeat.deadline
-            before = out.sent
-            while not out.ended.wait(0.05) and not self.error:
-                if out.sent != before:
-                    before, deadline = out.sent, self._clock() + self._heartbeat.deadline
+            while not out.taken.wait(0.05) and not self.error:
                 if self._clock() > deadline:
                     if not self._incoming[peer].finished:
                         self.fail(PeerLostError(peer, "finish", "does not take the last messages"))
@@ -234,26 +241,29 @@ class Session:
         for out in self._outgoing.values():
             out.end_now(last)
         for incoming in self._incoming.values():
-            incoming.spool.wake()
+            incoming.stop()
         self._on_failure(error)
         return True
 
     def close(self, patience: float = 2.0) -> None:
-        """Waits a moment for farewells to arrive, then gives back connections and spools."""
+        """Waits a moment for farewells to go out, then gives back connections and spools.
+
+        After a good end, what slower peers still send is read, and not kept, until their farewells.
+        """
         deadline = self._clock() + patience
-        for out in self._outgoing.values():
-            out.ended.wait(max(0.0, deadline - self._clock()))
+        for peer, out in self._outgoing.items():
+            if self._started or peer in self._accepted:
+                out.ended.wait(max(0.0, deadline - self._clock()))
         self._stop.set()
         with self._lock:
-            self._done = True
+            well, self._done = self._done, True
         for out in self._outgoing.values():
             out.give_up()
-        with self._lock:
-            channels = list(self._channels)
-        for channel in channels:
-            channel.close()
         for incoming in self._incoming.values():
-            incoming.spool.clear()
+            incoming.stop()
+            if not well:
+                incoming.cancel()
+            incoming.clear()
 
     def _monitor(self) -> None:
         while not self._stop.wait(self._heartbeat.interval / 2):
@@ -266,60 +276,94 @@ class Session:
     def _silent(self, peer: str) -> PeerLostError:
         """The error of a peer that let the deadline pass."""
         heard = "sent no sign of life" if self._incoming[peer].opened else "was not heard of"
-        trouble = self._outgoing[peer].trouble
+        trouble = self._incoming[peer].trouble
         cause = f" (it cannot be reached: {trouble})" if trouble else ""
         return PeerLostError(peer, "", f"{heard} for {self._heartbeat.deadline:g} s{cause}")
 
-    def _open(self, peer: str, connect: Callable[[str], grpc.Channel]) -> None:
-        """Opens the stream to a peer, trying again until the deadline."""
+    def _collect(self, peer: str, connect: Callable[[str], grpc.Channel]) -> None:
+        """Keeps the stream of one peer, from opening it to its farewell."""
         out = self._outgoing[peer]
+        with contextlib.closing(connect(peer)) as channel:
+            well = self._open(peer, channel) and self._follow(peer)
+            words = self.last_words
+            if well or (words and peer not in self._accepted):
+                request = Parting(session=self.session, farewell=None if well else words)
+                seconds = self._heartbeat.deadline if well else _GRACE
+                with contextlib.suppress(grpc.RpcError):  # it has ended, too
+                    channel.unary_unary(PART)(request.SerializeToString(), timeout=seconds)
+        if peer not in self._accepted:
+            out.ended.set()
+
+    def _open(self, peer: str, channel: grpc.Channel) -> bool:
+        """Opens the stream of a peer, trying again until the deadline."""
+        link = self._incoming[peer]
         deadline = self._clock() + self._heartbeat.deadline
-        channel = connect(peer)
-        with self._lock:
-            self._channels.append(channel)
-        deliver = channel.stream_unary(METHOD)
+        collect = channel.unary_stream(COLLECT)
         while not self._stop.is_set():
-            attempt = Attempt()
-            call = deliver.future(out.frames(attempt, opening(self.session)))
+            call = collect(SessionRef(session=self.session).SerializeToString())
             timer = threading.Timer(max(0.1, deadline - self._clock()), call.cancel)
             timer.daemon = True
             timer.start()
-            accepted = any(key == ACCEPTED for key, _ in call.initial_metadata())
-            timer.cancel()
-            if accepted:
-                out.accepted, out.trouble = True, ""
-                attempt.accepted.set()
-                call.add_done_callback(lambda call: self._ended(peer, call))
-                return
-            attempt.over = True
-            code = call.code()  # waits for the end of the call
-            out.trouble = explain(call)
-            hopeless = code not in _RETRIED or out.trouble in HOPELESS
-            late = self._clock() >= deadline or code == grpc.StatusCode.CANCELLED
-            if late and code in _IN_VAIN and not self._incoming[peer].opened:
-                # Heard of in neither direction: said alike whether this or the monitor sees it first.
-                self.fail(self._silent(peer))
-            if hopeless or late:
-                self._ended(peer, call)
-                return
+            try:
+                link.begin(call)
+                link.trouble = ""
+                return True
+            except FrameError as error:
+                self.fail(PeerFaultError(peer, "", str(error)))
+                return False
+            except StopIteration:
+                self.fail(PeerLostError(peer, "", "closed the connection without a farewell"))
+                return False
+            except grpc.RpcError:
+                link.trouble = explain(call)
+            finally:
+                timer.cancel()
+            late = self._clock() >= deadline or call.code() == grpc.StatusCode.CANCELLED
+            if late and call.code() in _IN_VAIN:
+                self.fail(
+                    self._silent(peer)
+                )  # said alike whether this or the monitor sees it first
+            if late or call.code() not in _RETRIED or link.trouble in HOPELESS:
+                self._broken(peer, call)
+                return False
             self._stop.wait(0.1)
-        out.ended.set()
+        return False
 
-    def _ended(self, peer: str, call: Any) -> None:
-        """The stream to a peer is over: well, or not."""
-        out = self._outgoing[peer]
-        if call.code() != grpc.StatusCode.OK and not self._incoming[peer].finished:
-            words = dict(call.trailing_metadata() or ()).get(FAREWELL)
-            if words is not None:
-                self.fail(error_from(_farewell(words), peer, (self.me, *self.peers)))
-            elif out.accepted:
-                self.fail(PeerLostError(peer, "", f"broke the connection: {explain(call)}"))
-            elif call.code() == grpc.StatusCode.PERMISSION_DENIED:
-                self.fail(PeerLostError(peer, "", f"refuses this party: {explain(call)}"))
-            else:
-                self.fail(PeerLostError(peer, "", f"cannot be reached: {explain(call)}"))
-        out.ended.set()
-        out.give_up()
+    def _follow(self, peer: str) -> bool:
+        """Reads the stream of a peer to its end; whether that was a good one."""
+        link = self._incoming[peer]
+        while True:
+            try:
+                farewell = link.follow()
+                break
+            except OSError as error:
+                self.fail(EnvironmentFaultError(f"spool of {peer}: {error.strerror}"))
+            except FrameError as error:
+                self.fail(PeerFaultError(peer, "", str(error)))
+                return False
+            except StopIteration:
+                self.fail(PeerLostError(peer, "", "closed the connection without a farewell"))
+                return False
+            except grpc.RpcError as error:
+                self._broken(peer, error)
+                return False
+        if farewell.failed:
+            self.fail(error_from(farewell, peer, (self.me, *self.peers)))
+        link.finish()
+        return not farewell.failed
+
+    def _broken(self, peer: str, call: Any) -> None:
+        """The stream of a peer could not be opened, or has broken."""
+        words = dict(call.trailing_metadata() or ()).get(FAREWELL)
+        if words is not None:
+            self.fail(error_from(_farewell(words), peer, (self.me, *self.peers)))
+        elif self._incoming[peer].opened:
+            cause = "" if call.code() == grpc.StatusCode.CANCELLED else f": {explain(call)}"
+            self.fail(PeerLostError(peer, "", f"broke the connection{cause}"))
+        elif call.code() == grpc.StatusCode.PERMISSION_DENIED:
+            self.fail(PeerLostError(peer, "", f"refuses this party: {explain(call)}"))
+        else:
+            self.fail(PeerLostError(peer, "", f"cannot be reached: {explain(call)}"))
 
 
 def _aligned(chunk: memoryview) -> bool:

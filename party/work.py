@@ -80,7 +80,7 @@ class Worker:
         self._threads: dict[str, threading.Thread] = {}
 
     def expect(self, record: Record) -> None:
-        """From now on the job's peers may deliver, even before the job is started here."""
+        """From now on the job's peers may open their streams, even before the job is started here."""
         job = record.job
         assert job is not None  # noqa: S101
         at = job.party_names.index(self._config.name)
@@ -115,7 +115,7 @@ class Worker:
         if session is None or not session.fail(error):
             self._end(record, error)
         if session is not None and record.job_id not in self._threads:
-            session.close(0)
+            session.close(patience)
             self._peers.retire(session)
 
     def join(self, patience: float) -> None:

@@ -220,6 +220,20 @@ class Farewell(_message.Message):
     exit_code: int
     def __init__(self, failed: _Optional[bool] = ..., error: _Optional[str] = ..., step: _Optional[str] = ..., culprit: _Optional[str] = ..., exit_code: _Optional[int] = ...) -> None: ...
 
-class Delivered(_message.Message):
+class SessionRef(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    def __init__(self, session: _Optional[str] = ...) -> None: ...
+
+class Parting(_message.Message):
+    __slots__ = ("session", "farewell")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    FAREWELL_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    farewell: Farewell
+    def __init__(self, session: _Optional[str] = ..., farewell: _Optional[_Union[Farewell, _Mapping]] = ...) -> None: ...
+
+class Parted(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...

@@ -412,11 +412,11 @@ class Jobs:
 
 
 class PeersStub:
-    """What parties say to each other. One stream for each direction of each pair in a session.
-    The first frame of a stream has the session and is a heartbeat; the receiver answers it with the
-    initial metadata `coterie-accepted`, and the sender sends nothing else before it has that. The
-    last frame is a farewell. A receiver that refuses may give its own farewell, serialized, as the
-    trailing metadata `coterie-farewell-bin`.
+    """What parties say to each other. In a session every party collects from every peer what that peer
+    has for it: one stream for each direction of each pair, opened by whoever receives. It is silent
+    until the called party has started the job; then come a heartbeat, frames, and at last a farewell.
+    A party that has ended with an error answers with its farewell, serialized, as the trailing
+    metadata `coterie-farewell-bin`.
     """
 
     def __init__(self, channel):
@@ -425,23 +425,36 @@ class PeersStub:
         Args:
             channel: A grpc.Channel.
         """
-        self.Deliver = channel.stream_unary(
-                '/coterie.v1.Peers/Deliver',
-                request_serializer=protos_dot_party__pb2.Frame.SerializeToString,
-                response_deserializer=protos_dot_party__pb2.Delivered.FromString,
+        self.Collect = channel.unary_stream(
+                '/coterie.v1.Peers/Collect',
+                request_serializer=protos_dot_party__pb2.SessionRef.SerializeToString,
+                response_deserializer=protos_dot_party__pb2.Frame.FromString,
+                _registered_method=True)
+        self.Part = channel.unary_unary(
+                '/coterie.v1.Peers/Part',
+                request_serializer=protos_dot_party__pb2.Parting.SerializeToString,
+                response_deserializer=protos_dot_party__pb2.Parted.FromString,
                 _registered_method=True)
 
 
 class PeersServicer:
-    """What parties say to each other. One stream for each direction of each pair in a session.
-    The first frame of a stream has the session and is a heartbeat; the receiver answers it with the
-    initial metadata `coterie-accepted`, and the sender sends nothing else before it has that. The
-    last frame is a farewell. A receiver that refuses may give its own farewell, serialized, as the
-    trailing metadata `coterie-farewell-bin`.
+    """What parties say to each other. In a session every party collects from every peer what that peer
+    has for it: one stream for each direction of each pair, opened by whoever receives. It is silent
+    until the called party has started the job; then come a heartbeat, frames, and at last a farewell.
+    A party that has ended with an error answers with its farewell, serialized, as the trailing
+    metadata `coterie-farewell-bin`.
     """
 
-    def Deliver(self, request_iterator, context):
+    def Collect(self, request, context):
         """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Part(self, request, context):
+        """The caller wants nothing more: it has taken everything up to the farewell; or it has ended with
+        an error, and tells a peer that does not collect from it.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
@@ -449,10 +462,15 @@ class PeersServicer:
 
 def add_PeersServicer_to_server(servicer, server):
     rpc_method_handlers = {
-            'Deliver': grpc.stream_unary_rpc_method_handler(
-                    servicer.Deliver,
-                    request_deserializer=protos_dot_party__pb2.Frame.FromString,
-                    response_serializer=protos_dot_party__pb2.Delivered.SerializeToString,
+            'Collect': grpc.unary_stream_rpc_method_handler(
+                    servicer.Collect,
+                    request_deserializer=protos_dot_party__pb2.SessionRef.FromString,
+                    response_serializer=protos_dot_party__pb2.Frame.SerializeToString,
+            ),
+            'Part': grpc.unary_unary_rpc_method_handler(
+                    servicer.Part,
+                    request_deserializer=protos_dot_party__pb2.Parting.FromString,
+                    response_serializer=protos_dot_party__pb2.Parted.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -463,15 +481,15 @@ def add_PeersServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class Peers:
-    """What parties say to each other. One stream for each direction of each pair in a session.
-    The first frame of a stream has the session and is a heartbeat; the receiver answers it with the
-    initial metadata `coterie-accepted`, and the sender sends nothing else before it has that. The
-    last frame is a farewell. A receiver that refuses may give its own farewell, serialized, as the
-    trailing metadata `coterie-farewell-bin`.
+    """What parties say to each other. In a session every party collects from every peer what that peer
+    has for it: one stream for each direction of each pair, opened by whoever receives. It is silent
+    until the called party has started the job; then come a heartbeat, frames, and at last a farewell.
+    A party that has ended with an error answers with its farewell, serialized, as the trailing
+    metadata `coterie-farewell-bin`.
     """
 
     @staticmethod
-    def Deliver(request_iterator,
+    def Collect(request,
             target,
             options=(),
             channel_credentials=None,
@@ -481,12 +499,39 @@ class Peers:
             wait_for_ready=None,
             timeout=None,
             metadata=None):
-        return grpc.experimental.stream_unary(
-            request_iterator,
+        return grpc.experimental.unary_stream(
+            request,
             target,
-            '/coterie.v1.Peers/Deliver',
-            protos_dot_party__pb2.Frame.SerializeToString,
-            protos_dot_party__pb2.Delivered.FromString,
+            '/coterie.v1.Peers/Collect',
+            protos_dot_party__pb2.SessionRef.SerializeToString,
+            protos_dot_party__pb2.Frame.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Part(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/coterie.v1.Peers/Part',
+            protos_dot_party__pb2.Parting.SerializeToString,
+            protos_dot_party__pb2.Parted.FromString,
             options,
             channel_credentials,
             insecure,

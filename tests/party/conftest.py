@@ -1,6 +1,7 @@
 import pytest
 
 from tests.party.houses import Houses
+from tests.party.links import HASTY, GrpcNetwork
 
 
 @pytest.fixture
@@ -9,3 +10,19 @@ def houses(tmp_path):
     made = Houses(tmp_path)
     with made.stack:
         yield made
+
+
+@pytest.fixture
+def network(tmp_path):
+    """Three parties that know each other, in this process."""
+    made = GrpcNetwork(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def hasty(network):
+    """The network with a short deadline."""
+    for node in network.nodes.values():
+        node.heartbeat = HASTY
+    return network

@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from party.identity import load_identity
-from party.transport import METHOD
+from party.transport import COLLECT
 from protos import party_pb2 as pb
 from protos.party_pb2_grpc import JobsStub
 from tests.party.authority import Authority
@@ -235,7 +235,7 @@ def test_a_peer_outside_of_the_roster_may_not_deliver(houses):
         "bank", f"127.0.0.1:{houses.ports['bank']}"
     )
     with pytest.raises(grpc.RpcError) as caught:
-        channel.stream_unary(METHOD)(iter([b""]), timeout=60)
+        next(channel.unary_stream(COLLECT)(b"", timeout=60))
     assert status(caught) == (
         grpc.StatusCode.PERMISSION_DENIED,
         "'mallory' is not in the roster of bank",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from party.frames import CHUNK, FrameCheck, FrameError, closing, cut, opening, split
+from party.frames import CHUNK, HEARTBEAT, FrameCheck, FrameError, closing, cut, split
 from protocols.channel import Message
 from protos.party_pb2 import Farewell, Frame
 
@@ -79,7 +79,7 @@ def test_honest_frames_are_admitted(lengths):
     for length in lengths:
         pieces = [check.admit(frame) for frame in cut(message(bytes(length)))]
         assert sum(len(chunk) for chunk, _ in pieces) == length
-        assert check.admit(opening(SESSION)) is None
+        assert check.admit(HEARTBEAT) is None
     assert check.admit(closing(Farewell())) == Farewell()
 
 
