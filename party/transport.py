@@ -357,6 +357,8 @@ class Session:
         words = dict(call.trailing_metadata() or ()).get(FAREWELL)
         if words is not None:
             self.fail(error_from(_farewell(words), peer, (self.me, *self.peers)))
+        elif call.code() == grpc.StatusCode.RESOURCE_EXHAUSTED and self._incoming[peer].opened:
+            self.fail(PeerFaultError(peer, "", "sent a frame larger than any that is cut"))
         elif self._incoming[peer].opened:
             cause = "" if call.code() == grpc.StatusCode.CANCELLED else f": {explain(call)}"
             self.fail(PeerLostError(peer, "", f"broke the connection{cause}"))

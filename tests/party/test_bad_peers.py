@@ -81,6 +81,7 @@ FAULTS = {
     ),
     "an empty frame": ([b""], "empty frame"),
     "rubbish": ([b"\xff\xff"], "not a frame"),
+    "a frame of 5 MB": ([bytes(5 << 20)], "larger than any"),
     "a farewell in the middle of a message": (
         [frame(session=SESSION, size=5), closing(Farewell())],
         "in the middle",
