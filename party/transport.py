@@ -49,7 +49,7 @@ _IN_VAIN = _RETRIED | {grpc.StatusCode.CANCELLED}  # the latter by the timer, at
 # Bytes sent without a look at what comes in, after which the peers' streams are read elsewhere: a
 # peer that sends as much at the same time would wait, because gRPC buffers little more than this.
 _AHEAD = 1 << 15
-_GRACE = 1.0  # seconds for a farewell to arrive from a peer that has closed the other connection
+_TELLING = 1.0  # seconds for a call that tells a peer how the session has ended
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,8 @@ class Session:
             out.hang_up()
         out.keep(send, context.cancel)
         if out.hung_up and not out.taken.is_set():
-            # It may have ended the session, and said so on the other connection.
-            until = time.monotonic() + _GRACE
+            # It may have ended the session, and say so on the other connection, a little later.
+            until = time.monotonic() + self._heartbeat.deadline / 2
             link = self._incoming[peer]
             while not (self.error or self._done or link.finished) and time.monotonic() < until:
                 time.sleep(0.02)
@@ -288,7 +288,7 @@ class Session:
             words = self.last_words
             if well or (words and peer not in self._accepted):
                 request = Parting(session=self.session, farewell=None if well else words)
-                seconds = self._heartbeat.deadline if well else _GRACE
+                seconds = self._heartbeat.deadline if well else _TELLING
                 with contextlib.suppress(grpc.RpcError):  # it has ended, too
                     channel.unary_unary(PART)(request.SerializeToString(), timeout=seconds)
         if peer not in self._accepted:

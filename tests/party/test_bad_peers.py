@@ -23,13 +23,26 @@ def sender(network):
     made.end()
 
 
-@pytest.fixture
-def session(network, sender):
-    """The party b in a session with a and with c, which does not know of it."""
-    made = network.nodes["b"].session(SESSION, ("c", "a"))
+def started(network, sender, peers):
+    made = network.nodes["b"].session(SESSION, peers)
     identity = network.nodes["b"].identity
     ports = {"a": sender.port, "c": network.nodes["c"].port}
     made.start(lambda peer: identity.connect(peer, f"127.0.0.1:{ports[peer]}"))
+    return made
+
+
+@pytest.fixture
+def session(network, sender):
+    """The party b in a session with a and with c, which does not know of it."""
+    made = started(network, sender, ("c", "a"))
+    yield made
+    made.close(0)
+
+
+@pytest.fixture
+def session_of_two(network, sender):
+    """The party b in a session with a alone."""
+    made = started(network, sender, ("a",))
     yield made
     made.close(0)
 
@@ -133,18 +146,14 @@ def test_a_stream_that_opens_with_a_farewell_ends_the_session(session, sender):
     ends_with(session, PeerLostError, "a: stopped: no room")
 
 
-def test_a_peer_that_falls_silent_is_lost_after_the_deadline(hasty, sender):
-    node = hasty.nodes["b"]
-    session = node.session(SESSION, ("a",))
-    session.start(lambda peer: node.identity.connect(peer, f"127.0.0.1:{sender.port}"))
+def test_a_peer_that_falls_silent_is_lost_after_the_deadline(hasty, session_of_two, sender):
     sender.opened().send(*message())
-    channel = Channel(session, SESSION)
+    channel = Channel(session_of_two, SESSION)
     with channel.step("one"):
         channel.recv("a")
         with pytest.raises(PeerLostError, match=r"a: sent no sign of life for 2 s"):
             channel.recv("a")
     assert sender.told().culprit == "a"  # even the silent one is told
-    session.close(0)
 
 
 def test_a_text_of_a_peer_is_made_one_printable_line(session, sender):
@@ -234,23 +243,26 @@ def test_whoever_calls_a_session_that_has_failed_hears_why(session, receiver):
     assert (peer.farewell().culprit, peer.farewell().step) == ("c", "two")
 
 
-def test_a_peer_that_hangs_up_is_lost(session, receiver, sender):
-    sender.opened()  # it sends heartbeats, so to speak, but takes nothing more
+def test_a_peer_that_hangs_up_is_lost(hasty, session_of_two, receiver, sender):
+    sender.opened()
     peer = receiver()
     assert peer.next().heartbeat
     peer.call.cancel()
-    ends_with(session, PeerLostError, "broke the connection")
+    with pytest.raises(PeerLostError, match="a: broke the connection"):
+        session_of_two.receive("a")
 
 
-def test_a_peer_that_hangs_up_after_its_farewell_has_finished(session, receiver, sender):
+def test_a_peer_that_hangs_up_after_its_farewell_has_finished(
+    hasty, session_of_two, receiver, sender
+):
     peer = receiver()
     assert peer.next().heartbeat
     sender.opened().send(closing(Farewell()))
     assert not sender.told().failed
     peer.call.cancel()
     time.sleep(1.5)
-    assert session.error is None
-    session.transmit("a", Message(SESSION, "", 0, encode([5])))  # to nobody
+    assert session_of_two.error is None
+    session_of_two.transmit("a", Message(SESSION, "", 0, encode([5])))  # to nobody
 
 
 def test_whoever_sends_to_a_peer_that_takes_nothing_is_freed_when_the_session_ends(
