@@ -119,14 +119,14 @@ class Incoming:
         if isinstance(found, Farewell):
             return found
         if found is not None and not self._over:
+            with self._lock:
+                if self._wanted:  # this frame wakes the reader, which then has the stream
+                    self._lent = True
+                    self._returned.clear()
             self._spool.put(frame, found)
         return None
 
     def _wait_for_turn(self) -> None:
-        with self._lock:
-            if self._wanted and not self._over:
-                self._lent = True
-                self._returned.clear()
         while self._lent:
             visits = self._visits
             if not self._returned.wait(self._away):

@@ -114,6 +114,14 @@ def test_whoever_waits_reads_the_stream_itself(link):
     assert link.call.readers[before:] == [me] * 100
 
 
+def test_a_reader_that_waits_is_not_lent_the_stream_without_a_frame_that_wakes_it(link):
+    for number in range(20):
+        link.incoming.give_back()
+        sending = (HEARTBEAT, HEARTBEAT, *frames(number))
+        threading.Timer(0.02, link.call.send, sending).start()
+        assert number_of(link.incoming.read()) == number
+
+
 def test_a_reader_that_stays_away_loses_the_stream(tmp_path):
     link = Link(tmp_path, away=0.5)
     first, before = lend(link), len(link.call.readers)
