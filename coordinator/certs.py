@@ -30,7 +30,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from coordinator.checks import Check, failed, passed
+from coterie.checks import Check, failed, passed
 from coterie.errors import CertificateError, EnvironmentFaultError, ExpiredError, UsageError
 
 CA = "ca"

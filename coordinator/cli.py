@@ -153,8 +153,9 @@ def doctor(job: Path, identity: Path, as_json: bool) -> int:
     version; and whether its policy permits the job and its data fits it. Nothing is started.
     """
     from coordinator.doctor import examine
+    from coterie.checks import show
 
-    return _print_checks(examine(job, identity), as_json, width=12)
+    return show(examine(job, identity), as_json, width=12)
 
 
 @click.command()
@@ -234,32 +235,9 @@ def _print_issued(issued: Any, as_json: bool) -> None:
 def check(place: Path, as_json: bool) -> int:
     """Check a certificate, or all in a folder: expiry, key, permissions, chain."""
     from coordinator.certs import check_place
+    from coterie.checks import show
 
-    return _print_checks(check_place(place), as_json)
-
-
-def _echo_coloured(line: str) -> None:
-    """The first word in its colour; click leaves colours out where there is no terminal."""
-    colours = {"ok": "green", "warning": "yellow", "failed": "red"}
-    word = line.split()[0]
-    click.echo(click.style(word, fg=colours.get(word)) + line[len(word) :])
-
-
-def _print_checks(checks: Any, as_json: bool, width: int = 8) -> int:
-    from coordinator.checks import as_json as form
-    from coordinator.checks import summarise
-
-    seen = []
-
-    def keep() -> Any:
-        for item in checks:
-            seen.append(item)
-            yield item
-
-    code = summarise(keep(), (lambda line: None) if as_json else _echo_coloured, width)
-    if as_json:
-        click.echo(json.dumps(form(seen) | {"exit_code": code}))
-    return code
+    return show(check_place(place), as_json)
 
 
 # What stands after NAME belongs to the benchmark or experiment, also `--help`.

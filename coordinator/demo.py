@@ -25,7 +25,6 @@ from typing import Any
 
 from coordinator import population
 from coordinator.certs import create_authority, issue, load_identity
-from coordinator.checks import line
 from coordinator.doctor import examine
 from coordinator.drive import run_job
 from coordinator.interrupts import Check, never
@@ -34,6 +33,7 @@ from coordinator.probe import probe
 from coordinator.progress import Board
 from coordinator.results import make_result_folder
 from coordinator.verify import verify
+from coterie.checks import line
 from coterie.errors import EnvironmentFaultError, UnreachableError, UsageError
 from jobs.kinds import KINDS
 from jobs.model import Job, load_job

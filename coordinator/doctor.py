@@ -9,9 +9,9 @@ from pathlib import Path
 
 from coordinator import probe
 from coordinator.certs import Identity, check_certificate, load_identity
-from coordinator.checks import Check, failed, passed
 from coordinator.client import PartyClient
 from coterie import __version__
+from coterie.checks import Check, failed, passed
 from coterie.errors import (
     CoterieError,
     DataError,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from cryptography import x509
 
 from coordinator.certs import Identity, expiry_check
-from coordinator.checks import Check, failed, passed
+from coterie.checks import Check, failed, passed
 from coterie.errors import CertificateError, CoterieError, ExpiredError, UnreachableError
 
 _EXPIRED, _NOT_YET, _OTHER_NAME = 10, 9, 62  # OpenSSL's verification codes

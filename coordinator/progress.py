@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from coordinator.checks import printable
+from coterie.checks import printable
 
 _QUIET_SECONDS = 5.0
 _WIDEST = 28  # of a step's name, so that a line fits a narrow terminal

@@ -18,6 +18,7 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from coterie.checks import show
 from coterie.errors import (
     INTERRUPTED,
     CoterieError,
@@ -25,6 +26,7 @@ from coterie.errors import (
     UnreachableError,
     UsageError,
 )
+from party.check import examine
 from party.config import PartyConfig, load_party
 from party.explain import explain
 from party.journal import verify_audit
@@ -85,6 +87,18 @@ def serve(file: Path, as_json: bool) -> int:
         for number, handler in previous.items():
             signal.signal(number, handler)
     return INTERRUPTED if caught[0] == signal.SIGINT else 0
+
+
+@party.command()
+@click.argument("file", metavar="PARTY.yaml", type=click.Path(path_type=Path))
+@_JSON
+def check(file: Path, as_json: bool) -> int:
+    """Check a party file before serving it, one line a check.
+
+    The certificate, the state folder, whether the data has the columns that the policy names, rules
+    that contradict each other, and the peers' servers. A peer that does not answer is a warning.
+    """
+    return show(examine(file), as_json)
 
 
 @party.command()

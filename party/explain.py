@@ -16,6 +16,7 @@ HOPELESS = (
 _CAUSES = {  # what gRPC's text holds, and what that means
     "certificate has expired": HOPELESS[0],
     "CERTIFICATE_VERIFY_FAILED": HOPELESS[1],
+    "certificate signature failure": HOPELESS[1],  # of an authority with the name of the right one
     "Hostname Verification": HOPELESS[2],
     "alert certificate expired": "it says that this party's certificate has expired",
     "TLSV1_ALERT": "it does not accept this party's certificate",

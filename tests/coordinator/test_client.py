@@ -7,8 +7,8 @@ import grpc
 import pytest
 
 from coordinator import certs
-from coordinator.checks import Check, line
 from coordinator.client import PROPOSAL_BYTES, PartyClient
+from coterie.checks import Check, line
 from coterie.errors import PeerFaultError, PeerLostError, RefusedError, UnreachableError, UsageError
 from jobs.model import parse_job
 from protos import party_pb2 as pb

@@ -24,7 +24,7 @@ class Authority:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "test authority")])
         self.path = folder / f"{name}.crt"
-        certificate = self._sign(self._name, self._key.public_key(), None, 30, ca=True)
+        certificate = self._sign(self._name, self._key.public_key(), None, 90, ca=True)
         self.path.write_bytes(certificate.public_bytes(Encoding.PEM))
 
     def _sign(
@@ -51,7 +51,7 @@ class Authority:
         name: str,
         *,
         file: str | None = None,
-        days: float = 30,
+        days: float = 60,
         dns: str | None = None,
         start: float = -60,
     ) -> Path:

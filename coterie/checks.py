@@ -1,12 +1,16 @@
-"""A list of checks, one line each: what `coterie doctor` and `coterie certs check` print."""
+"""A list of checks, one line each: what `coterie doctor`, `party check` and `certs check` print."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
+
+import click
 
 State = Literal["ok", "warning", "failed"]
+_COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red"}
 
 
 @dataclass(frozen=True)
@@ -38,18 +42,19 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
 
 
-def summarise(checks: Iterable[Check], tell: Callable[[str], None], width: int = 8) -> int:
-    """Tells each check as it comes; returns the exit code of the first failed one, or 0."""
-    code = 0
+def show(checks: Iterable[Check], as_json: bool, width: int = 8) -> int:
+    """Prints each check as it comes, or all as JSON; returns the exit code of the first failed one.
+
+    The state is in its colour; click leaves colours out where there is no terminal.
+    """
+    seen = []
     for check in checks:
-        tell(line(check, width))
-        if check.state == "failed" and not code:
-            code = check.exit_code
+        seen.append(check)
+        if not as_json:
+            state, rest = check.state, line(check, width)[len(check.state) :]
+            click.echo(click.style(state, fg=_COLOURS[state]) + rest)
+    code = next((check.exit_code for check in seen if check.state == "failed"), 0)
+    if as_json:
+        found = {"ok": not code, "checks": [asdict(check) for check in seen], "exit_code": code}
+        click.echo(json.dumps(found))
     return code
-
-
-def as_json(checks: list[Check]) -> dict[str, Any]:
-    return {
-        "ok": all(check.state != "failed" for check in checks),
-        "checks": [asdict(check) for check in checks],
-    }

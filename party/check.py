@@ -1,0 +1,124 @@
+"""`coterie party check`: what a data steward wants to know before anyone proposes a job.
+
+Everything that one organisation can see by itself: its certificate, its state folder, whether its
+data has the columns that its policy names, rules that contradict each other, and its peers' servers.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from coterie.checks import Check, failed, passed
+from coterie.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
+from party.config import PartyConfig, Peer, load_party
+from party.explain import HOPELESS, explain
+
+_SECONDS = 5.0  # for a peer to answer
+_SOON = datetime.timedelta(days=30)
+
+
+def examine(file: Path) -> Iterator[Check]:
+    """One check after the other, as they are made."""
+    try:
+        config = load_party(file)
+    except CoterieError as error:
+        yield failed("file", "read", str(error), error.exit_code)
+        return
+    yield passed("file", "read", f"{file}: the party '{config.name}', listening on {config.listen}")
+    yield _certificate(config)
+    yield _state(config)
+    yield _data(config)
+    yield from _policy(config)
+    with ThreadPoolExecutor(max(1, len(config.peers))) as pool:
+        yield from pool.map(lambda peer: _peer(config, peer), config.peers.values())
+
+
+def _certificate(config: PartyConfig) -> Check:
+    """That it belongs to the key and the name, and is valid now, was checked when it was read."""
+    left = config.identity.expires - datetime.datetime.now(datetime.UTC)
+    detail = f"valid until {config.identity.expires:%Y-%m-%d} ({left.days} days)"
+    return Check("tls", "certificate", "warning" if left < _SOON else "ok", detail)
+
+
+def _state(config: PartyConfig) -> Check:
+    """Whether the folder is there and can be written to, or can be made. Nothing is made."""
+    place = config.state
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not place.is_dir():
+        reason = f"{place}: is not a folder"
+    elif not os.access(place, os.W_OK | os.X_OK):
+        reason = f"{place}: cannot be written to"
+    else:
+        will = "" if place == config.state else ", will be made"
+        return passed("state", "folder", f"{config.state}{will}")
+    return failed("state", "folder", reason, EnvironmentFaultError.exit_code)
+
+
+def _data(config: PartyConfig) -> Check:
+    policy = config.policy
+    columns = sorted(policy.use | policy.release | policy.raw)
+    try:
+        records = config.source.read(columns).num_rows
+    except CoterieError as error:
+        return failed("data", "columns", str(error), error.exit_code)
+    except MemoryError:
+        detail = f"{config.source}: not enough memory to read it"
+        return failed("data", "columns", detail, EnvironmentFaultError.exit_code)
+    listed = ", ".join(columns) or "no column, because the policy lists none"
+    return passed("data", "columns", f"{config.source}: {records:,} records with {listed}")
+
+
+def _policy(config: PartyConfig) -> Iterator[Check]:
+    policy = config.policy
+    empty = [
+        rule
+        for rule, listed in (
+            ("coordinators", policy.coordinators),
+            ("kinds", policy.kinds),
+            ("peers", policy.peers),
+            ("columns.use", policy.use),
+        )
+        if not listed
+    ]
+    if empty:
+        detail = f"every job is refused: nothing is listed in {', '.join(empty)}"
+        yield Check("policy", "permits", "warning", detail)
+    else:
+        kinds, who = ", ".join(sorted(policy.kinds)), ", ".join(sorted(policy.coordinators))
+        consent = "after the operator's consent" if policy.consent == "manual" else "at once"
+        yield passed("policy", "permits", f"{kinds} to {who}, {consent}")
+    for rule, names, other, allowed in (
+        ("peers", policy.peers, "the roster of peers", frozenset(config.peers)),
+        ("columns.release", policy.release, "columns.use", policy.use),
+        ("columns.raw", policy.raw, "columns.release", policy.release),
+    ):
+        stray = ", ".join(f"'{name}'" for name in sorted(names - allowed))
+        if stray:
+            detail = f"{rule} lists {stray}, and {other} does not: it permits nothing there"
+            yield failed("policy", rule, detail, UsageError.exit_code)
+
+
+def _peer(config: PartyConfig, peer: Peer) -> Check:
+    """A peer that does not answer may not run yet; one that is someone else never will."""
+    request = health_pb2.HealthCheckRequest(service="coterie.v1.Jobs")
+    channel = config.identity.connect(peer.name, peer.address, peer.pin)
+    try:
+        health_pb2_grpc.HealthStub(channel).Check(request, timeout=_SECONDS)
+    except grpc.RpcError as error:
+        reason = explain(error)
+        late = error.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+        detail = f"{peer.address}: {f'no answer in {_SECONDS:g} s' if late else reason}"
+        if reason in HOPELESS:
+            return failed("peer", peer.name, detail, CertificateError.exit_code)
+        return Check("peer", peer.name, "warning", detail)
+    finally:
+        channel.close()
+    return passed("peer", peer.name, f"{peer.address}: proves to be '{peer.name}' and serves")
