@@ -68,6 +68,11 @@ class FolderStore:
         with self._explained():
             self._path(name).unlink(missing_ok=True)
 
+    def clear(self) -> None:
+        with self._explained():
+            for path in self._folder.iterdir() if self._folder.exists() else ():
+                path.unlink()
+
     def close(self) -> None:
         """Gives the folder up, and removes it if nothing is left in it."""
         with _taking:

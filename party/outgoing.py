@@ -2,7 +2,7 @@
 
 The thread of the protocol hands its frames to gRPC itself: a message goes out without waking
 another thread. The server's thread that answers the peer's call keeps the stream: it sends a
-heartbeat when nothing else was sent for an interval, and the last words when the session fails.
+heartbeat at every interval, and the last words when the session fails.
 Before the stream is open, some short messages wait for it.
 """
 
@@ -34,7 +34,6 @@ class Outgoing:
         self._opened = threading.Event()  # or over
         self._over = threading.Event()
         self._last_words: bytes | None = None
-        self.sent = 0  # frames
         self.said_farewell = False
         self.hung_up = False  # the call has ended, for whatever reason
         self.taken = threading.Event()  # the peer has everything, or wants nothing more
@@ -63,7 +62,6 @@ class Outgoing:
                     return False
                 if self._send is not None:
                     self._send(frame)
-                    self.sent += 1
                     return True
                 if self._early_bytes + len(frame) <= _EARLY:
                     self._early.append(frame)
@@ -108,14 +106,12 @@ class Outgoing:
                 self._early.clear()
                 self._send = send
             self._opened.set()
-        before = 0
         while not self._over.wait(self._interval):
-            if self.sent == before and self._lock.acquire(blocking=False):
+            if self._lock.acquire(blocking=False):  # else a frame is on its way, which will do
                 try:
                     send(HEARTBEAT)
                 finally:
                     self._lock.release()
-            before = self.sent
         # A peer that takes nothing can hold up whoever sends to it for ever.
         if self._lock.acquire(timeout=_PATIENCE):
             try:

@@ -240,8 +240,10 @@ class Session:
         last = closing(farewell_for(error, self.me, self.step))
         for out in self._outgoing.values():
             out.end_now(last)
-        for incoming in self._incoming.values():
+        for peer, incoming in self._incoming.items():
             incoming.stop()
+            if peer not in self._accepted:
+                incoming.cancel()  # so that its keeper calls the peer
         self._on_failure(error)
         return True
 
@@ -308,11 +310,8 @@ class Session:
                 link.begin(call)
                 link.trouble = ""
                 return True
-            except FrameError as error:
-                self.fail(PeerFaultError(peer, "", str(error)))
-                return False
-            except StopIteration:
-                self.fail(PeerLostError(peer, "", "closed the connection without a farewell"))
+            except (FrameError, StopIteration) as error:
+                self._blame(peer, error)
                 return False
             except grpc.RpcError:
                 link.trouble = explain(call)
@@ -324,7 +323,7 @@ class Session:
                     self._silent(peer)
                 )  # said alike whether this or the monitor sees it first
             if late or call.code() not in _RETRIED or link.trouble in HOPELESS:
-                self._broken(peer, call)
+                self._blame(peer, call)
                 return False
             self._stop.wait(0.1)
         return False
@@ -338,34 +337,36 @@ class Session:
                 break
             except OSError as error:
                 self.fail(EnvironmentFaultError(f"spool of {peer}: {error.strerror}"))
-            except FrameError as error:
-                self.fail(PeerFaultError(peer, "", str(error)))
-                return False
-            except StopIteration:
-                self.fail(PeerLostError(peer, "", "closed the connection without a farewell"))
-                return False
-            except grpc.RpcError as error:
-                self._broken(peer, error)
+            except (FrameError, StopIteration, grpc.RpcError) as error:
+                self._blame(peer, error)
                 return False
         if farewell.failed:
             self.fail(error_from(farewell, peer, (self.me, *self.peers)))
         link.finish()
         return not farewell.failed
 
-    def _broken(self, peer: str, call: Any) -> None:
-        """The stream of a peer could not be opened, or has broken."""
+    def _blame(self, peer: str, found: Any) -> None:
+        """Ends the session for how the stream of a peer has ended, or could not be opened."""
+        if isinstance(found, FrameError):
+            self.fail(PeerFaultError(peer, "", str(found)))
+        elif isinstance(found, StopIteration):
+            self.fail(PeerLostError(peer, "", "closed the connection without a farewell"))
+        else:
+            self.fail(self._error_of(peer, found))
+
+    def _error_of(self, peer: str, call: Any) -> CoterieError:
         words = dict(call.trailing_metadata() or ()).get(FAREWELL)
         if words is not None:
-            self.fail(error_from(_farewell(words), peer, (self.me, *self.peers)))
-        elif call.code() == grpc.StatusCode.RESOURCE_EXHAUSTED and self._incoming[peer].opened:
-            self.fail(PeerFaultError(peer, "", "sent a frame larger than any that is cut"))
-        elif self._incoming[peer].opened:
-            cause = "" if call.code() == grpc.StatusCode.CANCELLED else f": {explain(call)}"
-            self.fail(PeerLostError(peer, "", f"broke the connection{cause}"))
-        elif call.code() == grpc.StatusCode.PERMISSION_DENIED:
-            self.fail(PeerLostError(peer, "", f"refuses this party: {explain(call)}"))
-        else:
-            self.fail(PeerLostError(peer, "", f"cannot be reached: {explain(call)}"))
+            return error_from(_farewell(words), peer, (self.me, *self.peers))
+        code, reason = call.code(), explain(call)
+        if not self._incoming[peer].opened:
+            refused = code == grpc.StatusCode.PERMISSION_DENIED
+            how = "refuses this party" if refused else "cannot be reached"
+            return PeerLostError(peer, "", f"{how}: {reason}")
+        if code == grpc.StatusCode.RESOURCE_EXHAUSTED:
+            return PeerFaultError(peer, "", "sent a frame larger than any that is cut")
+        cause = "" if code == grpc.StatusCode.CANCELLED else f": {reason}"
+        return PeerLostError(peer, "", f"broke the connection{cause}")
 
 
 def _aligned(chunk: memoryview) -> bool:

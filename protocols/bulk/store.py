@@ -21,6 +21,10 @@ class Store(Protocol):
 
     def remove(self, name: str) -> None: ...
 
+    def clear(self) -> None:
+        """Removes everything, whoever put it there."""
+        ...
+
 
 class MemoryStore:
     """Within this process: for tests, and for a party that has memory enough when its peer has not."""
@@ -40,3 +44,6 @@ class MemoryStore:
 
     def remove(self, name: str) -> None:
         self.values.pop(name, None)
+
+    def clear(self) -> None:
+        self.values.clear()

@@ -106,6 +106,8 @@ class Buckets:
         self._capacity = plan.capacity(me)
         self._store = store
         self._spilled = plan.buckets > 1
+        if not plan.finished:
+            store.clear()  # of an earlier run on other sets, or with other memory
         if self._spilled:
             self._mark = _fingerprint(identifiers)
             self._checkpoint(plan.finished)
@@ -118,8 +120,11 @@ class Buckets:
         self._store.replace("checkpoint", self._mark + plan.salt + numbers + sizes.encode())
 
     def _spill(self) -> None:
-        """Digests and rows, a block at a time, to the buckets that are still to do."""
-        for number in range(self._plan.finished, self._plan.buckets):
+        """Digests and rows, a block at a time, to the buckets that are still to do.
+
+        A run that fell may have left any of them behind, also of a bucket that it had finished.
+        """
+        for number in range(self._plan.buckets):
             self._store.remove(f"digests-{number}")
             self._store.remove(f"rows-{number}")
         for start in range(0, len(self._identifiers), _BLOCK):
@@ -156,7 +161,4 @@ class Buckets:
 
     def clear(self) -> None:
         """After the last bucket nothing is kept."""
-        if self._spilled:
-            self._store.remove("checkpoint")
-            for number in range(self._plan.buckets):
-                self._store.remove(f"common-{number}")
+        self._store.clear()

@@ -145,6 +145,18 @@ def test_a_store_keeps_replaces_and_forgets(tmp_path):
         store.read("../secret")
 
 
+def test_a_store_that_is_cleared_holds_nothing_more(tmp_path):
+    store = FolderStore(tmp_path / "job")
+    store.clear()
+    assert not (tmp_path / "job").exists()
+    store.append("rows-3", b"one")
+    (tmp_path / "job" / "new").write_bytes(b"of a run that fell while it wrote")
+    store.clear()
+    assert not list((tmp_path / "job").iterdir())
+    store.close()
+    assert not (tmp_path / "job").exists()
+
+
 def test_two_runs_of_one_job_at_a_time_do_not_share_a_folder(tmp_path):
     first, second = (FolderStore(tmp_path / "job", session) for session in ("one", "two"))
     first.append("rows-0", b"mine")

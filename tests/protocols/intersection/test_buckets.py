@@ -1,5 +1,7 @@
 """Sets larger than memory."""
 
+import contextlib
+
 import pytest
 from scipy.stats import binom
 
@@ -109,3 +111,57 @@ def test_other_data_or_another_partner_without_its_part_begins_anew(monkeypatch)
     with pytest.raises(KilledError):
         run(sets, protocol="ring", own=own, wrap=killed)
     check(sets, protocol="ring", own={NAMES[0]: own[NAMES[0]]})
+
+
+class FragileStore(MemoryStore):
+    """Falls, as the process might, just before its n-th change."""
+
+    def __init__(self, changes):
+        super().__init__()
+        self.left = changes
+
+    def _change(self):
+        if not self.left:
+            raise KilledError("fell")
+        self.left -= 1
+
+    def append(self, name, data):
+        self._change()
+        super().append(name, data)
+
+    def replace(self, name, data):
+        self._change()
+        super().replace(name, data)
+
+    def remove(self, name):
+        self._change()
+        super().remove(name)
+
+
+@pytest.mark.parametrize("changes", range(0, 40, 3))
+def test_a_run_that_fell_between_any_two_changes_is_resumed_and_leaves_nothing(
+    changes, monkeypatch
+):
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 3)
+    sets = drawn(2, 120, 9)
+    stores = {NAMES[0]: MemoryStore(), NAMES[1]: FragileStore(changes)}
+    own = {name: {"store": store} for name, store in stores.items()}
+    with contextlib.suppress(KilledError):
+        run(sets, protocol="ring", own=own)
+    stores[NAMES[1]].left = -1
+    check(sets, protocol="ring", own=own)
+    assert not any(store.values for store in stores.values())
+
+
+def test_what_an_earlier_run_with_less_memory_left_is_removed(monkeypatch):
+    sets = drawn(2, 120, 9)
+    stores = {NAMES[0]: MemoryStore(), NAMES[1]: FragileStore(12)}
+    own = {name: {"store": store} for name, store in stores.items()}
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 6)
+    with pytest.raises(KilledError):
+        run(sets, protocol="ring", own=own)
+    assert stores[NAMES[1]].values
+    stores[NAMES[1]].left = -1
+    monkeypatch.setattr(module, "buckets_for", lambda size, room: 1)
+    check([sets[0], [*sets[1][:-1], b"new"]], protocol="ring", own=own)
+    assert not any(store.values for store in stores.values())
