@@ -3,8 +3,10 @@
 Between two processes on this machine, with and without mTLS: a ping-pong of 64 bytes, and a stream
 of values of 1 MiB, drawn in turn from more of them than a processor's cache holds. Through the
 channel go arrays, which the receiver decodes. Through bare grpcio go bytes objects made beforehand,
-which the receiver only counts; and, as `grpcio_arrays`, arrays that are turned into bytes and back
-into arrays, which is the work of a program with arrays. In-memory channels run between two threads.
+which the receiver only counts; as `grpcio_arrays`, arrays that are turned into bytes and back into
+arrays, which is the work of a program with arrays; and, as `grpcio_collected`, the bytes the way the
+channel sends them: the receiver calls, and reads in the thread that waits. In-memory channels run
+between two threads.
 Rounds of both sides alternate. Rates are the best of a round, because other work on the machine only
 ever makes one slower; ratios are the median over rounds of the two rates that follow each other, with
 the middle half of them beside it, because such work lasts longer than a round.
@@ -92,6 +94,10 @@ class BareService(grpc.GenericRpcHandler):
         if details.method == "/bare/Arrays":
             return grpc.stream_unary_rpc_method_handler(
                 lambda chunks, context: str(sum(_array(c).nbytes for c in chunks)).encode()
+            )
+        if details.method == "/bare/Collect":
+            return grpc.unary_stream_rpc_method_handler(
+                lambda count, context: itertools.islice(itertools.cycle(chunks()), int(count))
             )
         if details.method == "/bare/Echo":
             return grpc.stream_stream_rpc_method_handler(lambda chunks, context: chunks)
@@ -183,6 +189,11 @@ def arrays() -> list[np.ndarray[Any, Any]]:
     return list(np.random.default_rng(0).integers(0, 256, (_DIFFERENT, _VALUE), np.uint8))
 
 
+@functools.cache
+def chunks() -> list[bytes]:
+    return [value.tobytes() for value in arrays()]
+
+
 def channel_stream(channel: Channel, count: int) -> float:
     values = itertools.cycle(arrays())
     channel.send("b", "count", count)
@@ -209,9 +220,16 @@ def bare_messages(wire: grpc.Channel, count: int) -> float:
 
 
 def bare_stream(wire: grpc.Channel, count: int) -> float:
-    chunks = itertools.cycle([value.tobytes() for value in arrays()])
+    sent = itertools.islice(itertools.cycle(chunks()), count)
     start = time.perf_counter()
-    if int(wire.stream_unary("/bare/Count")(itertools.islice(chunks, count))) != count * _VALUE:
+    if int(wire.stream_unary("/bare/Count")(sent)) != count * _VALUE:
+        raise AssertionError("bytes were lost")
+    return count * _VALUE / (time.perf_counter() - start) / 1e6
+
+
+def bare_collected(wire: grpc.Channel, count: int) -> float:
+    start = time.perf_counter()
+    if sum(map(len, wire.unary_stream("/bare/Collect")(str(count).encode()))) != count * _VALUE:
         raise AssertionError("bytes were lost")
     return count * _VALUE / (time.perf_counter() - start) / 1e6
 
@@ -262,6 +280,7 @@ def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) 
             "stream": lambda: channel_stream(channel, values),
             "bare_stream": lambda: bare_stream(wire, values),
             "bare_arrays": lambda: bare_arrays(wire, values),
+            "bare_collected": lambda: bare_collected(wire, values),
         },
     )
     channel.send("b", "stop")
@@ -316,11 +335,13 @@ def main(argv: list[str] | None = None) -> int:
                 "grpcio_messages_per_second": top["bare_messages"],
                 "grpcio_megabytes_per_second": top["bare_stream"],
                 "grpcio_arrays_megabytes_per_second": top["bare_arrays"],
+                "grpcio_collected_megabytes_per_second": top["bare_collected"],
             }
             for name, pair in {
                 "messages_ratio": ("messages", "bare_messages"),
                 "stream_ratio": ("stream", "bare_stream"),
                 "arrays_ratio": ("stream", "bare_arrays"),
+                "collected_ratio": ("stream", "bare_collected"),
             }.items():
                 report[label][name], report[label][f"{name}_quarters"] = ratio(found, *pair)
     print(json.dumps(report))

@@ -19,12 +19,13 @@ class FolderStore:
     """Values as files of a folder, which is made when something is first kept in it.
 
     A second store of the same folder, of the same job run twice at a time, gets one beside it, named after
-    its session, and resumes nothing.
+    its session. Nothing is resumed from that, and nothing stays in it.
     """
 
     def __init__(self, folder: Path, session: str = "") -> None:
         with _taking:
-            if folder in _taken:
+            self._passing = folder in _taken
+            if self._passing:
                 folder = folder.with_name(f"{folder.name}-{session}")
             _taken.add(folder)
         self._folder = folder
@@ -75,6 +76,9 @@ class FolderStore:
 
     def close(self) -> None:
         """Gives the folder up, and removes it if nothing is left in it."""
+        if self._passing:
+            with contextlib.suppress(EnvironmentFaultError):
+                self.clear()
         with _taking:
             _taken.discard(self._folder)
         for folder in (self._folder, self._folder.parent):

@@ -165,6 +165,7 @@ def test_two_runs_of_one_job_at_a_time_do_not_share_a_folder(tmp_path):
     assert first.read("rows-0") == b"mine"
     for store in (first, second):
         store.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["job"]  # nobody resumes the other
     again = FolderStore(tmp_path / "job", "three")
     assert again.read("rows-0") == b"mine"
     again.close()
