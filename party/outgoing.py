@@ -15,7 +15,6 @@ from party.frames import HEARTBEAT, cut
 from protocols.channel import Message
 
 _EARLY = 1 << 20  # bytes that wait for a stream to be opened
-_PATIENCE = 1.0  # seconds that last words wait for a frame that is being sent
 
 Send = Callable[[bytes | None], None]  # None ends the stream; returns when gRPC has taken it
 
@@ -23,8 +22,9 @@ Send = Callable[[bytes | None], None]  # None ends the stream; returns when gRPC
 class Outgoing:
     """The stream to one peer, from before it is opened until it is over."""
 
-    def __init__(self, interval: float) -> None:
+    def __init__(self, interval: float, clock: Callable[[], float]) -> None:
         self._interval = interval
+        self._clock = clock
         self._lock = threading.Lock()  # of whoever sends, for one frame
         self._send: Send | None = None
         self._cancel: Callable[[], object] = lambda: None
@@ -34,6 +34,7 @@ class Outgoing:
         self._opened = threading.Event()  # or over
         self._over = threading.Event()
         self._last_words: bytes | None = None
+        self.sending_since: float | None = None  # when the frame that is being sent was begun
         self.said_farewell = False
         self.hung_up = False  # the call has ended, for whatever reason
         self.taken = threading.Event()  # the peer has everything, or wants nothing more
@@ -61,13 +62,19 @@ class Outgoing:
                 if self._over.is_set():
                     return False
                 if self._send is not None:
-                    self._send(frame)
+                    self._timed(self._send, frame)
                     return True
                 if self._early_bytes + len(frame) <= _EARLY:
                     self._early.append(frame)
                     self._early_bytes += len(frame)
                     return True
             self._opened.wait()
+
+    def _timed(self, send: Send, frame: bytes | None) -> None:
+        """Sends, with the lock held. A peer that takes nothing makes this last for ever."""
+        self.sending_since = self._clock()
+        send(frame)
+        self.sending_since = None
 
     def end_now(self, farewell: bytes) -> None:
         """The farewell goes out instead of what waits."""
@@ -102,24 +109,18 @@ class Outgoing:
         if not self._over.is_set():
             with self._lock:
                 for frame in (HEARTBEAT, *self._early):
-                    send(frame)
+                    self._timed(send, frame)
                 self._early.clear()
                 self._send = send
             self._opened.set()
         while not self._over.wait(self._interval):
             if self._lock.acquire(blocking=False):  # else a frame is on its way, which will do
                 try:
-                    send(HEARTBEAT)
+                    self._timed(send, HEARTBEAT)
                 finally:
                     self._lock.release()
-        # A peer that takes nothing can hold up whoever sends to it for ever.
-        if self._lock.acquire(timeout=_PATIENCE):
-            try:
-                if self._last_words is not None:
-                    send(self._last_words)
-                send(None)
-            finally:
-                self._lock.release()
-        else:
-            cancel()
+        with self._lock:
+            if self._last_words is not None:
+                self._timed(send, self._last_words)
+            self._timed(send, None)
         self.ended.set()

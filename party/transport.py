@@ -3,7 +3,8 @@
 A session has two streams for each peer: one that this party opened and reads (`party.incoming`), one
 that the peer opened and this party sends on (`party.outgoing`, handed over by `party.peers`). Whoever
 receives opens the stream: gRPC then lets the very threads that send and receive do so, without
-others in between. A monitor ends the session when a peer has not been heard of for the deadline.
+others in between. A monitor ends the session when a peer was not heard of, or took nothing, for the
+deadline.
 
 A session ends once, for one reason. When that is an error, the party says farewell to all peers
 with the name of the culprit, so that all of them end with that name, and whoever waits in
@@ -49,6 +50,7 @@ _IN_VAIN = _RETRIED | {grpc.StatusCode.CANCELLED}  # the latter by the timer, at
 # Bytes sent without a look at what comes in, after which the peers' streams are read elsewhere: a
 # peer that sends as much at the same time would wait, because gRPC buffers little more than this.
 _AHEAD = 1 << 15
+_LAST_WORDS = 1.0  # seconds that a peer has to take a frame once the session has failed
 _TELLING = 1.0  # seconds for a call that tells a peer how the session has ended
 
 
@@ -100,7 +102,7 @@ class Session:
             )
             for peer in self.peers
         }
-        self._outgoing = {peer: Outgoing(heartbeat.interval) for peer in self.peers}
+        self._outgoing = {peer: Outgoing(heartbeat.interval, clock) for peer in self.peers}
 
     # What a protocol uses.
 
@@ -271,9 +273,14 @@ class Session:
         while not self._stop.wait(self._heartbeat.interval / 2):
             now = self._clock()
             for peer, link in self._incoming.items():
-                silent = now - link.heard
-                if silent > self._heartbeat.deadline and not link.finished:
+                if now - link.heard > self._heartbeat.deadline and not link.finished:
                     self.fail(self._silent(peer))
+                out = self._outgoing[peer]
+                since, patience = out.sending_since, self._heartbeat.deadline
+                if since is not None and now - since > (_LAST_WORDS if self.error else patience):
+                    # Whatever else a peer does, it takes in what is sent to it.
+                    self.fail(PeerLostError(peer, "", f"took nothing for {patience:g} s"))
+                    out.give_up()
 
     def _silent(self, peer: str) -> PeerLostError:
         """The error of a peer that let the deadline pass."""

@@ -265,11 +265,8 @@ def test_a_peer_that_hangs_up_after_its_farewell_has_finished(
     session_of_two.transmit("a", Message(SESSION, "", 0, encode([5])))  # to nobody
 
 
-def test_whoever_sends_to_a_peer_that_takes_nothing_is_freed_when_the_session_ends(
-    session, receiver
-):
-    peer = receiver()
-    assert peer.next().heartbeat
+def flooding(session):
+    """A thread that sends to a without end, and the errors it ends with."""
     outcome = []
 
     def flood():
@@ -280,10 +277,33 @@ def test_whoever_sends_to_a_peer_that_takes_nothing_is_freed_when_the_session_en
         except PeerLostError as error:
             outcome.append(error)
 
-    flooding = threading.Thread(target=flood, daemon=True)
-    flooding.start()
-    flooding.join(1)
-    assert flooding.is_alive()  # it waits for gRPC
+    thread = threading.Thread(target=flood, daemon=True)
+    thread.start()
+    return thread, outcome
+
+
+def test_whoever_sends_to_a_peer_that_takes_nothing_is_freed_when_the_session_ends(
+    session, receiver
+):
+    peer = receiver()
+    assert peer.next().heartbeat
+    thread, outcome = flooding(session)
+    thread.join(1)
+    assert thread.is_alive()  # it waits for gRPC
     session.fail(PeerLostError("c", "", "went silent"))
-    flooding.join(30)
+    thread.join(30)
     assert [error.peer for error in outcome] == ["c"]
+
+
+def test_a_peer_that_lives_but_takes_nothing_is_lost_after_the_deadline(
+    hasty, session_of_two, receiver, sender
+):
+    peer = receiver()
+    assert peer.next().heartbeat
+    thread, outcome = flooding(session_of_two)
+    for _ in range(300):
+        sender.send(HEARTBEAT)
+        thread.join(0.1)
+        if not thread.is_alive():
+            break
+    assert [str(error) for error in outcome] == ["a: took nothing for 2 s"]
