@@ -38,7 +38,7 @@ def _party(
     import grpc
 
     from party.config import Heartbeat
-    from party.identity import caller_of, load_identity
+    from party.identity import SERVER_OPTIONS, caller_of, load_identity
     from party.peers import PeerService
     from party.transport import Session
 
@@ -47,7 +47,8 @@ def _party(
         me, home / me / f"{me}.crt", home / me / f"{me}.key", home / me / "ca.crt"
     )
     service = PeerService(me, lambda context: caller_of(context).name)
-    server = grpc.server(futures.ThreadPoolExecutor(2 * len(names) + 4))
+    pool = futures.ThreadPoolExecutor(2 * len(names) + 4)
+    server = grpc.server(pool, options=SERVER_OPTIONS)
     server.add_generic_rpc_handlers((service,))
     server.add_secure_port(f"127.0.0.1:{ports[index]}", identity.server_credentials())
     server.start()

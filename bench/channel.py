@@ -39,7 +39,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from party.identity import CHANNEL_OPTIONS, Identity, load_identity
+from party.identity import CHANNEL_OPTIONS, SERVER_OPTIONS, Identity, load_identity
 from party.peers import PeerService
 from party.spool import keep_memory_together
 from party.transport import Heartbeat, Session
@@ -120,7 +120,7 @@ class End:
             else None
         )
         self.peers = PeerService(me, lambda context: self.other)
-        self.server = grpc.server(futures.ThreadPoolExecutor(16))
+        self.server = grpc.server(futures.ThreadPoolExecutor(16), options=SERVER_OPTIONS)
         self.server.add_generic_rpc_handlers((self.peers, BareService()))
         if self._identity:
             credentials = self._identity.server_credentials()

@@ -31,6 +31,10 @@ CHANNEL_OPTIONS = (
     ("grpc.max_reconnect_backoff_ms", 1000),
 )
 
+# What a party may have handed to gRPC before it waits for a peer to take it: the next frame is made
+# while the last one is encrypted.
+SERVER_OPTIONS = (("grpc.http2.write_buffer_size", 2 << 20),)
+
 
 @dataclass(frozen=True)
 class Pin:

@@ -16,7 +16,7 @@ from grpc_reflection.v1alpha import reflection
 
 from coterie.errors import EnvironmentFaultError, PeerLostError, RefusedError
 from party.config import PartyConfig
-from party.identity import Caller, caller_of
+from party.identity import SERVER_OPTIONS, Caller, caller_of
 from party.journal import AuditLog
 from party.peers import PeerService
 from party.records import Book
@@ -29,6 +29,7 @@ log = logging.getLogger("coterie.party")
 SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")
 _THREADS = 1024  # one for each stream that is open; made when they are needed
 _OPTIONS = (
+    *SERVER_OPTIONS,
     ("grpc.so_reuseport", 0),  # a port in use is an error
     ("grpc.max_receive_message_length", 64 << 20),  # a proposal with its taxonomies
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import grpc
 
-from party.identity import caller_of
+from party.identity import SERVER_OPTIONS, caller_of
 from party.peers import PeerService
 from party.transport import Heartbeat, Session
 from tests.party.authority import Authority
@@ -28,7 +28,7 @@ class Node:
         self.heartbeat = heartbeat
         self.identity = authority.identity(name)
         self.service = PeerService(name, lambda context: caller_of(context).name)
-        self.server = grpc.server(futures.ThreadPoolExecutor(64))
+        self.server = grpc.server(futures.ThreadPoolExecutor(64), options=SERVER_OPTIONS)
         self.server.add_generic_rpc_handlers((self.service,))
         self.port = self.server.add_secure_port("127.0.0.1:0", self.identity.server_credentials())
         self.server.start()
