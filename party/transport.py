@@ -199,7 +199,7 @@ class Session:
 
     @property
     def last_words(self) -> Farewell | None:
-        """What whoever still sends is answered, once the session has failed."""
+        """What whoever calls is answered, once the session has failed."""
         error = self.error
         return farewell_for(error, self.me, self.step) if error else None
 
