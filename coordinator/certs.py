@@ -30,11 +30,10 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from coterie.checks import Check, failed, passed
+from coterie.checks import Check, failed, passed, validity
 from coterie.errors import CertificateError, EnvironmentFaultError, ExpiredError, UsageError
 
 CA = "ca"
-SOON = timedelta(days=30)
 _BACKDATED = timedelta(minutes=5)  # a peer's clock may be a little behind
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -215,8 +214,7 @@ def expiry_check(subject: str, certificate: x509.Certificate) -> Check:
         return failed(subject, "expiry", f"expired on {end:%Y-%m-%d}", expired)
     if now < start:
         return failed(subject, "expiry", f"is valid only from {start:%Y-%m-%d %H:%M} UTC", expired)
-    detail = f"valid until {end:%Y-%m-%d} ({(end - now).days} days)"
-    return Check(subject, "expiry", "warning" if end - now < SOON else "ok", detail)
+    return validity(subject, "expiry", end, now)
 
 
 def _permissions_check(subject: str, key_path: Path) -> Check:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from typing import Literal
 
 import click
 
 State = Literal["ok", "warning", "failed"]
+_SOON = timedelta(days=30)
 _COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red"}
 
 
@@ -30,6 +32,12 @@ def passed(subject: str, name: str, detail: str) -> Check:
 
 def failed(subject: str, name: str, detail: str, exit_code: int) -> Check:
     return Check(subject, name, "failed", detail, exit_code)
+
+
+def validity(subject: str, name: str, end: datetime, now: datetime) -> Check:
+    """Of a certificate that is valid now: a warning when it will not be for long."""
+    detail = f"valid until {end:%Y-%m-%d} ({(end - now).days} days)"
+    return Check(subject, name, "warning" if end - now < _SOON else "ok", detail)
 
 
 def line(check: Check, width: int) -> str:

@@ -6,22 +6,21 @@ data has the columns that its policy names, rules that contradict each other, an
 
 from __future__ import annotations
 
-import datetime
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from coterie.checks import Check, failed, passed
+from coterie.checks import Check, failed, passed, validity
 from coterie.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
 from party.config import PartyConfig, Peer, load_party
 from party.explain import HOPELESS, explain
 
 _SECONDS = 5.0  # for a peer to answer
-_SOON = datetime.timedelta(days=30)
 
 
 def examine(file: Path) -> Iterator[Check]:
@@ -42,9 +41,7 @@ def examine(file: Path) -> Iterator[Check]:
 
 def _certificate(config: PartyConfig) -> Check:
     """That it belongs to the key and the name, and is valid now, was checked when it was read."""
-    left = config.identity.expires - datetime.datetime.now(datetime.UTC)
-    detail = f"valid until {config.identity.expires:%Y-%m-%d} ({left.days} days)"
-    return Check("tls", "certificate", "warning" if left < _SOON else "ok", detail)
+    return validity("tls", "certificate", config.identity.expires, datetime.now(UTC))
 
 
 def _state(config: PartyConfig) -> Check:

@@ -42,18 +42,13 @@ def closing(farewell: Farewell) -> bytes:
     return bytes(Frame(farewell=farewell).SerializeToString())
 
 
-def frame_count(size: int) -> int:
-    """How many frames a body of this size is cut into."""
-    return max(1, -(-(size - _SLACK) // CHUNK))
-
-
 def cut(message: Message) -> Iterator[bytes]:
     """The frames of one message. Nothing refers to the message's buffers afterwards."""
     size = size_of(message.body)
     header = Frame(
         session=message.session, step=message.step, sequence=message.sequence, size=size
     ).SerializeToString()
-    count = frame_count(size)
+    count = max(1, -(-(size - _SLACK) // CHUNK))
     length = -(-size // count)  # equal parts: no frame is wasted on a few last bytes
     pieces: list[Buffer] = []
     room = min(length, size)

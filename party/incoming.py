@@ -2,10 +2,10 @@
 
 A party must take in what its peers send also while it computes or sends itself: parties that all
 send before they receive would wait for each other. So every stream has a thread, the keeper, that
-reads it into a spool. But a message that goes from one thread to another costs a protocol of many
-short rounds as much again as the network. So the keeper lends the stream to the reader, the
-protocol's thread, when it finds it waiting; and takes it back when the reader sends much, or has
-not been back for a while. Exactly one of them reads at any time.
+reads it into a spool. But a message that goes from one thread to another takes a third longer on
+this way, which a protocol of many short rounds pays every time. So the keeper lends the stream to the
+reader, the protocol's thread, when it finds it waiting; and takes it back when the reader sends much,
+or has not been back for a while. Exactly one of them reads at any time.
 
 Whatever is not data the reader leaves to the keeper: the end of a stream is handled in one place.
 """
@@ -43,7 +43,7 @@ class Incoming:
         self._clock = clock
         self._away = away
         self._call: Any = None
-        self._lock = threading.Lock()  # of the next five
+        self._lock = threading.Lock()  # whoever decides by the next five holds it
         self._lent = False  # the reader may read the stream
         self._inside = False  # it does
         self._wanted = False  # it waits at the spool
