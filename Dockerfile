@@ -7,14 +7,19 @@ COPY pyproject.toml ./
 RUN python -c "import tomllib; print('\n'.join(tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']))" > requirements.txt \
  && /opt/coterie/bin/pip install --no-cache-dir --quiet -r requirements.txt
 COPY README.md LICENSE ./
-COPY coterie coterie
+# The rooms, and `coterie`, whose links make them one package.
+COPY base base
 COPY protos protos
-COPY protocols protocols
 COPY anonymity anonymity
+COPY protocols protocols
+COPY trust trust
+COPY transport transport
 COPY jobs jobs
 COPY party party
 COPY coordinator coordinator
+COPY experiments experiments
 COPY bench bench
+COPY coterie coterie
 RUN /opt/coterie/bin/pip install --no-cache-dir --quiet --no-deps .
 
 FROM python:3.11-slim-bookworm

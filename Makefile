@@ -29,7 +29,7 @@ test: $(STAMP) lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not compose"
 
 protos: $(STAMP)
-	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. protos/*.proto
+	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. coterie/protos/*.proto
 
 compose-test: $(STAMP)
 	$(BIN)/python -m pytest -m compose tests/compose

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from coordinator.ports import free_ports
+from coterie.coordinator.demo.ports import free_ports
 
 _COUNT = "COTERIE_BENCH_MPYC"
 PATIENCE = 900  # seconds

@@ -14,8 +14,8 @@ from concurrent import futures
 from pathlib import Path
 from typing import Any
 
-from coordinator.ports import free_ports
-from protocols.channel import Channel
+from coterie.coordinator.demo.ports import free_ports
+from coterie.protocols.messaging.channel import Channel
 
 
 def _guarded(*arguments: Any) -> None:
@@ -37,10 +37,10 @@ def _party(
 ) -> None:
     import grpc
 
-    from party.config import Heartbeat
-    from party.identity import SERVER_OPTIONS, caller_of, load_identity
-    from party.peers import PeerService
-    from party.transport import Session
+    from coterie.party.config import Heartbeat
+    from coterie.transport.peers import PeerService
+    from coterie.transport.session import Session
+    from coterie.trust.identity import SERVER_OPTIONS, caller_of, load_identity
 
     me, home = names[index], Path(folder)
     identity = load_identity(
@@ -79,7 +79,7 @@ def _party(
 
 def run(place: str, arguments: Sequence[Any]) -> list[Any]:
     """Runs `module:function`, as function(channel, names, argument), at every party."""
-    from coordinator.certs import create_authority, issue
+    from coterie.trust.certificates import create_authority, issue
 
     names = [f"p{i}" for i in range(len(arguments))]
     ports = free_ports(len(names))

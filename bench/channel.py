@@ -39,12 +39,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from party.identity import CHANNEL_OPTIONS, SERVER_OPTIONS, Identity, load_identity
-from party.peers import PeerService
-from party.spool import keep_memory_together
-from party.transport import Heartbeat, Session
-from protocols.channel import Channel
-from protocols.memory import MemoryNetwork
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.memory import MemoryNetwork
+from coterie.transport.peers import PeerService
+from coterie.transport.session import Heartbeat, Session
+from coterie.transport.spool import keep_memory_together
+from coterie.trust.identity import CHANNEL_OPTIONS, SERVER_OPTIONS, Identity, load_identity
 
 _VALUE = 1 << 20
 _DIFFERENT = 64  # values

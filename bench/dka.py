@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from anonymity.columns import continuous_column
-from anonymity.datafly import Ladder, ladder
-from protocols.integration.dka import Outcome, dka
-from protocols.memory import run_parties
-from protocols.randomness import Random
+from coterie.anonymity.algorithms.datafly import Ladder, ladder
+from coterie.anonymity.table.columns import continuous_column
+from coterie.protocols.integration.dka import Outcome, dka
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.primitives.randomness import Random
 
 
 def growth(sizes: Sequence[int], k: int = 10, seed: int = 1) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import _mpyc
+from coterie.bench import _mpyc
 
 PARTIES = (2, 3, 5, 10)
 REPEATS = 3
@@ -33,8 +33,8 @@ def scores(parties: int, count: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, float]:
     """One party: seconds of setup, of preparing and playing one batch, and of single maxima."""
-    from protocols.multiparty.secure_maximum import SecureMaximum
-    from protocols.randomness import Random
+    from coterie.protocols.multiparty.secure_maximum import SecureMaximum
+    from coterie.protocols.primitives.randomness import Random
 
     table = scores(len(names), count)
     own = table[names.index(channel.me)]
@@ -78,9 +78,9 @@ def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, float
 
 def hidden_party(channel: Any, names: list[str], rounds: int) -> dict[str, float]:
     """The rounds of a job with `hide_scores`, beside the same with open scores; all included."""
-    from protocols.integration.hidden_winner import HiddenWinner
-    from protocols.integration.integrate import announce_scores, key_of
-    from protocols.randomness import Random
+    from coterie.protocols.integration.hidden_winner import HiddenWinner
+    from coterie.protocols.integration.integrate import announce_scores, key_of
+    from coterie.protocols.primitives.randomness import Random
 
     draw = np.random.default_rng(names.index(channel.me))
     keys = [
@@ -104,16 +104,16 @@ def hidden_party(channel: Any, names: list[str], rounds: int) -> dict[str, float
 
 
 def measure_hidden(parties: int, rounds: int) -> dict[str, float]:
-    from bench._sessions import run
+    from coterie.bench._sessions import run
 
-    results = run("bench.fair:hidden_party", [rounds] * parties)
+    results = run("coterie.bench.fair:hidden_party", [rounds] * parties)
     return {key: max(result[key] for result in results) for key in results[0]}
 
 
 def measure_coterie(parties: int, count: int) -> dict[str, float]:
-    from bench._sessions import run
+    from coterie.bench._sessions import run
 
-    results = run("bench.fair:coterie_party", [count] * parties)
+    results = run("coterie.bench.fair:coterie_party", [count] * parties)
     return {key: max(result[key] for result in results) for key in results[0]}
 
 

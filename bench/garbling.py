@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from bench import _mpyc
+from coterie.bench import _mpyc
 
 REPEATS = 3
 
 
 def comparison_circuit(width: int = 32) -> Any:
-    from protocols.circuits.arithmetic import Builder
+    from coterie.protocols.circuits.arithmetic import Builder
 
     builder = Builder()
     x, y = builder.input("x", width), builder.input("y", width)
@@ -35,7 +35,7 @@ def comparison_circuit(width: int = 32) -> Any:
 
 def product_circuit(width: int = 32) -> Any:
     """Mostly AND gates, as a measure of gates."""
-    from protocols.circuits.arithmetic import Builder
+    from coterie.protocols.circuits.arithmetic import Builder
 
     builder = Builder()
     x, y = builder.input("x", width), builder.input("y", width)
@@ -51,11 +51,11 @@ def pairs(count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 def party(channel: Any, names: list[str], sizes: dict[str, int]) -> dict[str, float]:
     """One side: the first party garbles and sends, the second evaluates and receives."""
-    from protocols.circuits.arithmetic import from_bits, to_bits
-    from protocols.circuits.garbling import Evaluator, Garbler
-    from protocols.numbers.multiplication import receive_products, send_products
-    from protocols.randomness import Random
-    from protocols.transfer.oblivious_transfer import Receiver, Sender
+    from coterie.protocols.circuits.arithmetic import from_bits, to_bits
+    from coterie.protocols.circuits.garbling import Evaluator, Garbler
+    from coterie.protocols.numbers.multiplication import receive_products, send_products
+    from coterie.protocols.primitives.randomness import Random
+    from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
     first = channel.me == names[0]
     [peer] = channel.peers
@@ -132,9 +132,9 @@ def party(channel: Any, names: list[str], sizes: dict[str, int]) -> dict[str, fl
 
 
 def measure_grpc(sizes: dict[str, int]) -> dict[str, float]:
-    from bench._sessions import run
+    from coterie.bench._sessions import run
 
-    results = run("bench.garbling:party", [sizes, sizes])
+    results = run("coterie.bench.garbling:party", [sizes, sizes])
     return {
         key: max(r[key] for r in results) if "seconds" in key else min(r[key] for r in results)
         for key in results[0]

@@ -28,14 +28,19 @@ from typing import Any
 
 import numpy as np
 
-from anonymity.columns import CategoricalColumn, Column, ContinuousColumn
-from anonymity.specialization import Labels, Requirement, specialize, warm_up
-from bench import _sessions
-from coordinator.adult_data import NAMES, PARTY_A, PARTY_B, load_adult
-from protocols.channel import Channel
-from protocols.integration.integrate import Plan, integrate
-from protocols.randomness import Random
-from protocols.wrappers import Metered
+from coterie.anonymity.specialization.specialize import Labels, Requirement, specialize, warm_up
+from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
+from coterie.bench import _sessions
+from coterie.experiments.secure_data_integration.adult_data import (
+    NAMES,
+    PARTY_A,
+    PARTY_B,
+    load_adult,
+)
+from coterie.protocols.integration.integrate import Plan, integrate
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wrappers import Metered
+from coterie.protocols.primitives.randomness import Random
 
 K = 50
 HOLDERS = {**dict.fromkeys(PARTY_A, "p0"), **dict.fromkeys(PARTY_B, "p1")}
@@ -145,7 +150,7 @@ def _used(qids: Qids) -> list[str]:
 
 
 def _plan(names: list[str], qids: Qids, taxonomies: Any, limits: Any) -> Plan:
-    from anonymity.columns import IntervalTree, TaxonomyTree
+    from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree
 
     trees = {
         name: TaxonomyTree(taxonomies[name]) if name in taxonomies else IntervalTree(*limits[name])
@@ -179,10 +184,10 @@ def _reset_peak() -> None:
 
 
 def joint(records: int, qids: list[Qids], runs: int) -> list[dict[str, Any]]:
-    from coordinator.adult_data import CONTINUOUS
+    from coterie.experiments.secure_data_integration.adult_data import CONTINUOUS
 
     task = {"records": records, "qids": qids, "runs": runs, "limits": CONTINUOUS}
-    parties = _sessions.run("bench.integrate:party", [task, task])
+    parties = _sessions.run("coterie.bench.integrate:party", [task, task])
     merged = []
     for one, other in zip(*parties, strict=True):
         assert one["winners"] == other["winners"]
@@ -311,7 +316,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--chart", type=Path, help="write the chart of the scale to this file")
     parser.add_argument("--only", choices=["adult", "scale"], help="one part only")
     options = parser.parse_args(argv)
-    from bench.dka import growth
+    from coterie.bench.dka import growth
 
     result: dict[str, Any] = {}
     if options.only != "scale":

@@ -28,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from coordinator.ports import free_ports
+from coterie.coordinator.demo.ports import free_ports
 
 TOOLS = ("openmined", "spu-ecdh", "spu-kkrt", "spu-rr22")
 ANALYST = "analyst"
@@ -46,7 +46,7 @@ class Houses:
     """Party servers on this machine, with data files that are rewritten between jobs."""
 
     def __init__(self, folder: Path, parties: int, memory: str | None) -> None:
-        from coordinator.certs import create_authority, issue, load_identity
+        from coterie.trust.certificates import create_authority, issue, load_identity
 
         self.folder = folder
         self.names = [f"p{i}" for i in range(parties)]
@@ -78,7 +78,7 @@ class Houses:
         )
 
     def start(self) -> None:
-        from coordinator.probe import probe
+        from coterie.coordinator.run.probe import probe
 
         for name in self.names:
             log = (self.folder / name / "server.log").open("wb")
@@ -102,9 +102,9 @@ class Houses:
 
     def run(self, protocol: str, reveal: str = "intersection") -> dict[str, Any]:
         """One job on the data as it is now."""
-        from coordinator.drive import run_job
-        from coordinator.progress import Board
-        from jobs.model import parse_job
+        from coterie.coordinator.run.progress import Board
+        from coterie.coordinator.run.run_job import run_job
+        from coterie.jobs.kinds.job_file import parse_job
 
         parties = "".join(f"  {n}: {{address: {self.addresses[n]}}}\n" for n in self.names)
         job = parse_job(

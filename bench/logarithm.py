@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import _mpyc
+from coterie.bench import _mpyc
 
 REPEATS = 3
 BITS, TERMS = 17, 3
@@ -42,17 +42,17 @@ def numbers(count: int) -> list[int]:
 
 def begin(seconds: float) -> None:
     """A process of a pool has started and loaded what it needs; it waits, so that all do."""
-    import protocols.numbers.randomizers  # noqa: F401
+    import coterie.protocols.numbers.randomizers  # noqa: F401
 
     time.sleep(seconds)
 
 
 def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str, Any]:
     """One side. The first garbles, the second owns the Paillier key."""
-    from protocols.numbers.logarithm import Session, Settings, logarithms, quick_logarithms
-    from protocols.numbers.paillier import generate
-    from protocols.numbers.shares import open_shares, split
-    from protocols.randomness import Random
+    from coterie.protocols.numbers.logarithm import Session, Settings, logarithms, quick_logarithms
+    from coterie.protocols.numbers.paillier import generate
+    from coterie.protocols.numbers.shares import open_shares, split
+    from coterie.protocols.primitives.randomness import Random
 
     first = channel.me == names[0]
     [peer] = channel.peers
@@ -124,9 +124,9 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
 
 def measure_grpc(count: int, key_bits: int) -> dict[str, Any]:
     """The slower party's times; times of both are in `offline_seconds`."""
-    from bench._sessions import run
+    from coterie.bench._sessions import run
 
-    one, two = run("bench.logarithm:party", [{"count": count, "key_bits": key_bits}] * 2)
+    one, two = run("coterie.bench.logarithm:party", [{"count": count, "key_bits": key_bits}] * 2)
     out: dict[str, Any] = {
         "key_seconds": two["key_seconds"],
         "quick_base_2_ms_each": 1e3 * max(one["quick_seconds"], two["quick_seconds"]) / count,
@@ -156,9 +156,9 @@ def measure_grpc(count: int, key_bits: int) -> dict[str, Any]:
 
 def measure_gates() -> list[dict[str, Any]]:
     """Our circuits for the paper's settings, with shares of 64 bits, and of its own size."""
-    from protocols.numbers.logarithm_circuits import phase_one, quick
-    from protocols.numbers.logarithm_settings import Settings
-    from protocols.numbers.scaling import carry_circuit
+    from coterie.protocols.numbers.logarithm_circuits import phase_one, quick
+    from coterie.protocols.numbers.logarithm_settings import Settings
+    from coterie.protocols.numbers.scaling import carry_circuit
 
     rows = []
     for bits, terms, gates, seconds, error in PAPER:
@@ -186,9 +186,9 @@ def measure_gates() -> list[dict[str, Any]]:
 
 def measure_paillier(key_bits: int, quick: bool) -> dict[str, Any]:
     """Operations a second of one core, all threads counted, phe's and ours, and their ratios."""
-    from protocols.numbers.paillier import generate
-    from protocols.numbers.randomizers import Randomizers
-    from protocols.randomness import Random
+    from coterie.protocols.numbers.paillier import generate
+    from coterie.protocols.numbers.randomizers import Randomizers
+    from coterie.protocols.primitives.randomness import Random
 
     rng = Random()
     key = generate(rng, key_bits)
@@ -247,7 +247,7 @@ def mpyc_party(count: int) -> None:
     """One of MPyC's parties: shares of the same scaled logarithm from shares of x."""
     from mpyc.runtime import mpc
 
-    from protocols.numbers.logarithm_settings import Settings
+    from coterie.protocols.numbers.logarithm_settings import Settings
 
     settings = Settings(BITS, TERMS, "none")
     coefficients = settings.coefficients()

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import _sessions, scalar_products
+from coterie.bench import _sessions, scalar_products
 
 ADULT = Path(__file__).parent.parent.parent / "shared/data/adult"
 PAPER_SECONDS = 2.5 * 3600
@@ -31,10 +31,10 @@ CATEGORICAL = (
 
 def net_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
     """One party's part of the Bayes net."""
-    from protocols.statistics.bayesnet import search
-    from protocols.statistics.contingency import Axis, table_shares
-    from protocols.statistics.hidden_scores import HiddenScores
-    from protocols.statistics.shared_counts import Transfers
+    from coterie.protocols.statistics.bayesnet import search
+    from coterie.protocols.statistics.contingency import Axis, table_shares
+    from coterie.protocols.statistics.hidden_scores import HiddenScores
+    from coterie.protocols.statistics.shared_counts import Transfers
 
     return _measured(
         channel,
@@ -61,10 +61,10 @@ def _net(channel: Any, rng: Any, names: list[str], argument: dict[str, Any], too
 
 def tree_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
     """One party's part of ID3."""
-    from protocols.statistics.contingency import Axis
-    from protocols.statistics.hidden_scores import HiddenScores
-    from protocols.statistics.shared_counts import Transfers
-    from protocols.statistics.tree import Plan, grow
+    from coterie.protocols.statistics.contingency import Axis
+    from coterie.protocols.statistics.hidden_scores import HiddenScores
+    from coterie.protocols.statistics.shared_counts import Transfers
+    from coterie.protocols.statistics.tree import Plan, grow
 
     def work(metered: Any, rng: Any) -> Any:
         servers = (names[0], names[1])
@@ -86,9 +86,9 @@ def _nodes(tree: Any) -> int:
 
 
 def _measured(channel: Any, work: Any) -> dict[str, Any]:
-    from protocols.channel import Channel
-    from protocols.randomness import Random
-    from protocols.wrappers import Metered
+    from coterie.protocols.messaging.channel import Channel
+    from coterie.protocols.messaging.wrappers import Metered
+    from coterie.protocols.primitives.randomness import Random
 
     metered = Metered(channel._transport)
     again = Channel(metered, channel.session)
@@ -119,7 +119,7 @@ def bayes_net(records: int) -> dict[str, Any]:
         }
         for at in range(2)
     ]
-    runs = _sessions.run("bench.models:net_party", arguments)
+    runs = _sessions.run("coterie.bench.models:net_party", arguments)
     return {
         "records": records,
         "edges": [list(edge) for edge in _found(runs)],
@@ -149,7 +149,7 @@ def adult_tree(parties: int, records: int | None, depth: int, minimum: int) -> d
         }
         for at in range(parties)
     ]  # fmt: skip
-    runs = _sessions.run("bench.models:tree_party", arguments)
+    runs = _sessions.run("coterie.bench.models:tree_party", arguments)
     return {"parties": parties, "records": len(rows), "depth": depth, "minimum": minimum,
             "nodes": _found(runs), **_totals(runs)}  # fmt: skip
 

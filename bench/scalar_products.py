@@ -39,14 +39,14 @@ def columns(records: int, products: int) -> tuple[Any, Any, int]:
 
 def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str, Any]:
     """One side; the first has the many columns."""
-    from protocols.numbers.paillier import generate
-    from protocols.numbers.scalar_product import (
+    from coterie.protocols.numbers.paillier import generate
+    from coterie.protocols.numbers.scalar_product import (
         PaillierProducts,
         Sizes,
         TransferProducts,
         scalar_products,
     )
-    from protocols.randomness import Random
+    from coterie.protocols.primitives.randomness import Random
 
     first = channel.me == names[0]
     [peer] = channel.peers
@@ -127,7 +127,7 @@ def measure(
     kinds: tuple[str, ...] = ("transfer", "paillier"),
 ) -> dict[str, Any]:
     """Seconds of both implementations (the slower party's), of phe, and the ratios."""
-    from bench._sessions import run
+    from coterie.bench._sessions import run
 
     arguments = {
         "records": records,
@@ -135,7 +135,7 @@ def measure(
         "key_bits": key_bits,
         "kinds": list(kinds),
     }
-    one, two = run("bench.scalar_products:party", [arguments] * 2)
+    one, two = run("coterie.bench.scalar_products:party", [arguments] * 2)
     plain = measure_phe(records, products, key_bits)
     out: dict[str, Any] = {
         "records": records,

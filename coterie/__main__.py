@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from coterie import __version__
-from coterie.errors import (
+from coterie.base.errors import (
     INTERNAL,
     INTERRUPTED,
     CoterieError,
@@ -28,15 +28,30 @@ from coterie.errors import (
 # In the order in which `coterie --help` lists them: where the command is, and its short help, so
 # that the list can be shown without importing what the commands need.
 COMMANDS = {
-    "demo": ("coordinator.cli:demo", "Three organisations on this machine, from data to release."),
-    "simulate": ("coordinator.cli:simulate", "Run a job with every party in this process."),
-    "run": ("coordinator.cli:run", "Run a job at its party servers."),
-    "doctor": ("coordinator.cli:doctor", "Check everything a job needs before it starts."),
-    "verify": ("coordinator.cli:verify", "Check that a release holds what its job promises."),
-    "certs": ("coordinator.cli:certs", "Make and check certificates for mTLS."),
-    "party": ("party.cli:party", "Serve one organisation, and what its operator asks."),
-    "bench": ("coordinator.cli:bench", "Run a benchmark."),
-    "experiment": ("coordinator.cli:experiment", "Make one of the papers' tables or figures."),
+    "demo": (
+        "coterie.coordinator.cli.commands:demo",
+        "Three organisations on this machine, from data to release.",
+    ),
+    "simulate": (
+        "coterie.coordinator.cli.commands:simulate",
+        "Run a job with every party in this process.",
+    ),
+    "run": ("coterie.coordinator.cli.commands:run", "Run a job at its party servers."),
+    "doctor": (
+        "coterie.coordinator.cli.commands:doctor",
+        "Check everything a job needs before it starts.",
+    ),
+    "verify": (
+        "coterie.coordinator.cli.commands:verify",
+        "Check that a release holds what its job promises.",
+    ),
+    "certs": ("coterie.coordinator.cli.commands:certs", "Make and check certificates for mTLS."),
+    "party": ("coterie.party.cli:party", "Serve one organisation, and what its operator asks."),
+    "bench": ("coterie.tools:bench", "Run a benchmark."),
+    "experiment": (
+        "coterie.tools:experiment",
+        "Make one of the papers' tables or figures.",
+    ),
 }
 
 

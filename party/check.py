@@ -15,10 +15,10 @@ from pathlib import Path
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from coterie.checks import Check, failed, passed, validity
-from coterie.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
-from party.config import PartyConfig, Peer, load_party
-from party.explain import HOPELESS, explain
+from coterie.base.checks import Check, failed, passed, validity
+from coterie.base.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
+from coterie.party.config import PartyConfig, Peer, load_party
+from coterie.transport.call_errors import HOPELESS, explain
 
 _SECONDS = 5.0  # for a peer to answer
 

@@ -18,23 +18,23 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from coterie.checks import show
-from coterie.errors import (
+from coterie.base.checks import show
+from coterie.base.errors import (
     INTERRUPTED,
     CoterieError,
     RefusedError,
     UnreachableError,
     UsageError,
 )
-from party.check import examine
-from party.config import PartyConfig, load_party
-from party.explain import explain
-from party.journal import verify_audit
-from party.ledger import Ledger
-from party.server import PartyServer
-from party.spool import keep_memory_together
-from protos import party_pb2 as pb
-from protos.party_pb2_grpc import JobsStub
+from coterie.party.check import examine
+from coterie.party.config import PartyConfig, load_party
+from coterie.party.journal import verify_audit
+from coterie.party.ledger import Ledger
+from coterie.party.server import PartyServer
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.jobs_pb2_grpc import JobsStub
+from coterie.transport.call_errors import explain
+from coterie.transport.spool import keep_memory_together
 
 _SECONDS = 10.0
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -10,14 +10,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from coterie.errors import UsageError
-from jobs.document import Node, Section, read_document
-from jobs.identifiers import read_compute
-from jobs.model import party_name
-from jobs.sources import Source, parse_source
-from party.identity import Identity, Pin, load_identity, load_pin
-from party.policy import Policy
-from party.transport import Heartbeat
+from coterie.base.errors import UsageError
+from coterie.jobs.data.sources import Source, parse_source
+from coterie.jobs.file.document import Node, Section, read_document
+from coterie.jobs.file.job import party_name
+from coterie.jobs.matching.identifiers import read_compute
+from coterie.party.policy import Policy
+from coterie.transport.session import Heartbeat
+from coterie.trust.identity import Identity, Pin, load_identity, load_pin
 
 KIND_NAMES = ("intersect", "integrate", "count", "tree", "bayesnet")
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}

@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from coterie.errors import RefusedError
-from party.policy import Policy, judge_examinations
+from coterie.base.errors import RefusedError
+from coterie.party.policy import Policy, judge_examinations
 
 _HOUR = 3600.0
 

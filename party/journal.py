@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from coterie.errors import EnvironmentFaultError, VerificationError
+from coterie.base.errors import EnvironmentFaultError, VerificationError
 
 _START = "0" * 64
 

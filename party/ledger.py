@@ -22,12 +22,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from anonymity.scores import SCALE
-from coterie.errors import EnvironmentFaultError, PeerFaultError, VerificationError
-from jobs.conduct import CONTRIBUTIONS
-from jobs.model import Job
-from party.config import PartyConfig
-from party.records import Record
+from coterie.anonymity.specialization.scores import SCALE
+from coterie.base.errors import EnvironmentFaultError, PeerFaultError, VerificationError
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.integrate.conduct import CONTRIBUTIONS
+from coterie.party.config import PartyConfig
+from coterie.party.records import Record
 
 FILE = "ledger.jsonl"
 

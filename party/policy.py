@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from jobs.kinds import KINDS
-from jobs.model import Job
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.registry import KINDS
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coterie.errors import EnvironmentFaultError, UsageError
-from jobs.kind import Workspace
-from jobs.model import Job, parse_job
-from party.journal import Lines, read_lines
-from party.transport import Session
-from protocols.wrappers import Traffic
-from protos.party_pb2 import Event, State
+from coterie.base.errors import EnvironmentFaultError, UsageError
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.party.journal import Lines, read_lines
+from coterie.protocols.messaging.wrappers import Traffic
+from coterie.protos.jobs_pb2 import Event, State
+from coterie.transport.session import Session
 
 ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
 _OFTEN = 0.1  # seconds: steps and progress within one phase are not noted more often

@@ -14,16 +14,16 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from coterie.errors import EnvironmentFaultError, PeerLostError, RefusedError
-from party.config import PartyConfig
-from party.identity import SERVER_OPTIONS, Caller, caller_of
-from party.journal import AuditLog
-from party.peers import PeerService
-from party.records import Book
-from party.service import JobService
-from party.work import Worker
-from protos.party_pb2 import State
-from protos.party_pb2_grpc import add_JobsServicer_to_server
+from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedError
+from coterie.party.config import PartyConfig
+from coterie.party.journal import AuditLog
+from coterie.party.records import Book
+from coterie.party.service import JobService
+from coterie.party.worker import Worker
+from coterie.protos.jobs_pb2 import State
+from coterie.protos.jobs_pb2_grpc import add_JobsServicer_to_server
+from coterie.transport.peers import PeerService
+from coterie.trust.identity import SERVER_OPTIONS, Caller, caller_of
 
 log = logging.getLogger("coterie.party")
 SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import grpc
 
-from coterie.errors import (
+from coterie.base.errors import (
     CancelledError,
     CoterieError,
     DataError,
@@ -23,18 +23,19 @@ from coterie.errors import (
     RefusedError,
     UsageError,
 )
-from jobs.model import Job, parse_job
-from party.config import PartyConfig
-from party.examinations import Examinations
-from party.farewell import describe, one_line, tell
-from party.identity import Caller
-from party.journal import AuditLog
-from party.policy import judge_coordinator
-from party.records import ENDED, Book, Record
-from party.work import Worker, check_data, check_parties, check_policy, log
-from protos import party_pb2 as pb
-from protos.party_pb2 import State
-from protos.party_pb2_grpc import JobsServicer
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.party.config import PartyConfig
+from coterie.party.examinations import Examinations
+from coterie.party.journal import AuditLog
+from coterie.party.policy import judge_coordinator
+from coterie.party.records import ENDED, Book, Record
+from coterie.party.worker import Worker, check_data, check_parties, check_policy, log
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.jobs_pb2 import State
+from coterie.protos.jobs_pb2_grpc import JobsServicer
+from coterie.transport.farewell import describe, one_line, tell
+from coterie.trust.identity import Caller
 
 _JOB_ID = re.compile(r"[0-9a-f]{32}")
 _OPEN_JOBS = 64  # of one coordinator that have not ended

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests import ROOT
+
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 
@@ -22,6 +23,6 @@ def test_every_protocol_stands_in_the_reading_order():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_named_files_exist(page):
-    pattern = r"`((?:protos|protocols|anonymity|jobs|party|coordinator|bench|docs|tests)/[\w/.-]+\.(?:py|md|svg|proto))`"
+    pattern = r"`((?:base|protos|protocols|anonymity|trust|transport|jobs|party|coordinator|experiments|bench|docs|tests)/[\w/.-]+\.(?:py|md|svg|proto))`"
     for name in re.findall(pattern, page.read_text()):
         assert (ROOT / name).exists(), f"{page.name} names {name}"

@@ -1,71 +1,97 @@
-"""The rooms' imports point one way."""
+"""The rooms' imports point one way, and so do those of the folders inside a room."""
 
 import ast
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-ROOMS = {
-    "anonymity": set(),
+from tests import ROOT
+
+# From the bottom up: a room may import those that stand before it, as far as they are listed.
+BELOW = {
+    "base": set(),
     "protos": set(),
-    "protocols": {"anonymity"},
-    "jobs": {"protocols", "anonymity"},
-    "party": {"jobs", "protocols", "anonymity", "protos"},
-    "coordinator": {"jobs", "protocols", "anonymity", "protos"},
-}
-ALL = {*ROOMS, "coterie", "bench", "tests"}
+    "anonymity": {"base"},
+    "protocols": {"base", "anonymity"},
+    "trust": {"base"},
+    "transport": {"base", "protos", "protocols", "trust"},
+    "jobs": {"base", "anonymity", "protocols"},
+    "party": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs"},
+    "coordinator": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs"},
+    "experiments": {"base", "anonymity", "protocols", "jobs", "coordinator"},
+    "bench": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs", "party",
+              "coordinator", "experiments"},
+}  # fmt: skip
+# In the order in which the folders of a room build on each other.
+FOLDERS = {
+    "anonymity": ["table", "models", "classifier", "counts", "specialization", "algorithms"],
+    "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
+                  "integration", "numbers", "statistics"],
+    "jobs": ["file", "data", "matching", "kinds", "run"],
+    "coordinator": ["run", "results", "simulate", "demo", "cli"],
+}  # fmt: skip
 
 
 def imports(path: Path) -> set[str]:
+    """The modules of `coterie` that a file imports, without the package's name."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found.add(node.module)
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    bare = {name for name in found if name.split(".")[0] in {*BELOW, "tests"}}
+    assert not bare, f"{path} imports {bare} without 'coterie.'"
+    return {name.removeprefix("coterie.") for name in found if name.startswith("coterie.")}
+
+
+def files(folder: Path) -> list[Path]:
+    found = sorted(folder.rglob("*.py"))
+    assert found, folder
     return found
 
 
-@pytest.mark.parametrize("room", ROOMS)
+def test_every_folder_of_the_project_is_a_room_and_a_link():
+    rooms = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"coterie", "tests"}
+    assert rooms == set(BELOW)
+    for room in rooms:
+        link = ROOT / "coterie" / room
+        assert link.is_symlink()
+        assert link.readlink() == Path("..", room)
+
+
+@pytest.mark.parametrize("room", BELOW)
 def test_a_room_imports_only_what_lies_below_it(room):
-    allowed = {room, *ROOMS[room]}
-    files = list((ROOT / room).rglob("*.py"))
-    assert files
-    for path in files:
+    allowed = {room, *BELOW[room]}
+    for path in files(ROOT / room):
         for module in imports(path):
-            top = module.split(".")[0]
-            if top == "coterie":
-                assert module in ("coterie", "coterie.checks", "coterie.errors"), (
-                    f"{path} imports {module}"
-                )
-            elif top in ALL:
-                assert top in allowed, f"{path} imports {module}"
+            # The registry of a room's commands and the version are the front door's.
+            assert module.split(".")[0] in {*allowed, "__version__"}, f"{path} imports {module}"
 
 
-FOLDERS = (
-    "bulk",
-    "transfer",
-    "intersection",
-    "circuits",
-    "multiparty",
-    "integration",
-    "numbers",
-    "statistics",
-)  # of protocols/, in the order in which they build on each other
+@pytest.mark.parametrize("room", FOLDERS)
+def test_the_folders_of_a_room_are_these(room):
+    inside = {path.parent.name for path in (ROOT / room).glob("*/__init__.py")}
+    assert inside == set(FOLDERS[room])
 
 
-def test_the_folders_of_protocols_are_these():
-    inside = {path.parent.name for path in (ROOT / "protocols").glob("*/*.py")}
-    assert inside == set(FOLDERS)
-
-
-@pytest.mark.parametrize("folder", ["", *FOLDERS])
-def test_a_protocol_imports_only_from_its_own_folder_and_those_above(folder):
-    allowed = FOLDERS[: FOLDERS.index(folder) + 1] if folder else ()
-    for path in (ROOT / "protocols" / folder).glob("*.py"):
+@pytest.mark.parametrize(
+    ("room", "folder"), [(room, folder) for room in FOLDERS for folder in ["", *FOLDERS[room]]]
+)
+def test_a_folder_imports_only_from_itself_and_those_before(room, folder):
+    order = FOLDERS[room]
+    allowed = order[: order.index(folder) + 1] if folder else []
+    inside = (ROOT / room).glob("*.py") if not folder else (ROOT / room / folder).rglob("*.py")
+    for path in inside:
         for module in imports(path):
-            _, *rest = module.split(".")
-            if module.startswith("protocols.") and len(rest) > 1:
-                assert rest[0] in allowed, f"{path} imports {module}"
+            top, _, rest = module.partition(".")
+            if top == room and rest.split(".")[0] in order:
+                assert rest.split(".")[0] in allowed, f"{path} imports {module}"
+
+
+@pytest.mark.parametrize("room", BELOW)
+def test_no_folder_is_a_long_flat_list(room):
+    for folder in {path.parent for path in files(ROOT / room)}:
+        modules = [p for p in folder.glob("*.py") if not p.name.endswith(("_pb2.py", "_grpc.py"))]
+        assert len(modules) <= 18, f"{folder} has {len(modules)} modules"

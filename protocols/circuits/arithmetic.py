@@ -17,7 +17,7 @@ from functools import reduce
 from itertools import pairwise
 from typing import TypeVar
 
-from protocols.circuits.boolean import (
+from coterie.protocols.circuits.boolean import (
     AND,
     NOT,
     ONE,

@@ -13,7 +13,7 @@ everything has its length, and that tables lead to labels that the garbler knows
 made up.
 
 Assumptions: those of the transfers, and the circular correlation robustness of the hash in
-`protocols.bulk.aes`. The secret `delta` of a session is that of its transfers; every hash under it has a
+`protocols.primitives.aes`. The secret `delta` of a session is that of its transfers; every hash under it has a
 tweak of its own.
 
 Messages for n instances of a circuit with e evaluator's input bits, a AND gates and o output bits:
@@ -40,13 +40,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from protocols.bulk.aes import OUTPUT, Blocks, hashed
-from protocols.channel import Channel
-from protocols.circuits.boolean import Bits, Circuit, check_inputs
-from protocols.circuits.half_gates import Worker
-from protocols.circuits.table_messages import Part, batches, parts_of
-from protocols.randomness import Random
-from protocols.transfer.oblivious_transfer import Receiver, Sender
+from coterie.protocols.circuits.boolean import Bits, Circuit, check_inputs
+from coterie.protocols.circuits.half_gates import Worker
+from coterie.protocols.circuits.table_messages import Part, batches, parts_of
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.aes import OUTPUT, Blocks, hashed
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 Reveal: TypeAlias = Literal["garbler", "evaluator", "both", "shares"]
 Revealed: TypeAlias = "dict[str, Bits | None]"

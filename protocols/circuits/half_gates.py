@@ -4,7 +4,7 @@ Zahur, Rosulek and Evans, "Two Halves Make a Whole" (EUROCRYPT 2015, eprint 2014
 blocks of 16 bytes for an AND gate. Free XOR (Kolesnikov and Schneider, ICALP 2008): the labels of a
 wire differ by one secret `delta`; XOR and NOT cost nothing. Point-and-permute: the lowest bit of a
 label, its colour, says which table rows to use; `delta` has it set. The hash is the tweakable one of
-`protocols.bulk.aes`, with tweaks 2 k and 2 k + 1 for the k-th AND gate garbled in the session, so the two
+`protocols.primitives.aes`, with tweaks 2 k and 2 k + 1 for the k-th AND gate garbled in the session, so the two
 parties must count alike.
 
 `garble` and `evaluate` take the gates first to last, so that a circuit too large for one message is
@@ -24,7 +24,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from protocols.bulk.aes import (
+from coterie.protocols.circuits.boolean import AND, NOT, Circuit
+from coterie.protocols.primitives.aes import (
     BLOCK,
     GATE,
     ROUND_KEYS,
@@ -37,7 +38,6 @@ from protocols.bulk.aes import (
     portable_hash,
     store,
 )
-from protocols.circuits.boolean import AND, NOT, Circuit
 
 # Instances side by side. Garbling hashes four blocks for a gate, evaluating two: eight in flight.
 GARBLE_LANES, EVALUATE_LANES = 2, 4

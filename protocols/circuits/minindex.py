@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from protocols.circuits.arithmetic import Builder, from_bits, to_bits
-from protocols.circuits.boolean import Circuit
-from protocols.circuits.garbling import Evaluator, Garbler, Reveal
-from protocols.randomness import Random
+from coterie.protocols.circuits.arithmetic import Builder, from_bits, to_bits
+from coterie.protocols.circuits.boolean import Circuit
+from coterie.protocols.circuits.garbling import Evaluator, Garbler, Reveal
+from coterie.protocols.primitives.randomness import Random
 
 Numbers = np.ndarray[Any, Any]
 

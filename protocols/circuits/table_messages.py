@@ -14,8 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from protocols.circuits.boolean import AND, Circuit
-from protocols.circuits.half_gates import EVALUATE_LANES, Worker
+from coterie.protocols.circuits.boolean import AND, Circuit
+from coterie.protocols.circuits.half_gates import EVALUATE_LANES, Worker
 
 CHUNK_ANDS = 1 << 15  # AND gates a message, which then has 1 MB
 WINDOW = 32  # messages that the evaluator confirms at once

@@ -29,13 +29,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from anonymity.specialization import Labels
-from coterie.errors import DataError
-from protocols.bulk import cipher
-from protocols.bulk.group import InvalidElementError
-from protocols.channel import Channel
-from protocols.codes import pack_codes, unpack_codes
-from protocols.randomness import Random
+from coterie.anonymity.specialization.specialize import Labels
+from coterie.base.errors import DataError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.codes import pack_codes, unpack_codes
+from coterie.protocols.primitives import cipher
+from coterie.protocols.primitives.group import InvalidElementError
+from coterie.protocols.primitives.randomness import Random
 
 Bytes: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 

@@ -42,8 +42,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from anonymity.datafly import Ladder, datafly, groups, raised
-from protocols.bulk.group import (
+from coterie.anonymity.algorithms.datafly import Ladder, datafly, groups, raised
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.group import (
     ELEMENT_BYTES,
     Elements,
     InvalidElementError,
@@ -52,8 +53,7 @@ from protocols.bulk.group import (
     multiply,
     random_scalar,
 )
-from protocols.channel import Channel
-from protocols.randomness import Random
+from coterie.protocols.primitives.randomness import Random
 
 Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 _MOST_STEPS = 1 << 20

@@ -20,11 +20,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coterie.errors import DataError
-from protocols.channel import Channel
-from protocols.integration.integrate import MOST_ATTRIBUTES
-from protocols.multiparty.secure_maximum import SecureMaximum
-from protocols.randomness import Random
+from coterie.base.errors import DataError
+from coterie.protocols.integration.integrate import MOST_ATTRIBUTES
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.multiparty.secure_maximum import SecureMaximum
+from coterie.protocols.primitives.randomness import Random
 
 SCORE_BITS = 36  # a score is at most log2(classes), times 2^30
 ROUNDS_AHEAD = 64

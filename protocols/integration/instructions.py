@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from anonymity.generalized import GeneralizedTable, Instruction, InvalidError
-from protocols.channel import Channel
-from protocols.codes import pack_codes, unpack_codes
-from protocols.wire import Value
+from coterie.anonymity.specialization.generalized import GeneralizedTable, Instruction, InvalidError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.codes import pack_codes, unpack_codes
+from coterie.protocols.messaging.wire import Value
 
 
 def instruction_values(table: GeneralizedTable, instruction: Instruction) -> list[Value]:

@@ -6,7 +6,7 @@ In, at each party, all in the joint order of the common records: its own columns
 holds it, the sensitive columns it holds. Public: the job, that is the taxonomies, the requirement and
 who holds what. Out, alike at every party: the sequence of specializations, the final cut, the
 generalized value of every record, and what each party has contributed. It equals the result of
-`anonymity.specialization.specialize` on the joined table, bit for bit: every party refines the same
+`anonymity.specialization.specialize.specialize` on the joined table, bit for bit: every party refines the same
 partitions by the same codes, and a score depends on one attribute and the class alone.
 
 Adversary: semi-honest. A party learns of another's column the generalized value of each record
@@ -49,9 +49,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from anonymity.columns import Column, ContinuousColumn, IntervalTree, Tree
-from anonymity.generalized import check_sizes, models_of
-from anonymity.specialization import (
+from coterie.anonymity.specialization.generalized import check_sizes, models_of
+from coterie.anonymity.specialization.specialize import (
     Candidate,
     Instruction,
     InvalidError,
@@ -60,11 +59,16 @@ from anonymity.specialization import (
     Specializer,
     suppression_limit,
 )
-from coterie.errors import PeerError
-from protocols.channel import Channel
-from protocols.integration.class_labels import share_class
-from protocols.integration.instructions import digest_of, instruction_values, read_instruction
-from protocols.randomness import Random
+from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree, Tree
+from coterie.base.errors import PeerError
+from coterie.protocols.integration.class_labels import share_class
+from coterie.protocols.integration.instructions import (
+    digest_of,
+    instruction_values,
+    read_instruction,
+)
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
 
 MOST_ATTRIBUTES = 1 << 16
 MOST_SCORE = 1 << 40

@@ -35,11 +35,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from anonymity.scores import SCALE
-from coterie.errors import UsageError
-from protocols.channel import Channel
-from protocols.integration.integrate import MOST_SCORE, FindWinner, announced_keys
-from protocols.wire import Value, alike
+from coterie.anonymity.specialization.scores import SCALE
+from coterie.base.errors import UsageError
+from coterie.protocols.integration.integrate import MOST_SCORE, FindWinner, announced_keys
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import Value, alike
 
 
 def whole_epsilon(epsilon: float) -> int:

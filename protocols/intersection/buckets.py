@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from coterie.errors import CoterieError
-from protocols.bulk.store import Store
-from protocols.intersection.identifiers import Identifiers
+from coterie.base.errors import CoterieError
+from coterie.protocols.intersection.identifiers import Identifiers
+from coterie.protocols.primitives.store import Store
 
 Rows = np.ndarray[Any, np.dtype[np.int64]]
 Digests = np.ndarray[Any, np.dtype[np.uint8]]

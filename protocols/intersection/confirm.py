@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from protocols.channel import Channel
-from protocols.intersection.matching import Rows, Table, Tags, in_tag_order
-from protocols.stream import cut, receive_array
+from coterie.protocols.intersection.matching import Rows, Table, Tags, in_tag_order
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.stream import cut, receive_array
 
 _PIECE = 1 << 16
 

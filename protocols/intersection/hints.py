@@ -48,21 +48,21 @@ from typing import Any
 
 import numpy as np
 
-from coterie.errors import UsageError
-from protocols.bulk import group, sodium
-from protocols.bulk.blocks import Blocks, encrypted
-from protocols.bulk.executor import Executor
-from protocols.bulk.group import InvalidElementError
-from protocols.channel import Channel
-from protocols.intersection import cuckoo, okvs
-from protocols.intersection.confirm import announce, confirm
-from protocols.intersection.cuckoo import HASHES
-from protocols.intersection.matching import Rows, as_tags
-from protocols.intersection.okvs import DENSE, Hint, Words, table_size
-from protocols.intersection.oprf import OprfReceiver, OprfSender, marked
-from protocols.intersection.oprf_intersect import smallest
-from protocols.randomness import Random
-from protocols.stream import cut, receive_pieces, send_array
+from coterie.base.errors import UsageError
+from coterie.protocols.intersection import cuckoo, okvs
+from coterie.protocols.intersection.confirm import announce, confirm
+from coterie.protocols.intersection.cuckoo import HASHES
+from coterie.protocols.intersection.matching import Rows, as_tags
+from coterie.protocols.intersection.okvs import DENSE, Hint, Words, table_size
+from coterie.protocols.intersection.oprf import OprfReceiver, OprfSender, marked
+from coterie.protocols.intersection.oprf_intersect import smallest
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.stream import cut, receive_pieces, send_array
+from coterie.protocols.primitives import group, sodium
+from coterie.protocols.primitives.blocks import Blocks, encrypted
+from coterie.protocols.primitives.executor import Executor
+from coterie.protocols.primitives.group import InvalidElementError
+from coterie.protocols.primitives.randomness import Random
 
 LARGEST = 1 << 24
 _WORDS_PIECE = 1 << 17

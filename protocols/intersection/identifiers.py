@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from protocols.bulk import sodium
-from protocols.bulk.aes import compiled
+from coterie.protocols.primitives import sodium
+from coterie.protocols.primitives.aes import compiled
 
 
 @compiled

@@ -31,12 +31,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.errors import CoterieError
-from protocols.bulk.executor import Executor, LocalPool
-from protocols.bulk.shuffle import shuffled
-from protocols.bulk.store import MemoryStore, Store
-from protocols.channel import Channel
-from protocols.intersection.buckets import (
+from coterie.base.errors import CoterieError
+from coterie.protocols.intersection.buckets import (
     MOST_BUCKETS,
     UNLIMITED,
     Buckets,
@@ -47,11 +43,15 @@ from protocols.intersection.buckets import (
     read_checkpoint,
     room_for,
 )
-from protocols.intersection.hints import hinted_intersect
-from protocols.intersection.identifiers import Identifiers
-from protocols.intersection.oprf_intersect import oprf_intersect
-from protocols.intersection.ring import ring_intersect
-from protocols.randomness import Random
+from coterie.protocols.intersection.hints import hinted_intersect
+from coterie.protocols.intersection.identifiers import Identifiers
+from coterie.protocols.intersection.oprf_intersect import oprf_intersect
+from coterie.protocols.intersection.ring import ring_intersect
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.executor import Executor, LocalPool
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.primitives.shuffle import shuffled
+from coterie.protocols.primitives.store import MemoryStore, Store
 
 PIECE = 2048  # points computed and sent together at most: 64 KB, some 80 ms of one core
 SMALL = 2000  # up to here the ring is done before the oblivious transfers are set up

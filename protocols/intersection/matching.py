@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from protocols.bulk.aes import compiled
+from coterie.protocols.primitives.aes import compiled
 
 Tags: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 Rows: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]

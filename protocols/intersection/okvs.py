@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from protocols.bulk.aes import compiled
-from protocols.bulk.blocks import Blocks, spread
-from protocols.randomness import Random
+from coterie.protocols.primitives.aes import compiled
+from coterie.protocols.primitives.blocks import Blocks, spread
+from coterie.protocols.primitives.randomness import Random
 
 DENSE = 64
 _ATTEMPTS = 5

@@ -35,14 +35,14 @@ from typing import Any
 import numba
 import numpy as np
 
-from protocols.bulk import sodium
-from protocols.bulk.aes import compiled
-from protocols.bulk.blocks import Blocks, Stream, spread
-from protocols.bulk.transpose import transpose
-from protocols.channel import Channel
-from protocols.intersection.cuckoo import HASHES, Cuckoo, bins_for, positions
-from protocols.randomness import Random
-from protocols.transfer.base_transfer import receive_keys, send_keys
+from coterie.protocols.intersection.cuckoo import HASHES, Cuckoo, bins_for, positions
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives import sodium
+from coterie.protocols.primitives.aes import compiled
+from coterie.protocols.primitives.blocks import Blocks, Stream, spread
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.primitives.transpose import transpose
+from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
 
 CODE_BITS = 448
 _BYTES, _WORDS = CODE_BITS // 8, CODE_BITS // 64

@@ -25,14 +25,14 @@ from typing import Any
 
 import numpy as np
 
-from protocols.channel import Channel
-from protocols.intersection import cuckoo
-from protocols.intersection.confirm import announce, confirm
-from protocols.intersection.cuckoo import HASHES
-from protocols.intersection.matching import RepeatedTagError, Rows, Table, as_tags
-from protocols.intersection.oprf import OprfReceiver, OprfSender
-from protocols.randomness import Random
-from protocols.stream import receive_pieces
+from coterie.protocols.intersection import cuckoo
+from coterie.protocols.intersection.confirm import announce, confirm
+from coterie.protocols.intersection.cuckoo import HASHES
+from coterie.protocols.intersection.matching import RepeatedTagError, Rows, Table, as_tags
+from coterie.protocols.intersection.oprf import OprfReceiver, OprfSender
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.stream import receive_pieces
+from coterie.protocols.primitives.randomness import Random
 
 
 def smallest(names: Sequence[str], sizes: Mapping[str, int]) -> str:

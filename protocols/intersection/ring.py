@@ -36,11 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from protocols.bulk import cipher
-from protocols.bulk.executor import Executor
-from protocols.bulk.group import InvalidElementError
-from protocols.channel import Channel, ring
-from protocols.intersection.matching import (
+from coterie.protocols.intersection.matching import (
     RepeatedTagError,
     Rows,
     Table,
@@ -49,8 +45,12 @@ from protocols.intersection.matching import (
     common,
     in_tag_order,
 )
-from protocols.randomness import Random
-from protocols.stream import cut, receive_array, receive_pieces, send_array
+from coterie.protocols.messaging.channel import Channel, ring
+from coterie.protocols.messaging.stream import cut, receive_array, receive_pieces, send_array
+from coterie.protocols.primitives import cipher
+from coterie.protocols.primitives.executor import Executor
+from coterie.protocols.primitives.group import InvalidElementError
+from coterie.protocols.primitives.randomness import Random
 
 TAG_BYTES = 16
 

@@ -36,10 +36,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from protocols.channel import Channel
-from protocols.multiparty.secure_sum import checked_names
-from protocols.randomness import Random
-from protocols.transfer.oblivious_transfer import Receiver, Sender
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.multiparty.secure_sum import checked_names
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 Words: TypeAlias = np.ndarray[Any, Any]  # uint8 up to eight bits, uint64 beyond
 Bits: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]

@@ -33,10 +33,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from coterie.errors import DataError
-from protocols.channel import Channel
-from protocols.multiparty.gmw import Bits, Gmw, Product
-from protocols.randomness import Random
+from coterie.base.errors import DataError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.multiparty.gmw import Bits, Gmw, Product
+from coterie.protocols.primitives.randomness import Random
 
 Scores: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 AT_ONCE = 1 << 14  # maxima prepared at a time: some 16 MB of words for each peer

@@ -30,9 +30,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from coterie.errors import DataError
-from protocols.channel import Channel
-from protocols.randomness import Random
+from coterie.base.errors import DataError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
 
 RING = 1 << 64
 Words: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]

@@ -40,12 +40,12 @@ from typing import Any
 
 import numpy as np
 
-from coterie.errors import DataError
-from protocols.bulk.cipher import POINT_BYTES, Points, check, encrypt
-from protocols.bulk.group import InvalidElementError
-from protocols.channel import Channel, ring
-from protocols.multiparty.secure_sum import checked_names
-from protocols.randomness import Random
+from coterie.base.errors import DataError
+from coterie.protocols.messaging.channel import Channel, ring
+from coterie.protocols.multiparty.secure_sum import checked_names
+from coterie.protocols.primitives.cipher import POINT_BYTES, Points, check, encrypt
+from coterie.protocols.primitives.group import InvalidElementError
+from coterie.protocols.primitives.randomness import Random
 
 PIECE = 29  # bytes of a point that carry an item; two more count, the last is zero
 _ORDER = 2**252 + 27742317777372353535851937790883648493

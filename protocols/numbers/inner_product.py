@@ -34,19 +34,14 @@ from typing import Any
 
 import numpy as np
 
-from protocols.channel import Channel
-from protocols.numbers.multiplication import receive_products, send_products
-from protocols.numbers.packing import Slots
-from protocols.numbers.paillier import (
-    DEFAULT_BITS,
-    PrivateKey,
-    agree_on_key,
-    from_bytes,
-)
-from protocols.numbers.randomizers import Randomizers
-from protocols.numbers.shares import Array, Ring
-from protocols.randomness import Random
-from protocols.transfer.oblivious_transfer import Receiver, Sender
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.numbers.multiplication import receive_products, send_products
+from coterie.protocols.numbers.packing import Slots
+from coterie.protocols.numbers.paillier import DEFAULT_BITS, PrivateKey, agree_on_key, from_bytes
+from coterie.protocols.numbers.randomizers import Randomizers
+from coterie.protocols.numbers.shares import Array, Ring
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 MASK_BITS = 64  # statistical security of one masked sum
 _GROUPS = 8  # ciphertexts in one answer, so that the owner decrypts while the next are made

@@ -45,24 +45,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from coterie.errors import DataError, UsageError
-from protocols.channel import Channel
-from protocols.circuits.boolean import Circuit, from_bits, to_bits
-from protocols.circuits.garbling import Evaluator, Garbler
-from protocols.numbers import scaling
-from protocols.numbers.inner_product import PaillierEngine, TransferEngine, least_key_bits
-from protocols.numbers.logarithm_circuits import FLAGS, WithX, phase_one, quick, some_flag
-from protocols.numbers.logarithm_settings import Settings, error_bound, quick_error
-from protocols.numbers.paillier import DEFAULT_BITS, KeySizeError, PrivateKey
-from protocols.numbers.polynomial import (
+from coterie.base.errors import DataError, UsageError
+from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import alike
+from coterie.protocols.numbers import scaling
+from coterie.protocols.numbers.inner_product import PaillierEngine, TransferEngine, least_key_bits
+from coterie.protocols.numbers.logarithm_circuits import FLAGS, WithX, phase_one, quick, some_flag
+from coterie.protocols.numbers.logarithm_settings import Settings, error_bound, quick_error
+from coterie.protocols.numbers.paillier import DEFAULT_BITS, KeySizeError, PrivateKey
+from coterie.protocols.numbers.polynomial import (
     evaluate_coefficients,
     evaluate_points,
     powers,
     shift_argument,
 )
-from protocols.numbers.shares import Array, Ring, product
-from protocols.randomness import Random
-from protocols.wire import alike
+from coterie.protocols.numbers.shares import Array, Ring, product
+from coterie.protocols.primitives.randomness import Random
 
 Evaluation = Literal["paillier", "transfer"]
 BATCH = 1 << 13  # instances garbled at once; more go in several runs

@@ -19,7 +19,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
-from protocols.circuits.arithmetic import ZERO, Builder, Circuit, Word
+from coterie.protocols.circuits.arithmetic import ZERO, Builder, Circuit, Word
 
 WithX = Literal["no", "as it is", "positive"]
 FLAGS = 256  # how many flags one instance of `some_flag` joins

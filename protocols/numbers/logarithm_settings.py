@@ -16,9 +16,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from coterie.errors import UsageError
-from protocols.numbers import scaling
-from protocols.numbers.shares import Ring
+from coterie.base.errors import UsageError
+from coterie.protocols.numbers import scaling
+from coterie.protocols.numbers.shares import Ring
 
 Scaling = Literal["none", "exact", "autonomous"]
 

@@ -32,8 +32,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from protocols.bulk.aes import compiled
-from protocols.transfer.oblivious_transfer import Receiver, Sender
+from coterie.protocols.primitives.aes import compiled
+from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 Numbers: TypeAlias = "np.ndarray[Any, Any] | Sequence[int]"
 Limbs = np.ndarray[Any, np.dtype[np.uint64]]

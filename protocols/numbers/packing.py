@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from protocols.numbers.paillier import Bytes, KeySizeError, from_bytes, to_bytes
+from coterie.protocols.numbers.paillier import Bytes, KeySizeError, from_bytes, to_bytes
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ import numpy as np
 from gmpy2 import mpz
 from phe import EncryptedNumber, PaillierPrivateKey, PaillierPublicKey
 
-from coterie.errors import UsageError
-from protocols.channel import Channel
-from protocols.randomness import Random
+from coterie.base.errors import UsageError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
 
 DEFAULT_BITS = 3072
 MOST_BITS = 16384  # of a peer's key

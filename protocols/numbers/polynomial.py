@@ -18,9 +18,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coterie.errors import UsageError
-from protocols.numbers.shares import Array, Engine, Ring
-from protocols.randomness import Random
+from coterie.base.errors import UsageError
+from coterie.protocols.numbers.shares import Array, Engine, Ring
+from coterie.protocols.primitives.randomness import Random
 
 
 def evaluate_coefficients(engine: Engine, ring: Ring, coefficients: Array, rng: Random) -> Array:

@@ -40,7 +40,7 @@ import gmpy2
 import numpy as np
 from gmpy2 import mpz
 
-from protocols.numbers.paillier import (
+from coterie.protocols.numbers.paillier import (
     Ciphertexts,
     KeySizeError,
     PrivateKey,
@@ -48,7 +48,7 @@ from protocols.numbers.paillier import (
     from_bytes,
     in_threads,
 )
-from protocols.randomness import Random
+from coterie.protocols.primitives.randomness import Random
 
 Method = Literal["exact", "full", "half", "short"]
 SHORT_BITS = 512

@@ -37,21 +37,16 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from coterie.errors import DataError, UsageError
-from protocols.channel import Channel
-from protocols.numbers.inner_product import mask_bound
-from protocols.numbers.packing import Slots
-from protocols.numbers.paillier import (
-    DEFAULT_BITS,
-    PrivateKey,
-    agree_on_key,
-    from_bytes,
-)
-from protocols.numbers.randomizers import Randomizers
-from protocols.numbers.shares import Array, Ring, open_from, open_to
-from protocols.randomness import Random
-from protocols.transfer.oblivious_transfer import Receiver, Sender
-from protocols.wire import alike
+from coterie.base.errors import DataError, UsageError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import alike
+from coterie.protocols.numbers.inner_product import mask_bound
+from coterie.protocols.numbers.packing import Slots
+from coterie.protocols.numbers.paillier import DEFAULT_BITS, PrivateKey, agree_on_key, from_bytes
+from coterie.protocols.numbers.randomizers import Randomizers
+from coterie.protocols.numbers.shares import Array, Ring, open_from, open_to
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 Output = Literal["shares", "many", "few"]
 _RECORDS = 4096  # ciphertexts in a message: 3 MB, so that both parties work at the same time

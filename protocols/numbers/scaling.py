@@ -33,13 +33,13 @@ from typing import Literal
 
 import numpy as np
 
-from coterie.errors import UsageError
-from protocols.channel import Channel
-from protocols.circuits.arithmetic import Builder, Circuit
-from protocols.circuits.boolean import from_bits, to_bits
-from protocols.circuits.garbling import Evaluator, Garbler
-from protocols.numbers.shares import Array, Ring
-from protocols.randomness import Random
+from coterie.base.errors import UsageError
+from coterie.protocols.circuits.arithmetic import Builder, Circuit
+from coterie.protocols.circuits.boolean import from_bits, to_bits
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.numbers.shares import Array, Ring
+from coterie.protocols.primitives.randomness import Random
 
 Method = Literal["exact", "autonomous"]
 SECRECY_BITS = 40  # of an autonomous scaling, at least

@@ -27,10 +27,10 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from coterie.errors import UsageError
-from protocols.channel import Channel
-from protocols.numbers.paillier import from_bytes, to_bytes
-from protocols.randomness import Random
+from coterie.base.errors import UsageError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.numbers.paillier import from_bytes, to_bytes
+from coterie.protocols.primitives.randomness import Random
 
 Array: TypeAlias = np.ndarray[Any, Any]
 

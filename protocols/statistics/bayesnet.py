@@ -24,9 +24,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from protocols.channel import Channel
-from protocols.statistics.contingency import Axis
-from protocols.statistics.shared_counts import Ring
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.shared_counts import Ring
 
 Counter = Callable[[Sequence[Axis]], "Ring | None"]
 

@@ -18,9 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from protocols.channel import Channel
-from protocols.randomness import Random
-from protocols.statistics.shared_counts import Ring, Transfers, masked_sums, one_hot, share_out
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.shared_counts import (
+    Ring,
+    Transfers,
+    masked_sums,
+    one_hot,
+    share_out,
+)
 
 Codes = np.ndarray[Any, Any]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from protocols.circuits.arithmetic import Builder, Circuit, Word
+from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word
 
 WIDTH = 32
 

@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from protocols.channel import Channel
-from protocols.circuits.boolean import Bits, Circuit, from_bits, to_bits
-from protocols.circuits.garbling import Evaluator, Garbler
-from protocols.randomness import Random
-from protocols.statistics.count_circuits import WIDTH, cell_circuit, leaf_circuit
-from protocols.statistics.shared_counts import Ring, received_ring
+from coterie.protocols.circuits.boolean import Bits, Circuit, from_bits, to_bits
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.count_circuits import WIDTH, cell_circuit, leaf_circuit
+from coterie.protocols.statistics.shared_counts import Ring, received_ring
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 Codes = np.ndarray[Any, np.dtype[np.int64]]

@@ -30,18 +30,23 @@ from typing import Any
 
 import numpy as np
 
-from coterie.errors import UsageError
-from protocols.channel import Channel
-from protocols.circuits.boolean import from_bits, to_bits
-from protocols.circuits.minindex import minindex
-from protocols.numbers.logarithm import Session, Settings, logarithms_with_x, x_times_logarithms
-from protocols.numbers.paillier import DEFAULT_BITS
-from protocols.numbers.shares import product
-from protocols.randomness import Random
-from protocols.statistics.bayesnet import Family
-from protocols.statistics.hidden_counts import HiddenCounts
-from protocols.statistics.shared_counts import RING_BITS, Ring
-from protocols.statistics.tree import STOP
+from coterie.base.errors import UsageError
+from coterie.protocols.circuits.boolean import from_bits, to_bits
+from coterie.protocols.circuits.minindex import minindex
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.numbers.logarithm import (
+    Session,
+    Settings,
+    logarithms_with_x,
+    x_times_logarithms,
+)
+from coterie.protocols.numbers.paillier import DEFAULT_BITS
+from coterie.protocols.numbers.shares import product
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.bayesnet import Family
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.shared_counts import RING_BITS, Ring
+from coterie.protocols.statistics.tree import STOP
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 

@@ -32,9 +32,9 @@ from typing import Any
 
 import numpy as np
 
-from protocols.channel import Channel
-from protocols.randomness import Random
-from protocols.transfer.oblivious_transfer import Receiver, Sender
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 Ring = np.ndarray[Any, np.dtype[np.uint32]]
 Bits = np.ndarray[Any, np.dtype[np.uint8]]

@@ -33,10 +33,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from protocols.channel import Channel
-from protocols.randomness import Random
-from protocols.statistics.contingency import Axis
-from protocols.statistics.shared_counts import (
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.shared_counts import (
     Ring,
     Transfers,
     masked_rows,

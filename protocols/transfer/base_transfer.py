@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 import rbcl
 
-from protocols.bulk.group import random_scalar
-from protocols.channel import Channel
-from protocols.randomness import Random
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.group import random_scalar
+from coterie.protocols.primitives.randomness import Random
 
 KEY_BYTES = 16
 _POINT = 32

@@ -17,7 +17,7 @@ The sender learns nothing of the choices and the receiver nothing of the other m
 
 Adversary: semi-honest. A receiver that sends inconsistent columns can learn bits of delta; nothing
 here checks for that. Assumptions: those of the base transfer, AES-128 in counter mode as a
-generator, and the correlation robustness of the hash in `protocols.bulk.aes` (TMMO, random permutation
+generator, and the correlation robustness of the hash in `protocols.primitives.aes` (TMMO, random permutation
 model). All hashes of one session have different tweaks.
 
 Messages for n transfers: the receiver sends 16 n bytes (128 columns of n bits, in chunks of 2^17
@@ -37,11 +37,11 @@ from typing import Any
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from protocols.bulk.aes import TRANSFER, Blocks, hashed, hashed_bits
-from protocols.bulk.transpose import transpose
-from protocols.channel import Channel
-from protocols.randomness import Random
-from protocols.transfer.base_transfer import receive_keys, send_keys
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.aes import TRANSFER, Blocks, hashed, hashed_bits
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.primitives.transpose import transpose
+from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from anonymity.columns import categorical_column, continuous_column, encode_text
-from anonymity.specialization import Labels, Requirement
-from anonymity.taxonomy import taxonomy_of
+from coterie.anonymity.specialization.specialize import Labels, Requirement
+from coterie.anonymity.table.columns import categorical_column, continuous_column, encode_text
+from coterie.anonymity.table.taxonomy import taxonomy_of
 
 
 @dataclass

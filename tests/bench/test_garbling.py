@@ -1,7 +1,7 @@
 """The garbling benchmark measures right results, here on a small scale and without a network."""
 
-from bench.garbling import aes_blocks_a_second, party, product_circuit
-from protocols.memory import run_alike
+from coterie.bench.garbling import aes_blocks_a_second, party, product_circuit
+from coterie.protocols.messaging.memory import run_alike
 
 
 def test_both_parties_report_the_same_measures():

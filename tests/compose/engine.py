@@ -6,9 +6,9 @@ import shutil
 import subprocess
 import tarfile
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
+from tests import ROOT
+
 # Debian's client fits Debian's engine; a newer client first on the PATH may not.
 DOCKER = next(
     (p for p in ("/usr/bin/docker", shutil.which("docker") or "") if os.path.exists(p)), ""

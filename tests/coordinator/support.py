@@ -11,10 +11,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from coordinator import demo
-from coordinator.certs import load_identity
-from coordinator.probe import probe
 from coterie.__main__ import run
+from coterie.coordinator.demo import demo
+from coterie.coordinator.run.probe import probe
+from coterie.trust.certificates import load_identity
 
 
 @dataclass

@@ -2,19 +2,18 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
-from coterie import errors
-from jobs.document import Section, read_document
-from jobs.kinds import KINDS
-from jobs.model import parse_job
-from jobs.sources import parse_source
-from party.config import load_party
+from coterie.base import errors
+from coterie.jobs.data.sources import parse_source
+from coterie.jobs.file.document import Section, read_document
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.kinds.registry import KINDS
+from coterie.party.config import load_party
+from tests import ROOT
 from tests.coordinator.support import coterie
 
-ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
 TAXONOMY = b"Female;Any\nMale;Any\n"
 

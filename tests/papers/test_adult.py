@@ -8,9 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coordinator.adult_data import ATTRIBUTES, FOLDER, NAMES, RANKED, load_adult, top
-from coordinator.experiment_adult import PAPER, Errors, main, paper_says
-from coterie.errors import DataError, EnvironmentFaultError
+from coterie.base.errors import DataError, EnvironmentFaultError
+from coterie.experiments.secure_data_integration.adult import PAPER, Errors, main, paper_says
+from coterie.experiments.secure_data_integration.adult_data import (
+    ATTRIBUTES,
+    FOLDER,
+    NAMES,
+    RANKED,
+    load_adult,
+    top,
+)
 
 needs_adult = pytest.mark.skipif(
     not (FOLDER / "adult.train.csv").exists(),
@@ -166,9 +173,14 @@ def test_the_command_writes_its_table_and_its_figure(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("coordinator.experiment_adult.QUICK", (1000,))
-    monkeypatch.setattr("coordinator.experiment_adult.WAYS", {"gain-ratio": ("gain-ratio", 0.0)})
-    monkeypatch.setattr("coordinator.experiment_adult.Errors", lambda adult: errors)
+    monkeypatch.setattr("coterie.experiments.secure_data_integration.adult.QUICK", (1000,))
+    monkeypatch.setattr(
+        "coterie.experiments.secure_data_integration.adult.WAYS",
+        {"gain-ratio": ("gain-ratio", 0.0)},
+    )
+    monkeypatch.setattr(
+        "coterie.experiments.secure_data_integration.adult.Errors", lambda adult: errors
+    )
     monkeypatch.setattr(errors, "ranking", lambda number: list(RANKED[:number]))
     assert main(["--quick", "--json", "--out", str(tmp_path)]) == 0
     printed = json.loads(capsys.readouterr().out)

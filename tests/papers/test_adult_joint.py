@@ -3,12 +3,20 @@
 import numpy as np
 import pytest
 
-from anonymity.columns import IntervalTree, TaxonomyTree
-from anonymity.specialization import Requirement, specialize
-from coordinator.adult_data import CONTINUOUS, FOLDER, NAMES, PARTY_A, PARTY_B, load_adult, top
-from protocols.integration.integrate import Plan, integrate
-from protocols.memory import run_parties
-from protocols.randomness import Random
+from coterie.anonymity.specialization.specialize import Requirement, specialize
+from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree
+from coterie.experiments.secure_data_integration.adult_data import (
+    CONTINUOUS,
+    FOLDER,
+    NAMES,
+    PARTY_A,
+    PARTY_B,
+    load_adult,
+    top,
+)
+from coterie.protocols.integration.integrate import Plan, integrate
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.primitives.randomness import Random
 
 pytestmark = pytest.mark.skipif(
     not (FOLDER / "adult.train.csv").exists(), reason="the Adult table is not at hand"

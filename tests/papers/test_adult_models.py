@@ -1,22 +1,22 @@
 """ID3 and K2 on Adult's columns, held by two parties: the plain answers."""
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from protocols.memory import run_alike
-from protocols.randomness import Random
-from protocols.statistics.bayesnet import search
-from protocols.statistics.contingency import Axis, table_shares
-from protocols.statistics.hidden_scores import HiddenScores, settings_for
-from protocols.statistics.shared_counts import Transfers
-from protocols.statistics.tree import Plan, grow
+from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.bayesnet import search
+from coterie.protocols.statistics.contingency import Axis, table_shares
+from coterie.protocols.statistics.hidden_scores import HiddenScores, settings_for
+from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.tree import Plan, grow
+from tests import ROOT
 from tests.protocols.statistics.plain_models import id3, k2
 from tests.protocols.statistics.test_tree import LABEL, as_result
 
-ADULT = Path(__file__).parent.parent.parent.parent / "shared/data/adult/adult.train.csv"
+ADULT = ROOT.parent / "shared/data/adult/adult.train.csv"
 pytestmark = pytest.mark.skipif(not ADULT.exists(), reason="the Adult data is not here")
 NAMES = SERVERS = ("a", "b")
 OWNERS = {"relationship": "a", "sex": "a", "race": "a", "workclass": "b", "marital-status": "b"}

@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from coordinator.adult_data import FOLDER, load_adult
-from coordinator.experiment_deviation import (
+from coterie.base.errors import UsageError
+from coterie.experiments.secure_data_integration.adult_data import FOLDER, load_adult
+from coterie.experiments.secure_data_integration.deviation import (
     EPSILON,
     SplitErrors,
     adult_board,
     main,
     random_board,
 )
-from coordinator.game import endless_average, once_average, play
-from coterie.errors import UsageError
-from jobs.deviation import deviation
+from coterie.experiments.secure_data_integration.game import endless_average, once_average, play
+from coterie.jobs.kinds.integrate.deviation import deviation
 
 needs_adult = pytest.mark.skipif(not FOLDER.exists(), reason=f"no Adult table in {FOLDER}")
 
@@ -47,8 +47,8 @@ def test_four_parties_release_a_table_as_good_as_the_papers(errors, size, k, pap
     ],
 )
 def test_source_errors_are_near_the_papers(errors, split, party, paper, off):
-    from coordinator.adult_data import NAMES
-    from coordinator.experiment_deviation import SPLITS
+    from coterie.experiments.secure_data_integration.adult_data import NAMES
+    from coterie.experiments.secure_data_integration.deviation import SPLITS
 
     names = [name for name in NAMES if name in SPLITS[split][party]]
     assert errors.raw(names) == pytest.approx(paper, abs=off)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from protocols.numbers.logarithm_circuits import phase_one
-from protocols.numbers.logarithm_settings import Settings, error_bound, remainder_range
+from coterie.protocols.numbers.logarithm_circuits import phase_one
+from coterie.protocols.numbers.logarithm_settings import Settings, error_bound, remainder_range
 
 # N, k, gates of the circuit, absolute error, largest x
 PRINTED = [(17, 3, 1497, 0.0112, 131071), (13, 4, 1386, 0.0044, 8191), (10, 5, 1314, 0.0018, 1023)]

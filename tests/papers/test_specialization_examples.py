@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from anonymity.columns import categorical_column, continuous_column, encode_text
-from anonymity.scores import SCALE, entropy, gain_ratio, information_gain
-from anonymity.specialization import Labels, Requirement, Specializer, specialize
-from anonymity.taxonomy import taxonomy_of
+from coterie.anonymity.specialization.scores import SCALE, entropy, gain_ratio, information_gain
+from coterie.anonymity.specialization.specialize import Labels, Requirement, Specializer, specialize
+from coterie.anonymity.table.columns import categorical_column, continuous_column, encode_text
+from coterie.anonymity.table.taxonomy import taxonomy_of
 from tests.anonymity import reference
 from tests.papers.loans import JOB, REQUIREMENTS, ROWS, SEX
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from party.identity import Identity, load_identity
+from coterie.trust.identity import Identity, load_identity
 
 
 class Authority:

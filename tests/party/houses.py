@@ -16,15 +16,15 @@ from typing import Any
 import grpc
 import yaml
 
-from coordinator.ports import free_ports
-from party.config import load_party
-from party.identity import Identity
-from party.server import PartyServer
-from protos import party_pb2 as pb
-from protos.party_pb2_grpc import JobsStub
+from coterie.coordinator.demo.ports import free_ports
+from coterie.party.config import load_party
+from coterie.party.server import PartyServer
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.jobs_pb2_grpc import JobsStub
+from coterie.trust.identity import Identity
+from tests import ROOT
 from tests.party.authority import Authority
 
-ROOT = Path(__file__).parents[2]
 ENDED = (pb.FINISHED, pb.FAILED, pb.CANCELLED, pb.REFUSED)
 
 

@@ -2,7 +2,7 @@
 
 import yaml
 
-from protos import party_pb2 as pb
+from coterie.protos import jobs_pb2 as pb
 
 COMMON = [f"p{i}" for i in range(2, 20)]
 

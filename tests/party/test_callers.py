@@ -5,10 +5,10 @@ import dataclasses
 import grpc
 import pytest
 
-from party.identity import load_identity
-from party.transport import COLLECT
-from protos import party_pb2 as pb
-from protos.party_pb2_grpc import JobsStub
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.jobs_pb2_grpc import JobsStub
+from coterie.transport.session import COLLECT
+from coterie.trust.identity import load_identity
 from tests.party.authority import Authority
 from tests.party.houses import status
 from tests.party.served import COMMON, common, states

@@ -2,8 +2,8 @@
 
 import pytest
 
-from party import service
-from protos import party_pb2 as pb
+from coterie.party import service
+from coterie.protos import jobs_pb2 as pb
 
 
 def test_cancelling_ends_the_job_everywhere(houses):

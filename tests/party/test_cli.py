@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from coterie.__main__ import run
-from protos import party_pb2 as pb
+from coterie.protos import jobs_pb2 as pb
 from tests.party.houses import ROOT
 
 

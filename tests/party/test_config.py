@@ -5,10 +5,10 @@ import os
 import pytest
 import yaml
 
-from coterie.errors import CertificateError, ExpiredError, UsageError
-from party.config import load_party
-from party.policy import Policy
-from party.transport import Heartbeat
+from coterie.base.errors import CertificateError, ExpiredError, UsageError
+from coterie.party.config import load_party
+from coterie.party.policy import Policy
+from coterie.transport.session import Heartbeat
 from tests.party.authority import Authority
 
 POLICY = {

@@ -5,7 +5,7 @@ import json
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from protos import party_pb2 as pb
+from coterie.protos import jobs_pb2 as pb
 from tests.party.served import change
 
 

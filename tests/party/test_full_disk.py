@@ -5,9 +5,9 @@ import contextlib
 import grpc
 import pytest
 
-from coterie.errors import EnvironmentFaultError
-from party.journal import Lines
-from protos import party_pb2 as pb
+from coterie.base.errors import EnvironmentFaultError
+from coterie.party.journal import Lines
+from coterie.protos import jobs_pb2 as pb
 
 
 @pytest.fixture

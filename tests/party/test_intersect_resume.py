@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from protos import party_pb2 as pb
+from coterie.protos import jobs_pb2 as pb
 from tests.party.houses import Houses
 
 NAMES = ("lender", "bank")

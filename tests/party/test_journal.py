@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from coterie.errors import EnvironmentFaultError, VerificationError
-from jobs.model import parse_job
-from party.journal import AuditLog, Lines, read_lines, verify_audit
-from party.records import RESTARTED, Book
-from protocols.wrappers import Traffic
-from protos.party_pb2 import State
+from coterie.base.errors import EnvironmentFaultError, VerificationError
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.party.journal import AuditLog, Lines, read_lines, verify_audit
+from coterie.party.records import RESTARTED, Book
+from coterie.protocols.messaging.wrappers import Traffic
+from coterie.protos.jobs_pb2 import State
 
 JOB = "kind: intersect\nname: test\nparties: {a: {}, b: {}}\nid: ID\n"
 

@@ -9,15 +9,16 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from anonymity.scores import SCALE
-from coterie.errors import UsageError, VerificationError
-from jobs.conduct import CONTRIBUTIONS
-from jobs.kind import Workspace
-from party.cli import party
-from party.config import load_party
-from party.farewell import error_from
-from party.ledger import Entry, Ledger, note_job
-from protos import party_pb2 as pb
+from coterie.anonymity.specialization.scores import SCALE
+from coterie.base.errors import UsageError, VerificationError
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.kinds.integrate.conduct import CONTRIBUTIONS
+from coterie.party.cli import party
+from coterie.party.config import load_party
+from coterie.party.ledger import Entry, Ledger, note_job
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.peers_pb2 import Farewell
+from coterie.transport.farewell import error_from
 from tests.papers.loans import JOB, ROWS, SEX
 
 
@@ -159,7 +160,7 @@ def run_loans(houses, **keys):
     [("lender", "lender", 1), ("clinic", "lender, says clinic", 0)],
 )
 def test_an_accusation_by_another_party_counts_against_nobody(tmp_path, sender, fault, faults):
-    words = pb.Farewell(failed=True, error="sent nonsense", culprit="lender", exit_code=7)
+    words = Farewell(failed=True, error="sent nonsense", culprit="lender", exit_code=7)
     error = error_from(words, sender, ("bank", "clinic", "lender"))
     workspace = Workspace(tmp_path / "job")
     workspace.create()

@@ -4,12 +4,13 @@ import dataclasses
 
 import pytest
 
-from coterie.errors import RefusedError
-from jobs.kind import Columns
-from jobs.model import Job, PartyEntry, parse_job
-from party import policy as policy_module
-from party.examinations import Examinations
-from party.policy import Policy, judge, judge_coordinator, judge_examinations
+from coterie.base.errors import RefusedError
+from coterie.jobs.file.job import Job, PartyEntry
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.kinds.kind import Columns
+from coterie.party import policy as policy_module
+from coterie.party.examinations import Examinations
+from coterie.party.policy import Policy, judge, judge_coordinator, judge_examinations
 
 ALL = Policy(
     coordinators=frozenset({"analyst"}),

@@ -5,7 +5,7 @@ import secrets
 
 import pytest
 
-from protos import party_pb2 as pb
+from coterie.protos import jobs_pb2 as pb
 
 JOB = """\
 kind: integrate

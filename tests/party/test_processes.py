@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from party.journal import verify_audit
-from protos import party_pb2 as pb
+from coterie.party.journal import verify_audit
+from coterie.protos import jobs_pb2 as pb
 from tests.party.authority import Authority
 from tests.party.houses import ROOT
 
@@ -96,7 +96,7 @@ def test_a_gigabyte_passes_between_two_processes_in_bounded_memory(tmp_path, whe
     authority.issue("b")
     ends = {
         name: subprocess.Popen(
-            [sys.executable, "-m", "tests.party.stream_end", name, str(tmp_path), "128"],
+            [sys.executable, "-m", "tests.transport.stream_end", name, str(tmp_path), "128"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from protos import party_pb2 as pb
+from coterie.protos import jobs_pb2 as pb
 from tests.party.served import change
 
 

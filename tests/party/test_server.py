@@ -6,10 +6,10 @@ import threading
 import grpc
 import pytest
 
-from coterie.errors import EnvironmentFaultError
-from party.config import load_party
-from party.server import PartyServer
-from protos import party_pb2 as pb
+from coterie.base.errors import EnvironmentFaultError
+from coterie.party.config import load_party
+from coterie.party.server import PartyServer
+from coterie.protos import jobs_pb2 as pb
 from tests.party.houses import Coordinator
 from tests.party.served import COMMON, common, states
 

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import yaml
 
-from protos import party_pb2 as pb
+from coterie.protos import jobs_pb2 as pb
 
 COLUMNS = {"lender": "Sex", "bank": "Job", "card": "Late"}
 

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
-from party.transport import Heartbeat
-from protocols.channel import Channel, Transport
-from protocols.memory import MemoryNetwork
-from protocols.wrappers import KilledError
-from tests.party.links import GrpcNetwork
+from coterie.protocols.messaging.channel import Channel, Transport
+from coterie.protocols.messaging.memory import MemoryNetwork
+from coterie.protocols.messaging.wrappers import KilledError
+from coterie.transport.session import Heartbeat
+from tests.transport.links import GrpcNetwork
 
 NAMES = ("a", "b", "c")
 SESSIONS = (f"session-{number}" for number in itertools.count())

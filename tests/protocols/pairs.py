@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from protocols.channel import Channel
-from protocols.memory import run_parties
-from protocols.numbers.inner_product import PaillierEngine, TransferEngine
-from protocols.numbers.paillier import PrivateKey, generate
-from protocols.randomness import Random
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.numbers.inner_product import PaillierEngine, TransferEngine
+from coterie.protocols.numbers.paillier import PrivateKey, generate
+from coterie.protocols.primitives.randomness import Random
 
 BITS = 768
 KEY = generate(Random("pairs"), BITS)

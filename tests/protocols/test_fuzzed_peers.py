@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from coterie.errors import PeerFaultError, PeerLostError
-from protocols.circuits.arithmetic import to_bits
-from protocols.circuits.garbling import Evaluator, Garbler
-from protocols.circuits.minindex import minindex
-from protocols.memory import run_parties
-from protocols.numbers.multiplication import receive_products, send_products
-from protocols.randomness import Random
+from coterie.base.errors import PeerFaultError, PeerLostError
+from coterie.protocols.circuits.arithmetic import to_bits
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.circuits.minindex import minindex
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.numbers.multiplication import receive_products, send_products
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.circuits.comparisons import comparison
 
 DTYPES = st.sampled_from([np.uint8, np.uint64, np.int8, np.int64, np.float64, np.bool_, np.uint16])

@@ -6,17 +6,17 @@ an error of its own, and names itself to the others."""
 import numpy as np
 import pytest
 
-from coterie.errors import PeerFaultError
-from protocols.channel import Message
-from protocols.integration.participation import Strategy
-from protocols.intersection import hints
-from protocols.memory import run_parties
-from protocols.multiparty.set_union import union
-from protocols.numbers import logarithm, scalar_product
-from protocols.numbers.shares import Ring
-from protocols.randomness import Random
-from protocols.wire import alike, encode
-from protocols.wrappers import Wrapper
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.intersection import hints
+from coterie.protocols.messaging.channel import Message
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wire import alike, encode
+from coterie.protocols.messaging.wrappers import Wrapper
+from coterie.protocols.multiparty.set_union import union
+from coterie.protocols.numbers import logarithm, scalar_product
+from coterie.protocols.numbers.shares import Ring
+from coterie.protocols.primitives.randomness import Random
 
 ODD = {
     "an array": np.arange(3),

@@ -1,9 +1,9 @@
 """A circuit to garble, and a garbler and an evaluator to run it."""
 
-from protocols.circuits.arithmetic import Builder
-from protocols.circuits.garbling import Evaluator, Garbler
-from protocols.memory import run_parties
-from protocols.randomness import Random
+from coterie.protocols.circuits.arithmetic import Builder
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.primitives.randomness import Random
 
 
 def pair(garbler, evaluator, **options):

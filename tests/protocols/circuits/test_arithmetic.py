@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.circuits.arithmetic import Builder, evaluate, from_bits, to_bits
-from protocols.circuits.boolean import AND, NOT, ONE, XOR, ZERO, Circuit, Gates
+from coterie.protocols.circuits.arithmetic import Builder, evaluate, from_bits, to_bits
+from coterie.protocols.circuits.boolean import AND, NOT, ONE, XOR, ZERO, Circuit, Gates
 
 STYLES = pytest.mark.parametrize("shallow", [False, True], ids=["few gates", "shallow"])
 

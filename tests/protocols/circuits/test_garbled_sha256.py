@@ -7,11 +7,11 @@ from math import isqrt
 import numpy as np
 import pytest
 
-from protocols.circuits import table_messages
-from protocols.circuits.arithmetic import Builder, evaluate
-from protocols.circuits.garbling import Evaluator, Garbler
-from protocols.memory import run_parties
-from protocols.randomness import Random
+from coterie.protocols.circuits import table_messages
+from coterie.protocols.circuits.arithmetic import Builder, evaluate
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.primitives.randomness import Random
 
 
 def primes(count):

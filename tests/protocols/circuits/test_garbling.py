@@ -3,22 +3,22 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.bulk import aes
-from protocols.circuits import garbling, half_gates, table_messages
-from protocols.circuits.arithmetic import evaluate, from_bits, to_bits
-from protocols.circuits.boolean import ONE, ZERO, Gates
-from protocols.circuits.garbling import AGREE, OUTPUTS, TABLES
-from protocols.circuits.half_gates import Worker
-from protocols.randomness import Random
-from protocols.transfer.oblivious_transfer import STEP
-from protocols.wrappers import Metered, Traced
+from coterie.protocols.circuits import garbling, half_gates, table_messages
+from coterie.protocols.circuits.arithmetic import evaluate, from_bits, to_bits
+from coterie.protocols.circuits.boolean import ONE, ZERO, Gates
+from coterie.protocols.circuits.garbling import AGREE, OUTPUTS, TABLES
+from coterie.protocols.circuits.half_gates import Worker
+from coterie.protocols.messaging.wrappers import Metered, Traced
+from coterie.protocols.primitives import aes
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.transfer.oblivious_transfer import STEP
+from tests import ROOT
 from tests.protocols.circuits.comparisons import comparison, pair
 
 
@@ -224,7 +224,7 @@ def test_a_process_without_aes_instructions_has_the_same_trace(setting):
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, name: value},
-        cwd=Path(__file__).parents[3],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,

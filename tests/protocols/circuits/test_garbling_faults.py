@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from coterie.errors import PeerFaultError
-from protocols.circuits import table_messages
-from protocols.circuits.arithmetic import from_bits, to_bits
-from protocols.circuits.garbling import AGREE, OUTPUTS, TABLES
-from protocols.randomness import Random
-from protocols.wrappers import Fault, Faulty
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.circuits import table_messages
+from coterie.protocols.circuits.arithmetic import from_bits, to_bits
+from coterie.protocols.circuits.garbling import AGREE, OUTPUTS, TABLES
+from coterie.protocols.messaging.wrappers import Fault, Faulty
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.circuits.comparisons import comparison, pair
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.circuits.garbling import Evaluator, Garbler
-from protocols.circuits.minindex import circuit, minimum, minindex
-from protocols.memory import run_parties
-from protocols.randomness import Random
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.circuits.minindex import circuit, minimum, minindex
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.primitives.randomness import Random
 
 
 def both(function, first, second):

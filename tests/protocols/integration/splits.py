@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from hypothesis import strategies as st
 
-from anonymity.columns import IntervalTree, TaxonomyTree
-from anonymity.scores import RULES
-from anonymity.specialization import specialize
-from anonymity.taxonomy import taxonomy_of
-from protocols.integration.integrate import Plan, integrate
-from protocols.memory import run_parties
-from protocols.randomness import Random
+from coterie.anonymity.specialization.scores import RULES
+from coterie.anonymity.specialization.specialize import specialize
+from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree
+from coterie.anonymity.table.taxonomy import taxonomy_of
+from coterie.protocols.integration.integrate import Plan, integrate
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.primitives.randomness import Random
 from tests.anonymity.tables import Case, cases
 from tests.papers.loans import JOB, REQUIREMENTS, ROWS, SEX
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymity.specialization import Labels
-from coterie.errors import DataError, PeerFaultError
-from protocols import wire
-from protocols.integration.class_labels import class_holders, share_class
-from protocols.memory import run_parties
-from protocols.randomness import Random
-from protocols.wrappers import Traced
+from coterie.anonymity.specialization.specialize import Labels
+from coterie.base.errors import DataError, PeerFaultError
+from coterie.protocols.integration.class_labels import class_holders, share_class
+from coterie.protocols.messaging import wire
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wrappers import Traced
+from coterie.protocols.primitives.randomness import Random
 
 NAMES = ("ann", "bob", "cat")
 

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymity.columns import categorical_column, continuous_column
-from anonymity.datafly import Ladder, datafly, ladder, raised
-from anonymity.taxonomy import taxonomy_of
-from coterie.errors import PeerFaultError
-from protocols.bulk.group import derive
-from protocols.channel import Channel
-from protocols.integration.dka import Outcome, dka, encryptions
-from protocols.memory import run_parties
-from protocols.randomness import Random
-from protocols.wrappers import Metered
+from coterie.anonymity.algorithms.datafly import Ladder, datafly, ladder, raised
+from coterie.anonymity.table.columns import categorical_column, continuous_column
+from coterie.anonymity.table.taxonomy import taxonomy_of
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.integration.dka import Outcome, dka, encryptions
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wrappers import Metered
+from coterie.protocols.primitives.group import derive
+from coterie.protocols.primitives.randomness import Random
 
 LETTERS = taxonomy_of([[letter, "AB" if letter in "ab" else "CD", "any"] for letter in "abcd"])
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymity.privacy import DistinctDiversity, EntropyDiversity
-from anonymity.scores import RULES, SCALE
-from coterie.errors import DataError
+from coterie.anonymity.models.privacy import DistinctDiversity, EntropyDiversity
+from coterie.anonymity.specialization.scores import RULES, SCALE
+from coterie.base.errors import DataError
 from tests.anonymity.tables import Case
 from tests.protocols.integration.splits import Split, assert_equal, loans, splits
 

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymity.privacy import DistinctDiversity
-from anonymity.specialization import Specializer
-from coterie.errors import DataError, PeerError, PeerFaultError, PeerLostError
-from protocols.codes import pack_codes
-from protocols.integration.class_labels import share_class
-from protocols.integration.integrate import announce_scores, integrate, key_of
-from protocols.memory import run_parties
-from protocols.randomness import Random
-from protocols.wrappers import Fault, Faulty, KilledError, Traced
+from coterie.anonymity.models.privacy import DistinctDiversity
+from coterie.anonymity.specialization.specialize import Specializer
+from coterie.base.errors import DataError, PeerError, PeerFaultError, PeerLostError
+from coterie.protocols.integration.class_labels import share_class
+from coterie.protocols.integration.integrate import announce_scores, integrate, key_of
+from coterie.protocols.messaging.codes import pack_codes
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Traced
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.integration.splits import loans
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymity.columns import IntervalTree
-from anonymity.specialization import Instruction, Specializer
-from protocols import wire
-from protocols.codes import pack_codes, unpack_codes
-from protocols.wrappers import Metered, Traced
+from coterie.anonymity.specialization.specialize import Instruction, Specializer
+from coterie.anonymity.table.columns import IntervalTree
+from coterie.protocols.messaging import wire
+from coterie.protocols.messaging.codes import pack_codes, unpack_codes
+from coterie.protocols.messaging.wrappers import Metered, Traced
 from tests.protocols.integration.splits import loans, splits
 
 END_OF_TURN = b"".join(wire.encode([0]))

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anonymity.scores import SCALE
-from anonymity.specialization import Specializer
-from coterie.errors import PeerFaultError, PeerLostError, UsageError
-from protocols.integration.hidden_winner import HiddenWinner
-from protocols.integration.integrate import announce_scores, announced_keys, key_of
-from protocols.integration.participation import Strategy, may_take_part, whole_epsilon
-from protocols.memory import run_parties
-from protocols.randomness import Random
-from protocols.wire import decode, encode
-from protocols.wrappers import Fault, Faulty, KilledError, Metered, Wrapper
+from coterie.anonymity.specialization.scores import SCALE
+from coterie.anonymity.specialization.specialize import Specializer
+from coterie.base.errors import PeerFaultError, PeerLostError, UsageError
+from coterie.protocols.integration.hidden_winner import HiddenWinner
+from coterie.protocols.integration.integrate import announce_scores, announced_keys, key_of
+from coterie.protocols.integration.participation import Strategy, may_take_part, whole_epsilon
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wire import decode, encode
+from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered, Wrapper
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.integration.splits import assert_equal, loans, splits
 
 

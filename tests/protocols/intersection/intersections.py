@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from protocols.channel import Message, Transport
-from protocols.intersection.intersect import intersect
-from protocols.memory import run_parties
-from protocols.randomness import Random
-from protocols.wire import decode, encode
-from protocols.wrappers import Wrapper
+from coterie.protocols.intersection.intersect import intersect
+from coterie.protocols.messaging.channel import Message, Transport
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wire import decode, encode
+from coterie.protocols.messaging.wrappers import Wrapper
+from coterie.protocols.primitives.randomness import Random
 
 NAMES = [f"party{i}" for i in range(10)]
 

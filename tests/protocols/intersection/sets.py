@@ -2,7 +2,7 @@
 
 import random
 
-from protocols.wrappers import Traced
+from coterie.protocols.messaging.wrappers import Traced
 from tests.protocols.intersection.intersections import run
 
 WAYS = [("ring", "intersection"), ("oprf", "intersection"), ("ring", "pairwise")]

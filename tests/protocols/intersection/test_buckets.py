@@ -5,10 +5,10 @@ import contextlib
 import pytest
 from scipy.stats import binom
 
-import protocols.intersection.intersect as module
-from protocols.bulk.store import MemoryStore
-from protocols.intersection.buckets import MOST_BUCKETS, buckets_for, capacity, room_for
-from protocols.wrappers import Fault, Faulty, KilledError, Metered
+import coterie.protocols.intersection.intersect as module
+from coterie.protocols.intersection.buckets import MOST_BUCKETS, buckets_for, capacity, room_for
+from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered
+from coterie.protocols.primitives.store import MemoryStore
 from tests.protocols.intersection.intersections import NAMES, check, run
 from tests.protocols.intersection.sets import WAYS, drawn, shapes, watched
 

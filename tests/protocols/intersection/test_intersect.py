@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import protocols.intersection.intersect as module
-from protocols.bulk.executor import LocalPool
-from protocols.bulk.shuffle import shuffled
-from protocols.randomness import Random
-from protocols.wire import decode
-from protocols.wrappers import Traced
+import coterie.protocols.intersection.intersect as module
+from coterie.protocols.messaging.wire import decode
+from coterie.protocols.messaging.wrappers import Traced
+from coterie.protocols.primitives.executor import LocalPool
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.primitives.shuffle import shuffled
 from tests.protocols.intersection.intersections import NAMES, check, run
 from tests.protocols.intersection.sets import WAYS, drawn, numbered
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from coterie.errors import PeerFaultError
-from protocols.bulk import cipher, group
-from protocols.memory import run_alike
-from protocols.randomness import Random
-from protocols.stream import receive_array
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.stream import receive_array
+from coterie.protocols.primitives import cipher, group
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.intersection.intersections import NAMES, Tampering, run
 
 SETS = [[str(i).encode() for i in range(start, start + 40)] for start in (0, 5, 10)]

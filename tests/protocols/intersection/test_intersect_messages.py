@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from protocols.bulk import cipher
-from protocols.intersection.identifiers import Identifiers
-from protocols.wire import decode
-from protocols.wrappers import Metered, Traced
+from coterie.protocols.intersection.identifiers import Identifiers
+from coterie.protocols.messaging.wire import decode
+from coterie.protocols.messaging.wrappers import Metered, Traced
+from coterie.protocols.primitives import cipher
 from tests.protocols.intersection.intersections import NAMES, check, run
 from tests.protocols.intersection.sets import WAYS, drawn, numbered, shapes, watched
 

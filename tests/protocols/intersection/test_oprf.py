@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from protocols.bulk.blocks import encrypted
-from protocols.intersection import cuckoo, okvs, oprf
-from protocols.intersection.matching import RepeatedTagError, Table, common, in_tag_order
-from protocols.intersection.oprf import OprfReceiver, OprfSender
-from protocols.memory import run_parties
-from protocols.randomness import Random
+from coterie.protocols.intersection import cuckoo, okvs, oprf
+from coterie.protocols.intersection.matching import RepeatedTagError, Table, common, in_tag_order
+from coterie.protocols.intersection.oprf import OprfReceiver, OprfSender
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.primitives.blocks import encrypted
+from coterie.protocols.primitives.randomness import Random
 
 
 def values(count: int, seed: int = 1) -> np.ndarray:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import PeerFaultError
-from protocols.memory import run_alike
-from protocols.multiparty.gmw import Gmw, Product, pack_words, unpack_words
-from protocols.randomness import Random
-from protocols.wire import decode, encode
-from protocols.wrappers import Metered, Traced, Wrapper
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.wire import decode, encode
+from coterie.protocols.messaging.wrappers import Metered, Traced, Wrapper
+from coterie.protocols.multiparty.gmw import Gmw, Product, pack_words, unpack_words
+from coterie.protocols.primitives.randomness import Random
 
 NAMES = ("a", "b", "c")
 PRODUCTS = [

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import DataError, PeerFaultError, PeerLostError
-from protocols.memory import run_parties
-from protocols.multiparty.secure_maximum import SecureMaximum, argmax, tournament
-from protocols.randomness import Random
-from protocols.wire import decode
-from protocols.wrappers import Fault, Faulty, KilledError, Metered, Traced
+from coterie.base.errors import DataError, PeerFaultError, PeerLostError
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wire import decode
+from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered, Traced
+from coterie.protocols.multiparty.secure_maximum import SecureMaximum, argmax, tournament
+from coterie.protocols.primitives.randomness import Random
 
 
 def run(scores, work, seed=0, bits=32, names=None, **options):

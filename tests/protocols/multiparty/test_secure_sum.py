@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import DataError, PeerFaultError, PeerLostError
-from protocols.channel import Channel
-from protocols.memory import run_parties
-from protocols.multiparty.secure_sum import RING, SecureSum, uniform
-from protocols.randomness import Random
-from protocols.wire import decode
-from protocols.wrappers import Fault, Faulty, KilledError, Metered, Traced
+from coterie.base.errors import DataError, PeerFaultError, PeerLostError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wire import decode
+from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered, Traced
+from coterie.protocols.multiparty.secure_sum import RING, SecureSum, uniform
+from coterie.protocols.primitives.randomness import Random
 
 NAMES = ["a", "b", "c", "d"]
 

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import DataError, PeerFaultError
-from protocols.bulk.cipher import encrypt
-from protocols.memory import run_parties
-from protocols.multiparty.set_union import key_pair, mix, place_on_curve, union, unmix
-from protocols.randomness import Random
-from protocols.wire import decode
-from protocols.wrappers import Traced, Wrapper
+from coterie.base.errors import DataError, PeerFaultError
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wire import decode
+from coterie.protocols.messaging.wrappers import Traced, Wrapper
+from coterie.protocols.multiparty.set_union import key_pair, mix, place_on_curve, union, unmix
+from coterie.protocols.primitives.cipher import encrypt
+from coterie.protocols.primitives.randomness import Random
 
 
 def run(sets, seed=0, wrap=lambda t: t, **options):

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from protocols.channel import Channel
-from protocols.numbers.logarithm import (
-    Logarithms,
-    Session,
-    Settings,
-)
-from protocols.numbers.shares import split
-from protocols.randomness import Random
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.numbers.logarithm import Logarithms, Session, Settings
+from coterie.protocols.numbers.shares import split
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import KEY, run_pair
 
 

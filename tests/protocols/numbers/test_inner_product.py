@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coterie.errors import PeerFaultError
-from protocols.numbers.inner_product import MASK_BITS, PaillierEngine, mask_bound, sum_bound
-from protocols.numbers.paillier import KeySizeError, generate
-from protocols.numbers.shares import Ring
-from protocols.randomness import Random
-from protocols.wrappers import Metered, Traced
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.wrappers import Metered, Traced
+from coterie.protocols.numbers.inner_product import MASK_BITS, PaillierEngine, mask_bound, sum_bound
+from coterie.protocols.numbers.paillier import KeySizeError, generate
+from coterie.protocols.numbers.shares import Ring
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import ENGINES, KEY, run_engines
 
 RINGS = [Ring(2**64), Ring(2**62), Ring(2**17), Ring(2**32 - 5), Ring(2**61 - 1)]

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import protocols.numbers.logarithm
-from coterie.errors import CoterieError
-from protocols.channel import Channel
-from protocols.circuits.arithmetic import evaluate, from_bits, to_bits
-from protocols.numbers.logarithm import (
+import coterie.protocols.numbers.logarithm
+from coterie.base.errors import CoterieError
+from coterie.protocols.circuits.arithmetic import evaluate, from_bits, to_bits
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wrappers import Fault, Faulty, Metered, Traced
+from coterie.protocols.numbers.logarithm import (
     OutOfDomainError,
     Session,
     Settings,
@@ -25,12 +26,15 @@ from protocols.numbers.logarithm import (
     quick_logarithms,
     x_times_logarithms,
 )
-from protocols.numbers.logarithm_circuits import phase_one, quick
-from protocols.numbers.logarithm_settings import remainder_range, taylor_coefficients
-from protocols.numbers.polynomial import evaluate_coefficients, evaluate_points, shift_argument
-from protocols.numbers.shares import Ring, split
-from protocols.randomness import Random
-from protocols.wrappers import Fault, Faulty, Metered, Traced
+from coterie.protocols.numbers.logarithm_circuits import phase_one, quick
+from coterie.protocols.numbers.logarithm_settings import remainder_range, taylor_coefficients
+from coterie.protocols.numbers.polynomial import (
+    evaluate_coefficients,
+    evaluate_points,
+    shift_argument,
+)
+from coterie.protocols.numbers.shares import Ring, split
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.numbers.logarithms import run
 from tests.protocols.pairs import run_engines, run_pair
 
@@ -299,7 +303,7 @@ def test_no_numbers_have_no_logarithms() -> None:
 
 
 def test_more_numbers_than_a_batch_are_done_in_several(monkeypatch) -> None:
-    monkeypatch.setattr(protocols.numbers.logarithm, "BATCH", 70)
+    monkeypatch.setattr(coterie.protocols.numbers.logarithm, "BATCH", 70)
     xs = list(range(1, 301))
     values, result = run(logarithms, Settings(10, 3), xs)
     assert largest_error(values, xs) <= result.error_bound

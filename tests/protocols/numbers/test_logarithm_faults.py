@@ -5,16 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coterie.errors import PeerFaultError, UsageError
-from protocols.channel import Channel
-from protocols.numbers.logarithm import (
-    Session,
-    Settings,
-    logarithms,
-    x_times_logarithms,
-)
-from protocols.numbers.paillier import KeySizeError, generate
-from protocols.randomness import Random
+from coterie.base.errors import PeerFaultError, UsageError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.numbers.logarithm import Session, Settings, logarithms, x_times_logarithms
+from coterie.protocols.numbers.paillier import KeySizeError, generate
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.numbers.logarithms import run
 from tests.protocols.pairs import KEY, run_pair
 

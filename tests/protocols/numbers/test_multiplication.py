@@ -5,18 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import PeerFaultError
-from protocols.memory import run_parties
-from protocols.numbers import multiplication
-from protocols.numbers.multiplication import (
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wrappers import Metered
+from coterie.protocols.numbers import multiplication
+from coterie.protocols.numbers.multiplication import (
     STEP,
     multiply_shares,
     receive_products,
     send_products,
 )
-from protocols.randomness import Random
-from protocols.transfer.oblivious_transfer import Receiver, Sender
-from protocols.wrappers import Metered
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 MODULI = [2, 3, 255, 256, 2**31 - 1, 2**61 - 1, 2**62, 2**63, 2**63 + 29, 2**64, 2**64 - 59]
 MODULI += [2**64 + 13, 2**65, 2**100 - 15, 2**127 - 1, 2**128, 2**130, 2**200, 3**120]

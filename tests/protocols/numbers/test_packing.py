@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.numbers.packing import Slots
-from protocols.numbers.paillier import KeySizeError
+from coterie.protocols.numbers.packing import Slots
+from coterie.protocols.numbers.paillier import KeySizeError
 
 
 @settings(max_examples=50, deadline=None)

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import PeerFaultError
-from protocols.channel import Channel
-from protocols.memory import run_parties
-from protocols.numbers.paillier import (
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.numbers.paillier import (
     PrivateKey,
     PublicKey,
     announce_key,
     generate,
     receive_key,
 )
-from protocols.numbers.randomizers import Randomizers
-from protocols.randomness import Random
+from coterie.protocols.numbers.randomizers import Randomizers
+from coterie.protocols.primitives.randomness import Random
 
 BITS = 512
 KEY = generate(Random("paillier tests"), BITS)

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.numbers.polynomial import (
+from coterie.protocols.numbers.polynomial import (
     evaluate_coefficients,
     evaluate_points,
     powers,
     shift_argument,
 )
-from protocols.numbers.shares import Ring
-from protocols.randomness import Random
+from coterie.protocols.numbers.shares import Ring
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import ENGINES, run_engines
 
 moduli = st.one_of(st.integers(2, 2**70), st.integers(1, 64).map(lambda bits: 1 << bits))

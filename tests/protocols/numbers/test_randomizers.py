@@ -9,9 +9,9 @@ import gmpy2
 import phe
 import pytest
 
-from protocols.numbers.paillier import KeySizeError, PublicKey, adopt, generate
-from protocols.numbers.randomizers import FixedBase, Randomizers, random_powers
-from protocols.randomness import Random
+from coterie.protocols.numbers.paillier import KeySizeError, PublicKey, adopt, generate
+from coterie.protocols.numbers.randomizers import FixedBase, Randomizers, random_powers
+from coterie.protocols.primitives.randomness import Random
 
 BITS = 512
 KEY = generate(Random("randomizer tests"), BITS)

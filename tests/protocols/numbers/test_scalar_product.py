@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import CoterieError, DataError, PeerFaultError, UsageError
-from protocols.channel import Channel
-from protocols.numbers.paillier import KeySizeError, adopt, generate
-from protocols.numbers.scalar_product import (
+from coterie.base.errors import CoterieError, DataError, PeerFaultError, UsageError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wrappers import Fault, Faulty, Metered
+from coterie.protocols.numbers.paillier import KeySizeError, adopt, generate
+from coterie.protocols.numbers.scalar_product import (
     PaillierProducts,
     Sizes,
     TransferProducts,
     scalar_products,
 )
-from protocols.numbers.shares import Ring
-from protocols.randomness import Random
-from protocols.wrappers import Fault, Faulty, Metered
+from coterie.protocols.numbers.shares import Ring
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import KEY, run_pair
 
 KINDS = ("paillier", "transfer")

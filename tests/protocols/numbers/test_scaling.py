@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import PeerFaultError, UsageError
-from protocols.channel import Channel
-from protocols.circuits.arithmetic import evaluate, from_bits, to_bits
-from protocols.circuits.garbling import Evaluator, Garbler
-from protocols.numbers.scaling import (
+from coterie.base.errors import PeerFaultError, UsageError
+from coterie.protocols.circuits.arithmetic import evaluate, from_bits, to_bits
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.numbers.scaling import (
     carry_circuit,
     convert,
     error_bound,
@@ -21,8 +21,8 @@ from protocols.numbers.scaling import (
     scale_autonomously,
     scale_exactly,
 )
-from protocols.numbers.shares import Ring, split
-from protocols.randomness import Random
+from coterie.protocols.numbers.shares import Ring, split
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import run_pair
 
 fractions = st.builds(Fraction, st.integers(0, 2**70), st.integers(1, 2**70))

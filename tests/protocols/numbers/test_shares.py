@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import PeerFaultError, UsageError
-from protocols.channel import Channel
-from protocols.numbers import shares
-from protocols.numbers.shares import Ring
-from protocols.randomness import Random
+from coterie.base.errors import PeerFaultError, UsageError
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.numbers import shares
+from coterie.protocols.numbers.shares import Ring
+from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import ENGINES, run_engines, run_pair
 
 moduli = st.one_of(

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.memory import run_alike
-from protocols.randomness import Random
-from protocols.statistics.contingency import Axis, horizontal_shares, table_shares
-from protocols.statistics.shared_counts import Transfers
+from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from coterie.protocols.statistics.shared_counts import Transfers
 
 
 def plain_table(axes, codes):

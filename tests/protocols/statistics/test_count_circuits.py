@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.circuits.boolean import evaluate, from_bits, to_bits
-from protocols.statistics.count_circuits import WIDTH, cell_circuit, leaf_circuit
+from coterie.protocols.circuits.boolean import evaluate, from_bits, to_bits
+from coterie.protocols.statistics.count_circuits import WIDTH, cell_circuit, leaf_circuit
 
 counts = st.integers(0, 2**20) | st.integers(0, 6)
 

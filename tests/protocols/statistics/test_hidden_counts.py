@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from coterie.errors import PeerFaultError
-from protocols.memory import run_alike
-from protocols.randomness import Random
-from protocols.statistics.hidden_counts import HiddenCounts
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
 NAMES = ("a", "b", "c")
 SERVERS = ("c", "a")

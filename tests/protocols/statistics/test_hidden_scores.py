@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import UsageError
-from protocols.memory import run_alike
-from protocols.randomness import Random
-from protocols.statistics.bayesnet import Family, search
-from protocols.statistics.contingency import Axis, table_shares
-from protocols.statistics.hidden_scores import HiddenScores, settings_for
-from protocols.statistics.shared_counts import Transfers
-from protocols.statistics.tree import STOP, Plan, grow
+from coterie.base.errors import UsageError
+from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.bayesnet import Family, search
+from coterie.protocols.statistics.contingency import Axis, table_shares
+from coterie.protocols.statistics.hidden_scores import HiddenScores, settings_for
+from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.tree import STOP, Plan, grow
 from tests.protocols.statistics.plain_models import ln_factorial, x_ln_x
 from tests.protocols.statistics.test_bayesnet import plain_edges
 from tests.protocols.statistics.test_tree import as_result, plain_tree

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import PeerFaultError
-from protocols.memory import run_alike, run_parties
-from protocols.randomness import Random
-from protocols.statistics.shared_counts import Transfers, masked_sums, one_hot, share_out
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.memory import run_alike, run_parties
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.shared_counts import Transfers, masked_sums, one_hot, share_out
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -71,7 +71,7 @@ def test_a_contingency_table_is_a_product_of_one_hot_columns():
 def test_chunks_of_records_change_nothing(monkeypatch):
     rng = np.random.default_rng(5)
     rows, bits = rng.integers(0, 9, (100, 3)), rng.integers(0, 2, (100, 2))
-    monkeypatch.setattr("protocols.statistics.shared_counts._CHUNK", 60)
+    monkeypatch.setattr("coterie.protocols.statistics.shared_counts._CHUNK", 60)
     total = sum(share.astype(np.uint64) for share in shares(rows, [bits]).values()) % 2**32
     assert total.tolist() == plain(rows, [bits]).tolist()
 

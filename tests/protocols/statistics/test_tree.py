@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.memory import run_alike
-from protocols.randomness import Random
-from protocols.statistics.contingency import Axis
-from protocols.statistics.shared_counts import Transfers
-from protocols.statistics.tree import STOP, Node, Plan, grow, predict, pruned
+from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.tree import STOP, Node, Plan, grow, predict, pruned
 from tests.protocols.statistics.plain_models import id3, x_ln_x
 
 LABEL = "class"

@@ -8,14 +8,21 @@ import rbcl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.errors import PeerFaultError
-from protocols.bulk import aes
-from protocols.memory import run_parties
-from protocols.randomness import Random
-from protocols.transfer import oblivious_transfer
-from protocols.transfer.base_transfer import receive_keys, send_keys
-from protocols.transfer.oblivious_transfer import BASE_STEP, STEP, Receiver, Sender, pack, unpack
-from protocols.wrappers import Metered, Traced
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wrappers import Metered, Traced
+from coterie.protocols.primitives import aes
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.transfer import oblivious_transfer
+from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
+from coterie.protocols.transfer.oblivious_transfer import (
+    BASE_STEP,
+    STEP,
+    Receiver,
+    Sender,
+    pack,
+    unpack,
+)
 
 
 def pair(sender, receiver, seed=0, **options):
@@ -325,7 +332,7 @@ class TestBadPeers:
         self.refused(match, anna, lambda channel: Receiver(channel, "anna", Random(2)))
 
     def test_points_that_cancel_the_oracle(self):
-        from protocols.transfer.base_transfer import _context, _oracle
+        from coterie.protocols.transfer.base_transfer import _context, _oracle
 
         def anna(channel):
             other = rbcl.crypto_core_ristretto255_from_hash(bytes(64))

@@ -1,0 +1,26 @@
+"""A released table's columns as attributes for the learner: numbers where they can be read as such."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from coterie.anonymity.classifier.decision_tree import Attribute, Labels, Numbers
+from coterie.anonymity.table.intervals import lower_end
+
+
+def coded_attribute(name: str, codes: np.ndarray[Any, Any], values: Sequence[str]) -> Attribute:
+    """A released column for the learner: numbers where all values are numbers or intervals."""
+    ends = [lower_end(value) for value in values]
+    numbers = [end for end in ends if end is not None]
+    if len(numbers) < len(ends):
+        return Labels(name, codes.astype(np.int64), len(values))
+    return Numbers(name, np.array(numbers, np.float64)[codes])
+
+
+def learner_attribute(name: str, texts: Sequence[str]) -> Attribute:
+    """The same from one text per record."""
+    values, codes = np.unique(np.asarray(texts, dtype=str), return_inverse=True)
+    return coded_attribute(name, codes, [str(value) for value in values])

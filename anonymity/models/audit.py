@@ -1,0 +1,99 @@
+"""Checks a released table against a requirement, on the table alone.
+
+It shares no code with the specialization: groups are formed anew from the released values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from coterie.anonymity.models.privacy import Model, Together
+from coterie.base.errors import VerificationError
+
+Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+
+
+@dataclass(frozen=True)
+class Released:
+    """A released column: a code per record, and the text that each code stands for."""
+
+    codes: Ints
+    values: tuple[str, ...]
+
+
+def group_numbers(columns: Sequence[Released]) -> Ints:
+    """For each record the number of its group; records of a group are alike in all columns."""
+    key: Ints = np.zeros(len(columns[0].codes), np.int64)
+    room = 1
+    for column in columns:
+        size = max(len(column.values), 1)
+        if room * size >= 2**62:
+            _, key = np.unique(key, return_inverse=True)
+            room = int(key.max(initial=0)) + 1
+        key = key * size + column.codes
+        room *= size
+    _, numbers = np.unique(key, return_inverse=True)
+    return np.asarray(numbers, np.int64)
+
+
+def audit(
+    table: Mapping[str, Released],
+    qid: Sequence[str],
+    k: int,
+    sensitive: str | None = None,
+    model: Model | None = None,
+) -> dict[str, Any]:
+    """What holds: the number of groups, the smallest, and the worst of each model.
+
+    Raises `VerificationError` with the first group that violates the requirement.
+    """
+    columns = [table[name] for name in qid]
+    group = group_numbers(columns)
+    sizes = np.bincount(group)
+
+    def describe(at: int) -> str:
+        row = int(np.argmax(group == at))
+        return ", ".join(
+            f"{name}={column.values[column.codes[row]]}"
+            for name, column in zip(qid, columns, strict=True)
+        )
+
+    if len(sizes) and sizes.min() < k:
+        worst = int(sizes.argmin())
+        raise VerificationError(
+            f"the group {describe(worst)} has {sizes[worst]} records, fewer than k = {k}"
+        )
+    found: dict[str, Any] = {
+        "qid": list(qid),
+        "k": k,
+        "smallest": int(sizes.min()) if len(sizes) else 0,
+        "groups": len(sizes),
+    }
+    if model is None or sensitive is None:
+        return found
+    column = table[sensitive]
+    values = len(column.values)
+    key = group * values + column.codes
+    counts = np.bincount(key, minlength=len(sizes) * values).reshape(-1, values)
+    overall = counts.sum(axis=0)
+    found["sensitive"] = sensitive
+    found["models"] = {}
+    for part in model.models if isinstance(model, Together) else (model,):
+        try:
+            bound = part.for_values(column.values)
+        except ValueError as error:
+            raise VerificationError(f"{sensitive}: {error}") from None
+        measure = bound.measure(counts, overall)
+        good = bound.holds(counts, overall)
+        if not good.all():
+            bad = int(np.argmin(good))
+            raise VerificationError(
+                f"the group {describe(bad)} violates {part.name} of {sensitive}: {measure[bad]:.4g}"
+            )
+        worst_of = np.nanmax if part.bound_from_above else np.nanmin
+        found["models"][part.name] = float(worst_of(measure)) if len(measure) else None
+    return found

@@ -1,0 +1,79 @@
+"""The keys of a `requirement` entry that bound a sensitive attribute, as a privacy model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from coterie.anonymity.models.privacy import (
+    AlphaAnonymity,
+    Closeness,
+    ConfidenceBounding,
+    DistinctDiversity,
+    EntropyDiversity,
+    Model,
+    RecursiveDiversity,
+    Together,
+)
+
+OPTIONS = ("l", "diversity", "c", "alpha", "confidence", "t", "distance", "order")
+
+
+def model_from_options(options: Mapping[str, Any]) -> Together:
+    """The sensitive part of a `requirement` entry: numbers, texts and, for `confidence`, a mapping.
+
+    Raises `ValueError` with one line that names the key. What each key means is in
+    docs/privacy-models.md. `k` is not among them: it needs no sensitive values.
+    """
+    for key in options:
+        if key not in OPTIONS:
+            raise ValueError(f"unknown key '{key}'")
+    models: list[Model] = []
+    for key, needed in (("diversity", "l"), ("c", "l"), ("distance", "t"), ("order", "t")):
+        if key in options and needed not in options:
+            raise ValueError(f"'{key}' has no meaning without '{needed}'")
+    if "l" in options:
+        models.append(_diversity(options))
+    if "alpha" in options:
+        models.append(AlphaAnonymity(_number(options, "alpha")))
+    if "confidence" in options:
+        bounds = options["confidence"]
+        if not isinstance(bounds, Mapping):
+            raise ValueError("'confidence' must be a mapping from sensitive values to shares")
+        models.append(ConfidenceBounding({str(v): _number(bounds, v) for v in bounds}))
+    if "t" in options:
+        distance = options.get("distance", "variational")
+        if distance not in ("variational", "ordered"):
+            raise ValueError(f"'distance' must be one of variational, ordered, not '{distance}'")
+        order = options.get("order")
+        models.append(
+            Closeness(_number(options, "t"), distance, tuple(map(str, order)) if order else None)
+        )
+    if not models:
+        raise ValueError("'sensitive' needs one of l, alpha, confidence, t")
+    return Together(tuple(models))
+
+
+def _diversity(options: Mapping[str, Any]) -> Model:
+    kind = options.get("diversity", "distinct")
+    if kind not in ("distinct", "entropy", "recursive"):
+        raise ValueError(f"'diversity' must be one of distinct, entropy, recursive, not '{kind}'")
+    if ("c" in options) != (kind == "recursive"):
+        raise ValueError("'c' and 'diversity: recursive' go together")
+    number = _number(options, "l")
+    if kind == "entropy":
+        return EntropyDiversity(number)
+    if number != int(number):
+        raise ValueError(f"'l' must be a whole number for {kind} diversity, not {number:g}")
+    if kind == "distinct":
+        return DistinctDiversity(int(number))
+    return RecursiveDiversity(_number(options, "c"), int(number))
+
+
+def _number(options: Mapping[str, Any], key: str) -> float:
+    value = options[key]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise ValueError(f"'{key}' must be a number, not '{value}'")
+    return float(value)

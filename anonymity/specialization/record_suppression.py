@@ -1,0 +1,80 @@
+"""Which records must be left out so that no group is too small.
+
+The records that can stay are the largest set of whole partitions in which every group of every QID
+has k records or none: taking out a group that is too small can make another one too small, so it is
+repeated until nothing changes. The set does not depend on the order, since a group that is too small
+among more records is so among fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from coterie.anonymity.specialization.partitions import Partitions
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+@dataclass(frozen=True)
+class Outliers:
+    """What a specialization would leave out: `cells` of its leaves and children, other leaves whole."""
+
+    cells: Array
+    records: int
+
+
+def groups_too_small(partitions: Partitions, ks: Sequence[int]) -> Array:
+    """The leaves that cannot stay."""
+    leaves = np.flatnonzero(partitions.size[: partitions.used])
+    ids = [groups.of_leaf[leaves] for groups in partitions.groups]
+    gone = _gone(partitions.size[leaves], ids, ks, len(partitions.order))
+    assert gone is not None  # noqa: S101
+    return leaves[gone]
+
+
+def outliers(
+    partitions: Partitions,
+    ks: Sequence[int],
+    attribute: int,
+    leaves: Array,
+    counts: Array,
+    most: int,
+) -> Outliers | None:
+    """What cannot stay after a specialization with these counts; None if more than `most` records."""
+    rows, children = np.nonzero(counts)
+    concerned = np.zeros(partitions.used, bool)
+    concerned[leaves] = True
+    others = np.flatnonzero((partitions.size[: partitions.used] > 0) & ~concerned)
+    sizes = np.concatenate([counts[rows, children], partitions.size[others]])
+    ids = []
+    for groups in partitions.groups:
+        inside = groups.of_leaf[leaves[rows]].astype(np.int64)
+        if attribute in groups.attributes:
+            inside = groups.used + inside * counts.shape[1] + children
+        ids.append(np.concatenate([inside, groups.of_leaf[others]]))
+    gone = _gone(sizes, ids, ks, most)
+    if gone is None:
+        return None
+    cells = np.zeros(counts.shape, bool)
+    inside = gone[: len(rows)]
+    cells[rows[inside], children[inside]] = True
+    return Outliers(cells, int(sizes[gone].sum()))
+
+
+def _gone(sizes: Array, ids: Sequence[Array], ks: Sequence[int], most: int) -> Array | None:
+    """Which of the parts go; None as soon as they hold more than `most` records."""
+    numbers = [np.unique(one, return_inverse=True)[1] for one in ids]
+    stays = np.ones(len(sizes), bool)
+    while True:
+        before = int(stays.sum())
+        for number, k in zip(numbers, ks, strict=True):
+            totals = np.bincount(number, weights=sizes * stays)
+            stays &= totals[number] >= k
+            if int(sizes[~stays].sum()) > most:
+                return None
+        if int(stays.sum()) == before:
+            return ~stays

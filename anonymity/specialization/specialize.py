@@ -1,0 +1,354 @@
+"""Top-down specialization of one table (Fung, Wang, Yu; paper 1 §4), and a party's part of a joint one.
+
+All values of the QIDs' attributes start at the topmost. Each step specializes the candidate with
+the highest score among those that are valid (every requirement holds afterwards) and beneficial
+(more than one class among its records). Ties go to the attribute listed first, then to the candidate
+created first.
+
+`specialize` does this to a table in one house. `Specializer` is what it is made of: the generalized
+table that all parties share, and the candidates of the columns that are at hand. In a joint run
+(`protocols.integration.integrate`) each party has one, with its own columns only; `propose` gives
+its best candidate, and `apply` carries out an instruction, its own or another's. That both run this
+code on the same counts is why their results are equal.
+
+A candidate's validity is counted when its turn comes, not kept up to date for all: a requirement
+that a specialization would violate stays violated after any other, so a candidate found invalid is
+dropped for good, and in a single table each candidate is counted once. Scores come from the counts
+of codes by class, made once; only validity and refinement look at records again.
+
+With suppression, a candidate is also valid if the records that would be in groups too small can be
+left out within the limit; its score is that of the records that stay. When records have been left
+out, all candidates are made anew from those that remain, and those dropped before get a new chance.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from coterie.anonymity.specialization import kernels
+from coterie.anonymity.specialization.generalized import (
+    GeneralizedTable,
+    Instruction,
+    InvalidError,
+    Labels,
+    Requirement,
+    Winner,
+)
+from coterie.anonymity.specialization.record_suppression import Outliers, outliers
+from coterie.anonymity.specialization.scores import Effect, best_split
+from coterie.anonymity.table.columns import Column, ContinuousColumn, Tree, continuous_column
+from coterie.base.errors import DataError
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+
+@dataclass
+class Candidate:
+    """A value of the cut, of a column at hand, that may be specialized."""
+
+    attribute: int
+    node: int
+    created: int
+    low: int  # codes from here on have their child in `table`
+    table: Array
+    width: int  # children
+    split: float | None
+    by_class: list[list[int]]
+    score: int
+    valid_at: int = -1  # the sum of the versions of the QIDs concerned when last found valid
+    counts_at: int = -1  # the version of the partitions that `counts` belongs to
+    leaves: Array = field(default_factory=lambda: np.empty(0, np.int64))
+    counts: Array = field(default_factory=lambda: np.empty((0, 0), np.int32))
+    left_out: Outliers | None = None
+
+
+class Specializer(GeneralizedTable):
+    """One party's state: the shared table, and candidates of the `columns` at hand."""
+
+    def __init__(
+        self,
+        trees: Mapping[str, Tree],
+        columns: Mapping[str, Column],
+        labels: Mapping[str, Labels],
+        requirements: Sequence[Requirement],
+        records: int,
+        class_name: str | None = None,
+        rule: str = "gain-ratio",
+        most_suppressed: int = 0,
+    ) -> None:
+        super().__init__(trees, labels, requirements, records, class_name, rule, most_suppressed)
+        self.columns = [columns.get(name) for name in self.names]
+        # Whether a score once computed holds: not where it depends on the groups.
+        self.scores_last = self.rule.lasting and not most_suppressed
+        self._created: dict[tuple[int, int], int] = {}
+        self._heap: list[tuple[int, int, int, Candidate]] = []
+        self._tables = [
+            None if column is None else self._class_counts(column) for column in self.columns
+        ]
+        for attribute in range(len(self.names)):
+            self._add(attribute, [0])
+
+    def _class_counts(self, column: Column) -> Array:
+        counts = np.zeros((self.class_count, column.size), np.int32)
+        kernels.count_pairs(column.codes, self.classes, counts)
+        return counts
+
+    def _add(self, attribute: int, nodes: Sequence[int]) -> None:
+        """Makes candidates of new values of the cut, where they can be specialized."""
+        column = self.columns[attribute]
+        for node in nodes:
+            created = self._created.setdefault((attribute, node), len(self._created))
+            if column is None:
+                continue
+            candidate = self._candidate(attribute, node, created, column)
+            if candidate is not None:
+                heapq.heappush(self._heap, (-candidate.score, attribute, created, candidate))
+
+    def _candidate(
+        self, attribute: int, node: int, created: int, column: Column
+    ) -> Candidate | None:
+        counts = self._tables[attribute]
+        assert counts is not None  # noqa: S101
+        low, high = column.span(node)
+        whole = counts[:, low:high].sum(axis=1)
+        if np.count_nonzero(whole) < self.needed_classes:
+            return None  # not beneficial
+        split = None
+        if isinstance(column, ContinuousColumn):
+            row = best_split(counts[:, low:high], by_size=not self.rule.needs_class)
+            if row is None:
+                return None
+            split = float(column.values[low + row])
+            bounds = [low, low + row, high]
+        else:
+            children = column.tree.children(node)
+            if not children:
+                return None
+            bounds = [low] + [column.span(child)[1] for child in children]
+        width = len(bounds) - 1
+        table = np.repeat(
+            np.arange(width, dtype=np.uint8 if width <= 255 else np.uint16), np.diff(bounds)
+        )
+        by_class = [counts[:, a:b].sum(axis=1).tolist() for a, b in itertools.pairwise(bounds)]
+        score = 0
+        if self.scores_last:
+            score = self.rule.score(Effect(by_class, np.empty((0, 0)), (), self.records))
+        return Candidate(attribute, node, created, low, table, width, split, by_class, score)
+
+    def propose(self) -> Candidate | None:
+        """The best valid candidate of the columns at hand."""
+        if not self.scores_last:
+            self._rescore()
+        while self._heap:
+            candidate = self._heap[0][3]
+            if self._is_valid(candidate):
+                return candidate
+            heapq.heappop(self._heap)
+        return None
+
+    def drop(self, candidate: Candidate) -> None:
+        """Another party's requirement forbids this candidate, now and ever after."""
+        self._heap = [entry for entry in self._heap if entry[3] is not candidate]
+        heapq.heapify(self._heap)
+
+    def _count(self, candidate: Candidate) -> None:
+        """Brings the candidate's counts by leaf partition and child up to date."""
+        if candidate.counts_at == self.partitions.version:
+            return
+        column = self.columns[candidate.attribute]
+        assert column is not None  # noqa: S101
+        candidate.leaves = self.partitions.link(candidate.attribute, candidate.node)
+        candidate.counts = self.partitions.count(
+            candidate.leaves, column.codes, candidate.low, candidate.table, candidate.width
+        )
+        candidate.counts_at = self.partitions.version
+
+    def _is_valid(self, candidate: Candidate) -> bool:
+        concerning = self.concerning[candidate.attribute]
+        version = sum(self.partitions.groups[j].version for j in concerning)
+        if self.most_suppressed:  # groups of other QIDs count too
+            version = self.partitions.version
+        if candidate.valid_at == version:
+            return True
+        self._count(candidate)
+        candidate.left_out = None
+        for j in concerning:
+            _, counts, _ = self.partitions.groups[j].counts(candidate.leaves, candidate.counts)
+            if kernels.smallest_positive(counts) < self.requirements[j].k:
+                if not self._can_leave_out(candidate):
+                    return False
+                break
+        if self.holds_model(candidate.attribute) and not self.permits(self.instruction(candidate)):
+            return False
+        candidate.valid_at = version
+        return True
+
+    def _can_leave_out(self, candidate: Candidate) -> bool:
+        left = self.most_suppressed - self.suppressed
+        if left <= 0:
+            return False
+        found = outliers(
+            self.partitions,
+            [requirement.k for requirement in self.requirements],
+            candidate.attribute,
+            candidate.leaves,
+            candidate.counts,
+            left,
+        )
+        if found is None:
+            return False
+        candidate.left_out = found
+        return sum(map(any, zip(*self._kept_by_class(candidate), strict=True))) >= (
+            self.needed_classes
+        )
+
+    def _kept_by_class(self, candidate: Candidate) -> list[list[int]]:
+        """The classes of the records that stay, by child."""
+        if candidate.left_out is None:
+            return candidate.by_class
+        children = self.instruction(candidate).children
+        _, by_class = self.partitions.tally(
+            candidate.leaves, children, candidate.width + 1, self.classes, self.class_count
+        )
+        kept: list[list[int]] = by_class[:-1].tolist()
+        return kept
+
+    def _rescore(self) -> None:
+        """Scores that depend on the groups are computed anew; invalid candidates go."""
+        heap = []
+        for _, attribute, created, candidate in self._heap:
+            if self._is_valid(candidate):
+                self._count(candidate)
+                counts = candidate.counts
+                if candidate.left_out is not None:
+                    counts = np.where(candidate.left_out.cells, 0, counts)
+                by_class = self._kept_by_class(candidate)
+                effect = self.effect(attribute, candidate.leaves, counts, by_class)
+                candidate.score = self.rule.score(effect)
+                heap.append((-candidate.score, attribute, created, candidate))
+        heapq.heapify(heap)
+        self._heap = heap
+
+    def instruction(self, candidate: Candidate) -> Instruction:
+        """What to do to specialize a candidate."""
+        column = self.columns[candidate.attribute]
+        assert column is not None  # noqa: S101
+        leaves = self.partitions.link(candidate.attribute, candidate.node)
+        children = self.partitions.children(leaves, column.codes, candidate.low, candidate.table)
+        left_out = candidate.left_out
+        leaves_out = left_out is not None and bool(left_out.cells.any())
+        if left_out is not None and leaves_out:
+            rows = np.repeat(np.arange(len(leaves)), self.partitions.size[leaves])
+            children[left_out.cells[rows, children]] = candidate.width
+        return Instruction(
+            candidate.attribute,
+            candidate.node,
+            candidate.split,
+            candidate.score,
+            children,
+            leaves_out,
+        )
+
+    def apply(self, instruction: Instruction) -> int:
+        """As in `GeneralizedTable`; the value's children become candidates in its place."""
+        before = self.suppressed
+        score = super().apply(instruction)
+        attribute, node = instruction.attribute, instruction.node
+        if self.suppressed > before:
+            self._heap = []
+            for at in range(len(self.names)):
+                self._add(at, self.cut_nodes(at))
+            return score
+        if self._heap and self.columns[attribute] is not None:
+            self._heap = [e for e in self._heap if e[1] != attribute or e[3].node != node]
+            heapq.heapify(self._heap)
+        self._add(attribute, self.trees[attribute].children(node))
+        return score
+
+    def forget(self, records: Array) -> None:
+        for column, counts in zip(self.columns, self._tables, strict=True):
+            if column is not None and counts is not None:
+                gone = np.zeros_like(counts)
+                kernels.count_pairs(column.codes[records], self.classes[records], gone)
+                counts -= gone
+
+
+def specialize(
+    columns: Sequence[Column],
+    classes: Labels | None,
+    requirements: Sequence[Requirement],
+    *,
+    sensitive: Mapping[str, Labels] | None = None,
+    rule: str = "gain-ratio",
+    max_suppression: float = 0.0,
+) -> Specializer:
+    """Specializes one table as far as the requirements allow.
+
+    `columns` are the attributes of the QIDs in job order (columns in no QID are left out), built by
+    `categorical_column` and `continuous_column`; their interval trees grow, so a column serves one
+    run. Up to the share `max_suppression` of the records may be left out.
+
+    The result has `winners`, `cut`, `anonymity`, `generalized(name)`, and `suppressed` with `kept`.
+    """
+    labels = dict(sensitive or {})
+    class_name = None
+    if classes is not None:
+        class_name = "\0class"
+        labels[class_name] = classes
+    used = {name for requirement in requirements for name in requirement.qid}
+    chosen = {column.name: column for column in columns if column.name in used}
+    missing = used - chosen.keys()
+    if missing:
+        raise DataError(f"no column '{min(missing)}', which a requirement names")
+    records = len(columns[0])
+    specializer = Specializer(
+        {name: column.tree for name, column in chosen.items()},
+        chosen,
+        labels,
+        requirements,
+        records,
+        class_name,
+        rule,
+        suppression_limit(max_suppression, records),
+    )
+    while (candidate := specializer.propose()) is not None:
+        specializer.apply(specializer.instruction(candidate))
+    return specializer
+
+
+@functools.cache
+def warm_up() -> None:
+    """Loads the compiled loops, so that the first table in a process does not wait for them."""
+    text = ["0", "1", "2", "3"]
+    classes = Labels(np.array([0, 0, 1, 1], np.uint8), ("n", "y"))
+    for kind in (np.uint8, np.uint16, np.uint32):
+        column = continuous_column("x", text)
+        column.codes = column.codes.astype(kind)
+        table = specialize([column], classes, [Requirement(("x",), 2)])
+        table.generalized("x")
+
+
+def suppression_limit(share: float, records: int) -> int:
+    """How many records a share of them is, rounded down; 0.01 of 300 is 3."""
+    return int(share * records + 1e-9)
+
+
+__all__ = [
+    "Candidate",
+    "Instruction",
+    "InvalidError",
+    "Labels",
+    "Requirement",
+    "Specializer",
+    "Winner",
+    "specialize",
+    "suppression_limit",
+    "warm_up",
+]

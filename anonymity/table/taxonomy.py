@@ -1,0 +1,130 @@
+"""Taxonomies: which more general value may stand for a value.
+
+A taxonomy is a CSV of paths from leaf to root, separated by `;`, one row a leaf. A value that is
+repeated along its path stands once in the tree, so shorter branches can be filled up (the
+convention of ARX). A value is one node wherever it stands: two rows that give it different parents
+contradict each other, and so do two rows with different roots.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from coterie.base.errors import DataError
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """A tree of values. Node 0 is the root.
+
+    Leaves are numbered from left to right, where a node's children stand in the order in which
+    their first leaf stands in the file. So the leaves under a node are a range of numbers:
+    `first[node]` up to, not including, `last[node]`.
+    """
+
+    labels: tuple[str, ...]
+    children: tuple[tuple[int, ...], ...]
+    leaves: tuple[str, ...]
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+
+    @property
+    def root(self) -> str:
+        return self.labels[0]
+
+    @property
+    def depth(self) -> int:
+        """Levels below the root."""
+
+        def below(node: int) -> int:
+            return max((1 + below(child) for child in self.children[node]), default=0)
+
+        return below(0)
+
+
+def read_taxonomy(data: bytes, source: str) -> Taxonomy:
+    """The taxonomy in a file's bytes; `source` is how errors call the file."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{source}: not UTF-8 text") from None
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=";")
+    try:
+        numbered = [(rows.line_num, row) for row in rows if row]
+    except csv.Error as error:
+        raise DataError(f"{source}:{rows.line_num}: not CSV: {error}") from None
+    return build_taxonomy(numbered, source)
+
+
+def taxonomy_of(paths: Iterable[Sequence[str]], source: str = "taxonomy") -> Taxonomy:
+    """The taxonomy of leaf-to-root paths."""
+    return build_taxonomy(list(enumerate(paths, 1)), source)
+
+
+def build_taxonomy(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Taxonomy:
+    """The taxonomy of numbered leaf-to-root paths."""
+    if not rows:
+        raise DataError(f"{source}: the taxonomy is empty")
+    parents: dict[str, tuple[str | None, int]] = {}
+    children: dict[str, list[str]] = {}
+    leaf_lines: dict[str, int] = {}
+    root = rows[0][1][-1]
+    for line, row in rows:
+        if any(not value for value in row):
+            raise DataError(f"{source}:{line}: a value is empty")
+        if row[-1] != root:
+            raise DataError(
+                f"{source}:{line}: the root is '{row[-1]}', but '{root}' on line {rows[0][0]}; "
+                "a taxonomy has one root"
+            )
+        path = [value for i, value in enumerate(row) if i == 0 or value != row[i - 1]]
+        leaf_lines.setdefault(path[0], line)
+        for child, parent in zip(path, [*path[1:], None], strict=True):
+            if child not in parents and parent is not None:
+                children.setdefault(parent, []).append(child)
+            known, known_line = parents.setdefault(child, (parent, line))
+            if known != parent:
+                here, there = _above(parent), _above(known)
+                raise DataError(
+                    f"{source}:{line}: '{child}' {here}, but it {there} on line {known_line}; "
+                    "a value has one parent"
+                )
+    for leaf, line in leaf_lines.items():
+        if leaf in children:
+            below = children[leaf][0]
+            raise DataError(
+                f"{source}:{line}: '{leaf}' is a leaf, but it is the parent of '{below}' "
+                f"on line {parents[below][1]}"
+            )
+    return _number(root, children)
+
+
+def _above(parent: str | None) -> str:
+    return "is the root" if parent is None else f"is under '{parent}'"
+
+
+def _number(root: str, children: dict[str, list[str]]) -> Taxonomy:
+    """Nodes breadth first, so that siblings follow each other; leaves left to right."""
+    labels = [root]
+    links: list[tuple[int, ...]] = []
+    for node in labels:  # grows as it is walked
+        below = children.get(node, [])
+        links.append(tuple(range(len(labels), len(labels) + len(below))))
+        labels.extend(below)
+    first, last = [0] * len(labels), [0] * len(labels)
+    leaves: list[str] = []
+    stack = [(0, False)]
+    while stack:
+        at, done = stack.pop()
+        if done:
+            last[at] = len(leaves)
+            continue
+        first[at] = len(leaves)
+        if not links[at]:
+            leaves.append(labels[at])
+        stack.append((at, True))
+        stack.extend((child, False) for child in reversed(links[at]))
+    return Taxonomy(tuple(labels), tuple(links), tuple(leaves), tuple(first), tuple(last))

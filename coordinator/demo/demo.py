@@ -1,0 +1,270 @@
+"""`coterie demo`: three organisations on this machine, from data to release.
+
+`prepare` writes everything that the organisations and an analyst would have, each in a folder of
+its own, so that the folder doubles as an example to read. `play` starts the three servers as
+processes of their own on the loopback interface, over mTLS, runs doctor and the job, and stops them.
+
+    DIR/lender, bank, card   party.yaml, people.csv, certificate and key, state
+    DIR/analyst              job.yaml, taxonomies, certificate and key
+    DIR/authority            the local authority that vouches for all four
+    DIR/result               what the job leaves
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coterie.base.checks import line
+from coterie.base.errors import EnvironmentFaultError, UnreachableError, UsageError
+from coterie.coordinator.demo import population
+from coterie.coordinator.demo.ports import free_ports
+from coterie.coordinator.results.folder import make_result_folder
+from coterie.coordinator.results.verify import verify
+from coterie.coordinator.run.doctor import examine
+from coterie.coordinator.run.interrupts import Check, never
+from coterie.coordinator.run.probe import probe
+from coterie.coordinator.run.progress import Board
+from coterie.coordinator.run.run_job import run_job
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.job_file import load_job
+from coterie.jobs.kinds.registry import KINDS
+from coterie.trust.certificates import create_authority, issue, load_identity
+
+PARTIES = tuple(population.COLUMNS)
+ANALYST = "analyst"
+MARKER = ".coterie-demo"
+_FOLDERS = (*PARTIES, ANALYST, "authority", "result")
+_START_SECONDS = 30.0
+_STOP_SECONDS = 10.0
+SMALLEST_K = 10
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things are: on this machine, or in containers with /data and /state."""
+
+    addresses: dict[str, str]
+    listen: dict[str, str]
+    state: str
+    data_in_job: bool
+
+    @staticmethod
+    def local() -> Layout:
+        ports = free_ports(len(PARTIES))
+        addresses = {name: f"127.0.0.1:{port}" for name, port in zip(PARTIES, ports, strict=True)}
+        return Layout(addresses, addresses, "state", True)
+
+    @staticmethod
+    def compose() -> Layout:
+        return Layout(
+            {name: f"{name}:7000" for name in PARTIES},
+            dict.fromkeys(PARTIES, "0.0.0.0:7000"),
+            "/state",
+            False,
+        )
+
+
+def default_kind() -> str:
+    return "integrate" if "integrate" in KINDS else "intersect"
+
+
+def prepare(out: Path, people: int, seed: int, kind: str, layout: Layout) -> None:
+    """Writes population, certificates, party files and the job."""
+    if kind not in KINDS or kind not in _JOBS:
+        known = [name for name in _JOBS if name in KINDS]
+        raise UsageError(f"the demo has no job of kind '{kind}'; there are: {', '.join(known)}")
+    generated = population.generate(people, seed)
+    _clear(out)
+    try:
+        (out / MARKER).write_text("coterie demo replaces what is in this folder\n")
+        for name in (*PARTIES, ANALYST):
+            (out / name).mkdir(parents=True, exist_ok=True)
+        create_authority(out / "authority", days=3650)
+        for name in (*PARTIES, ANALYST):
+            hosts = ["localhost", "127.0.0.1"] if layout.data_in_job else []
+            issue(out / "authority", name, hosts, days=90, into=out / name)
+        for name in PARTIES:
+            population.write_csv(out / name / "people.csv", generated.table(name))
+            (out / name / "party.yaml").write_text(_party_file(name, layout), encoding="utf-8")
+        taxonomies = out / ANALYST / "taxonomies"
+        taxonomies.mkdir(exist_ok=True)
+        for name, paths in population.taxonomies().items():
+            population.write_taxonomy(taxonomies / f"{name}.csv", paths)
+        text = _job_file(kind, layout)
+        (out / ANALYST / "job.yaml").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentFaultError(f"{error.filename or out}: {error.strerror}") from None
+
+
+def _clear(out: Path) -> None:
+    """An earlier demo is replaced; anything else is left alone."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        # In a container the four folders are mounted, empty, before anything is written.
+        strangers = [path.name for path in out.iterdir() if path.name not in (*_FOLDERS, MARKER)]
+        full = [name for name in _FOLDERS if (out / name).is_dir() and any((out / name).iterdir())]
+        if strangers or (full and not (out / MARKER).exists()):
+            raise UsageError(
+                f"{out}: holds other files than an earlier demo's; choose another --out"
+            )
+        for name in full:
+            for path in (out / name).iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    except OSError as error:
+        raise EnvironmentFaultError(f"{out}: {error.strerror}") from None
+
+
+def play(
+    out: Path, tell: Callable[[str], None], show: bool, check_interrupt: Check = never
+) -> tuple[Job, dict[str, Any]]:
+    """Starts the servers, checks, runs the job, and stops the servers whatever happens."""
+    identity = load_identity(out / ANALYST)
+    job_path = out / ANALYST / "job.yaml"
+    job = load_job(job_path)
+    make_result_folder(out / "result", force=True)
+    with contextlib.ExitStack() as stack:
+        servers = {name: stack.enter_context(_server(out / name)) for name in PARTIES}
+        for party in job.parties:
+            _wait_until_up(
+                party.name, party.address or "", servers[party.name], identity, out, check_interrupt
+            )
+            tell(f"{party.name} serves on {party.address} (process {servers[party.name].pid})")
+        tell("\nbefore anything starts, `coterie doctor` looks at everything:")
+        for check in examine(job_path, out / ANALYST):
+            tell("  " + line(check, 6))
+            check_interrupt()
+        tell(f"\nthe job, {job.kind} '{job.name}':")
+        with Board(job.party_names, show=show) as board:
+            result = run_job(job, out / "result", identity, board, check=check_interrupt)
+    if (out / "result" / "release.csv").exists():
+        verify(out / "result")
+        tell("\n`coterie verify` finds in the release what the job promises")
+    return job, result
+
+
+@contextlib.contextmanager
+def _server(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """One organisation's server process, in a session of its own so that Ctrl-C is ours alone."""
+    with (folder / "server.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "coterie", "party", "serve", str(folder / "party.yaml")],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_until_up(
+    name: str,
+    address: str,
+    process: subprocess.Popen[bytes],
+    identity: Any,
+    out: Path,
+    check_interrupt: Check,
+) -> None:
+    log = out / name / "server.log"
+    end = time.monotonic() + _START_SECONDS
+    while time.monotonic() < end:
+        check_interrupt()
+        if process.poll() is not None:
+            last = log.read_text(errors="replace").strip().splitlines() or ["said nothing"]
+            raise UnreachableError(f"{name}: the server ended at once: {last[-1]} (see {log})")
+        if all(check.state != "failed" for check in probe(name, address, identity, 5.0)):
+            return
+        time.sleep(0.1)
+    raise UnreachableError(f"{name}: not up after {_START_SECONDS:g} s (see {log})")
+
+
+def _party_file(name: str, layout: Layout) -> str:
+    others = [other for other in PARTIES if other != name]
+    columns = population.COLUMNS[name]
+    used = ", ".join((population.ID, *columns, population.CLASS))
+    released = ", ".join((*columns, population.CLASS))
+    raw = ", ".join(_RAW.get(name, ()))
+    peers = "\n".join(f"  {other}: {{address: {layout.addresses[other]}}}" for other in others)
+    return f"""\
+# The server of one organisation: `coterie party serve party.yaml`. Paths are relative to this file.
+name: {name}
+listen: {layout.listen[name]}
+tls:
+  certificate: {name}.crt
+  key: {name}.key
+  authority: ca.crt
+peers:                            # the only parties it talks to
+{peers}
+data: people.csv
+state: {layout.state}
+policy:                           # what is not listed is refused
+  coordinators: [{ANALYST}]
+  kinds: [intersect, integrate]
+  peers: [{", ".join(others)}]
+  columns:
+    use: [{used}]
+    release: [{released}]
+    raw: [{raw}]{" " * max(1, 23 - len(raw))}# may leave as it is, in no qid
+  smallest_k: {SMALLEST_K}
+  consent: auto                   # manual: the operator says yes with `coterie party approve`
+"""
+
+
+def _parties(layout: Layout) -> str:
+    lines = []
+    for name in PARTIES:
+        data = f", data: ../{name}/people.csv" if layout.data_in_job else ""
+        lines.append(f"  {name}: {{address: {layout.addresses[name]}{data}}}")
+    return "\n".join(lines)
+
+
+def _job_file(kind: str, layout: Layout) -> str:
+    comment = "  # `simulate` reads data, `run` calls the address" if layout.data_in_job else ""
+    return f"""\
+kind: {kind}
+name: loan-approval
+parties:{comment}
+{_parties(layout)}
+id: {population.ID}
+{_JOBS[kind]}"""
+
+
+_RAW = {"lender": ("Children",), "card": ("Late",)}  # in no qid of the job below
+_JOBS = {
+    "intersect": "",
+    "integrate": f"""\
+class: {population.CLASS}
+attributes:                       # the order breaks ties
+  Sex: {{party: lender, taxonomy: taxonomies/Sex.csv}}
+  Age: {{party: lender, range: [20, 70]}}
+  Municipality: {{party: lender, taxonomy: taxonomies/Municipality.csv}}
+  Children: {{party: lender}}       # in no qid: released as it is
+  Job: {{party: bank, taxonomy: taxonomies/Job.csv}}
+  Salary: {{party: bank, range: [18, 121]}}
+  Education: {{party: bank, taxonomy: taxonomies/Education.csv}}
+  Spending: {{party: card, range: [1, 61]}}
+  Limit: {{party: card, range: [10, 251]}}
+  Late: {{party: card}}
+requirement:                      # each combination of these columns stands for at least k people
+  - {{qid: [Sex, Municipality, Job], k: {2 * SMALLEST_K}}}
+  - {{qid: [Age, Education, Salary], k: {SMALLEST_K}}}
+  - {{qid: [Spending, Limit], k: {SMALLEST_K}}}
+""",
+}

@@ -1,0 +1,172 @@
+"""What a person sees while a job runs: one line a party.
+
+On a terminal the lines are redrawn in place; elsewhere a line is printed when a party enters a
+phase, and every few seconds within a long one. All of it goes to stderr, so that stdout is the
+result's alone.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from coterie.base.checks import printable
+
+_QUIET_SECONDS = 5.0
+_WIDEST = 28  # of a step's name, so that a line fits a narrow terminal
+# Below this the rate says more about the clock than about the job.
+_SHORTEST_RATE_SECONDS = 0.2
+
+
+@dataclass
+class Line:
+    """One party's state, as last heard."""
+
+    state: str = "waiting"
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    sent_bytes: int = 0
+    received_bytes: int = 0
+    since: float = 0.0  # when the step began
+    printed: float = -_QUIET_SECONDS
+    told: tuple[str, int, int, int] = ("", 0, 0, 0)
+
+    @property
+    def phase(self) -> str:
+        return self.step.split("/")[0] or self.state
+
+    def rate(self, now: float) -> float | None:
+        elapsed = now - self.since
+        return self.done / elapsed if self.done and elapsed > _SHORTEST_RATE_SECONDS else None
+
+    def seconds_left(self, now: float) -> float | None:
+        rate = self.rate(now)
+        return (self.total - self.done) / rate if rate and self.total > self.done else None
+
+
+class Board:
+    """Collects the parties' news from any thread and shows it; use as a context manager."""
+
+    def __init__(
+        self,
+        parties: Sequence[str],
+        show: bool = True,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.lines = {party: Line() for party in parties}
+        self._width = max(map(len, parties))
+        self._show = show
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._live: Any = None
+
+    def __enter__(self) -> Board:
+        if self._show and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(
+                console=Console(stderr=True),
+                get_renderable=self.table,
+                refresh_per_second=8,
+                transient=False,
+            )
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live:
+            self._live.stop()
+            self._live = None
+
+    def update(
+        self,
+        party: str,
+        state: str,
+        step: str = "",
+        done: int = 0,
+        total: int = 0,
+        sent_bytes: int = 0,
+        received_bytes: int = 0,
+    ) -> None:
+        now = self._clock()
+        with self._lock:
+            line = self.lines[party]
+            before = line.phase
+            if printable(step) != line.step or done < line.done:
+                line.since = now
+            line.state, line.step, line.done, line.total = state, printable(step), done, total
+            line.sent_bytes = max(line.sent_bytes, sent_bytes)
+            line.received_bytes = max(line.received_bytes, received_bytes)
+            # A party that merely waits has nothing new to tell, however long it takes.
+            facts = (step, done, line.sent_bytes, line.received_bytes)
+            due = facts != line.told and now - line.printed >= _QUIET_SECONDS
+            if self._show and not self._live and (due or line.phase != before):
+                line.printed, line.told = now, facts
+                print(f"{party:<{self._width}}  {_plain(line, now)}", file=sys.stderr, flush=True)
+
+    def table(self) -> Any:
+        """The lines as they stand, for a terminal."""
+        from rich.table import Table
+        from rich.text import Text
+
+        now = self._clock()
+        table = Table(box=None, pad_edge=False, show_header=True, header_style="dim")
+        for title in ("party", "phase", "rows", "rate", "sent", "received", "left"):
+            right = title not in ("party", "phase")
+            table.add_column(title, justify="right" if right else "left", no_wrap=True)
+        with self._lock:
+            for party, line in self.lines.items():
+                style = {"failed": "red", "finished": "green"}.get(line.state)
+                _, *numbers = _cells(line, now)
+                step = "/".join(line.step.split("/")[:2]) or line.state
+                # As `Text`, since a step is a party's word and not markup.
+                table.add_row(party, Text(step[:_WIDEST]), *numbers, style=style)
+        return table
+
+
+def _cells(line: Line, now: float) -> tuple[str, str, str, str, str, str]:
+    rate, left = line.rate(now), line.seconds_left(now)
+    rows = f"{line.done:,}/{line.total:,}" if line.total else f"{line.done:,}" if line.done else ""
+    return (
+        line.phase,
+        rows,
+        f"{rate:,.0f}/s" if rate else "",
+        byte_count(line.sent_bytes) if line.sent_bytes else "",
+        byte_count(line.received_bytes) if line.received_bytes else "",
+        duration(left) if left is not None else "",
+    )
+
+
+def _plain(line: Line, now: float) -> str:
+    phase, rows, rate, sent, received, left = _cells(line, now)
+    words = [rows and f"{rows} rows", rate, sent and f"sent {sent}"]
+    words += [received and f"received {received}", left and f"{left} left"]
+    return f"{phase:<12} {', '.join(word for word in words if word)}".rstrip()
+
+
+def byte_count(count: int) -> str:
+    amount = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000 or unit == "GB":
+            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    raise AssertionError
+
+
+def duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s"

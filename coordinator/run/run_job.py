@@ -1,0 +1,386 @@
+"""`coterie run`: proposes a job to the party servers, starts it, follows it, collects its result.
+
+    probe      each party is there and is who it should be
+    propose    each party judges the job by its policy and reads its data; a refusal ends it here
+    consent    where a party's operator has to agree, wait for it
+    start      every party
+    follow     one event stream a party, and a sign of life from each every few seconds. While a
+               job only waits, a party's server may be restarted within the heartbeat
+    fetch      what each party releases, then the result folder
+
+On the first failure the job is cancelled everywhere and the error names the party and the step.
+"""
+
+from __future__ import annotations
+
+import queue
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import grpc
+
+from coterie.base.errors import (
+    CancelledError,
+    CoterieError,
+    DataError,
+    PeerLostError,
+    RefusedError,
+    UsageError,
+)
+from coterie.coordinator.run import probe
+from coterie.coordinator.run.client import PartyClient
+from coterie.coordinator.run.interrupts import Check, never
+from coterie.coordinator.run.progress import Board, duration
+from coterie.jobs.file.job import Job
+from coterie.jobs.run.party_run import FINISH, assemble
+from coterie.protos import jobs_pb2 as pb
+from coterie.trust.certificates import Identity
+
+T = TypeVar("T")
+_CANCEL_SECONDS = 5.0
+_RETRY_SECONDS = 0.5
+_FIRST_ERRORS: dict[int, type[CoterieError]] = {
+    cls.exit_code: cls for cls in (UsageError, DataError, RefusedError)
+}
+_FAILED = (pb.FAILED, pb.CANCELLED, pb.REFUSED)
+_ENDED = (pb.FINISHED, *_FAILED)
+# How a stream ends whose server is gone, or stops and ends its calls first.
+_GOING_AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to wait, in seconds."""
+
+    connect: float = 10.0
+    consent: float = 3600.0
+    heartbeat: float = 20.0  # silence after which a party counts as lost
+    gather: float = 2.0  # after a first failure, for the others to say what they saw
+
+
+class ReportedError(CoterieError):
+    """What a party said about why the job ended, with the exit code it gave."""
+
+    def __init__(self, text: str, exit_code: int, peer: str, step: str) -> None:
+        super().__init__(text)
+        self.exit_code = exit_code
+        self.peer = peer
+        self.step = step
+
+
+def run_job(
+    job: Job,
+    out: Path,
+    identity: Identity,
+    board: Board,
+    patience: Patience | None = None,
+    check: Check = never,
+) -> dict[str, Any]:
+    """Runs the job at its parties and leaves the result in `out`, which must exist.
+
+    `check` is called wherever the run waits, and may raise what ends it.
+    """
+    addresses: dict[str, str] = {}
+    for party in job.parties:
+        if party.address is None:
+            raise UsageError(f"parties.{party.name}: the key 'address' is missing; a run needs it")
+        addresses[party.name] = party.address
+    return Drive(job, addresses, identity, board, patience or Patience(), check).run(out)
+
+
+class Drive:
+    """One run of one job."""
+
+    def __init__(
+        self,
+        job: Job,
+        addresses: Mapping[str, str],
+        identity: Identity,
+        board: Board,
+        patience: Patience,
+        check: Check = never,
+    ) -> None:
+        self._job = job
+        self._job_id = secrets.token_hex(16)
+        self._addresses = addresses
+        self._identity = identity
+        self._board = board
+        self._patience = patience
+        self._clients = {
+            name: PartyClient(name, address, identity) for name, address in addresses.items()
+        }
+        self._follower = Follower(self._clients, self._job_id, board, patience, check)
+
+    def run(self, out: Path) -> dict[str, Any]:
+        proposed = False
+        try:
+            self._everywhere(
+                lambda name: probe.require(
+                    name, self._addresses[name], self._identity, self._patience.connect
+                )
+            )
+            proposed = True
+            self._follower.listen()
+            self._propose()
+            try:
+                self._everywhere(lambda name: self._clients[name].start(self._job_id))
+            except PeerLostError as error:  # another party may have said why
+                raise self._follower.verdict(error) from None
+            self._follower.until(lambda name, state: state == pb.FINISHED)
+            with tempfile.TemporaryDirectory(
+                prefix="coterie-", ignore_cleanup_errors=True
+            ) as scratch:
+                folders = {name: Path(scratch) / name for name in self._clients}
+                for folder in folders.values():
+                    folder.mkdir()
+                self._everywhere(
+                    lambda name: self._clients[name].fetch(self._job_id, folders[name])
+                )
+                return assemble(self._job, folders, out)
+        except BaseException as error:
+            if proposed:
+                self._cancel(error)
+            raise
+        finally:
+            self._follower.stop()
+            for client in self._clients.values():
+                client.close()
+
+    def _everywhere(self, do: Callable[[str], T]) -> dict[str, T]:
+        """Calls every party at once; raises the first error in the job's order.
+
+        A call may take as long as the party's data needs, so long as the party lives.
+        """
+        pool = ThreadPoolExecutor(len(self._clients))
+        try:
+            futures = {name: pool.submit(do, name) for name in self._clients}
+            for future in futures.values():
+                while not future.done():
+                    wait([future], 0.25)
+                    self._follower.require_signs()
+            return {name: future.result() for name, future in futures.items()}
+        finally:
+            pool.shutdown(wait=False)
+
+    def _propose(self) -> None:
+        for name in self._clients:
+            self._board.update(name, "judging the job")
+        decisions = self._everywhere(
+            lambda name: self._clients[name].propose(self._job_id, self._job)
+        )
+        refusals = {n: d for n, d in decisions.items() if d.state == pb.REFUSED}
+        if refusals:
+            first = next(iter(refusals.values()))
+            text = "; ".join(f"{name}: {one.reason}" for name, one in refusals.items())
+            raise _FIRST_ERRORS.get(first.exit_code, RefusedError)(text)
+        waiting = [n for n, d in decisions.items() if d.state == pb.WAITING]
+        for name in self._clients:
+            self._board.update(name, "waiting for consent" if name in waiting else "accepted")
+        self._follower.start({name: decision.state for name, decision in decisions.items()})
+        if waiting:
+            self._follower.until(
+                lambda name, state: name not in waiting or state in (pb.ACCEPTED, pb.RUNNING),
+                self._patience.consent,
+                "its operator gave no consent",
+            )
+
+    def _cancel(self, error: BaseException) -> None:
+        reason = str(error) if isinstance(error, CoterieError) else "stopped by the coordinator"
+        threads = [
+            threading.Thread(
+                target=client.cancel, args=(self._job_id, reason, _CANCEL_SECONDS), daemon=True
+            )
+            for client in self._clients.values()
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(_CANCEL_SECONDS + 1)
+
+
+@dataclass
+class Heard:
+    """What the coordinator last heard of a party."""
+
+    at: float
+    state: int
+    step: str = ""
+
+
+class Follower:
+    """Reads all parties' events, and asks for signs of life where there are none."""
+
+    def __init__(
+        self,
+        clients: Mapping[str, PartyClient],
+        job_id: str,
+        board: Board,
+        patience: Patience,
+        check: Check = never,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clients = clients
+        self._job_id = job_id
+        self._board = board
+        self._patience = patience
+        self._check = check
+        self._clock = clock
+        self._news: queue.Queue[tuple[str, pb.Event | str]] = queue.Queue()
+        self._stopped = threading.Event()
+        self._streams: list[Any] = []
+        self._heard: dict[str, Heard] = {}
+
+    def listen(self) -> None:
+        """Begins to ask every party for signs of life."""
+        now = self._clock()
+        for name in self._clients:
+            self._heard[name] = Heard(now, pb.STATE_UNSPECIFIED)
+            threading.Thread(target=self._ping, args=(name,), daemon=True).start()
+
+    def start(self, states: Mapping[str, int]) -> None:
+        """Begins to read every party's events."""
+        for name, state in states.items():
+            self._heard[name].state = state
+            threading.Thread(target=self._read, args=(name,), daemon=True).start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        for stream in self._streams:
+            stream.cancel()
+
+    def _read(self, name: str) -> None:
+        while not self._stopped.is_set():
+            stream = self._clients[name].watch(self._job_id)
+            self._streams.append(stream)
+            try:
+                for event in stream:
+                    self._news.put((name, event))
+                self._news.put((name, "ended the event stream"))
+                return
+            except grpc.RpcError as error:
+                if not self._may_come_back(name, error):
+                    detail = " ".join((error.details() or error.code().name).split())
+                    self._news.put((name, f"the connection was lost: {detail}"))
+                    return
+            self._stopped.wait(_RETRY_SECONDS)
+
+    def _may_come_back(self, name: str, error: Any) -> bool:
+        """A server may be restarted while a job waits there: it keeps the job."""
+        waits = self._heard[name].state in (pb.WAITING, pb.ACCEPTED)
+        return waits and error.code() in _GOING_AWAY
+
+    def _ping(self, name: str) -> None:
+        every = self._patience.heartbeat / 4
+        while not self._stopped.wait(every):
+            if self._clients[name].alive(every * 2):
+                self._heard[name].at = self._clock()
+
+    def until(
+        self,
+        reached: Callable[[str, int], bool],
+        seconds: float | None = None,
+        otherwise: str = "",
+    ) -> None:
+        """Follows until every party's state is as wanted; raises when the job cannot get there."""
+        end = None if seconds is None else self._clock() + seconds
+        while True:
+            late = [n for n, heard in self._heard.items() if not reached(n, heard.state)]
+            if not late:
+                return
+            if end is not None and self._clock() > end:
+                raise RefusedError(f"{late[0]}: {otherwise} within {duration(seconds or 0)}")
+            failure = self._next(0.25)
+            if failure is not None:
+                raise self.verdict(failure)
+            self.require_signs()
+
+    def _next(self, seconds: float) -> CoterieError | None:
+        """Takes in one piece of news; returns the error it means, if any."""
+        try:
+            name, news = self._news.get(timeout=seconds)
+        except queue.Empty:
+            return None
+        heard = self._heard[name]
+        if isinstance(news, str):
+            if heard.state in _ENDED:  # the stream ends when the job does
+                return None
+            heard.state = pb.FAILED
+            self._board.update(name, "lost", heard.step)
+            return PeerLostError(name, heard.step, news)
+        heard.at, heard.state = self._clock(), news.state
+        heard.step = news.step or heard.step
+        self._show(name, news)
+        if news.state not in _FAILED:
+            return None
+        return _reported(name, news, heard.step)
+
+    def _show(self, name: str, event: pb.Event) -> None:
+        words = {
+            pb.WAITING: "waiting for consent",
+            pb.ACCEPTED: "accepted",
+            pb.RUNNING: "running",
+            pb.FINISHED: "finished",
+            pb.FAILED: "failed",
+            pb.CANCELLED: "cancelled",
+            pb.REFUSED: "refused",
+        }
+        running = event.state == pb.RUNNING
+        if running and event.step == FINISH:
+            return  # the state says so in a moment
+        self._board.update(
+            name,
+            words.get(event.state, "unknown"),
+            event.step if running else "",
+            event.done if running else 0,
+            event.total if running else 0,
+            event.sent_bytes,
+            event.received_bytes,
+        )
+
+    def require_signs(self) -> None:
+        """Every party has been heard within the heartbeat, or the first that has not is named.
+
+        Called wherever the run waits; what stops a run from outside is raised here too.
+        """
+        self._check()
+        for name, heard in self._heard.items():
+            silence = self._clock() - heard.at
+            if silence > self._patience.heartbeat and heard.state not in _FAILED:
+                raise self.verdict(
+                    PeerLostError(name, heard.step, f"gave no sign of life for {silence:.0f} s")
+                )
+
+    def verdict(self, first: CoterieError) -> CoterieError:
+        """Of what the parties say within a moment, the error nearest to the cause."""
+        errors = [first]
+        end = self._clock() + self._patience.gather
+        while (left := end - self._clock()) > 0:
+            error = self._next(left)
+            if error is not None:
+                errors.append(error)
+            if all(heard.state in _ENDED for heard in self._heard.values()):
+                break
+        consequences = (PeerLostError.exit_code, CancelledError.exit_code)
+        causes = [error for error in errors if error.exit_code not in consequences]
+        lost = [error for error in errors if isinstance(error, PeerLostError)]
+        return (causes or lost or errors)[0]
+
+
+def _reported(name: str, event: pb.Event, step: str) -> CoterieError:
+    culprit = event.culprit or name
+    text = event.error or "gave no reason"
+    if not text.startswith(f"{culprit}:"):
+        text = f"{culprit}: {text}"
+    if culprit != name:
+        text += f", says {name}"
+    if event.state == pb.REFUSED:
+        return RefusedError(text)
+    code = event.exit_code or CancelledError.exit_code
+    return ReportedError(text, code, culprit, step)

@@ -1,0 +1,81 @@
+"""`coterie simulate JOB --deviate …`: the job twice, once with all parties honest.
+
+DIR holds the result of the run with deviating parties, if it came to one, DIR/honest that of the
+honest run, and DIR/deviation.json what each party gave and received in both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from coterie.anonymity.specialization.scores import SCALE
+from coterie.base.errors import PeerFaultError, UsageError
+from coterie.coordinator.results.folder import make_result_folder
+from coterie.coordinator.simulate.simulation import simulate
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.integrate.deviation import Watched, read_deviations, received
+from coterie.jobs.kinds.integrate.job import IntegrateJob
+
+FILE = "deviation.json"
+
+
+def compare(
+    job: Job, folder: Path, out: Path, texts: Sequence[str], seed: str | None, force: bool
+) -> dict[str, Any]:
+    """Runs both and returns what `deviation.json` holds."""
+    if not isinstance(job, IntegrateJob):
+        raise UsageError(f"--deviate is for integrate jobs; this one is of kind '{job.kind}'")
+    deviations = read_deviations(texts, job.party_names)
+    make_result_folder(out, force)
+    make_result_folder(out / "honest", force)
+    honest = Watched({})
+    simulate(job, folder, out / "honest", seed, kind=honest)
+    deviating = Watched(deviations)
+    caught: dict[str, str] | None = None
+    try:
+        simulate(job, folder, out, seed, kind=deviating)
+    except PeerFaultError as error:
+        if error.peer not in deviations:
+            raise
+        caught = {"party": error.peer, "error": str(error)}
+    result: dict[str, Any] = {
+        "adversary": job.adversary,
+        "epsilon": job.epsilon,
+        "deviations": {party: way.name for party, way in deviations.items()},
+        "caught": caught,
+        "parties": {},
+    }
+    before, after = (w.contributions(job.party_names) for w in (honest, deviating))
+    for name in job.party_names:
+        result["parties"][name] = {
+            "honest": {"mu": before[name] / SCALE, "phi": received(before)[name] / SCALE},
+            "deviating": {"mu": after[name] / SCALE, "phi": received(after)[name] / SCALE},
+        }
+    (out / FILE).write_text(json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def lines(result: dict[str, Any], out: Path) -> list[str]:
+    """For a person: mu and phi of every party in both runs."""
+    head = (
+        f"{'party':<16} {'deviates':<14} {'gives (mu)':>22} {'receives (phi)':>24} {'change':>10}"
+    )
+    rows = [head]
+    for name, both in result["parties"].items():
+        old, new = both["honest"], both["deviating"]
+        gives = f"{old['mu']:.6f} -> {new['mu']:.6f}"
+        takes = f"{old['phi']:.6f} -> {new['phi']:.6f}"
+        rows.append(
+            f"{name:<16} {result['deviations'].get(name, ''):<14} {gives:>22} {takes:>24} "
+            f"{new['phi'] - old['phi']:>+10.6f}"
+        )
+    rows.append(
+        f"caught: {result['caught']['error']}"
+        if result["caught"]
+        else "nobody was caught: the job came to its end"
+    )
+    rows.append(f"adversary: {result['adversary']}, epsilon {result['epsilon']:g}; {out / FILE}")
+    return rows

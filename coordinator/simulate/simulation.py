@@ -1,0 +1,104 @@
+"""The job with every party in this process: the same code as at the servers, over memory."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from coterie.base.errors import PeerLostError, UsageError
+from coterie.coordinator.run.progress import Board
+from coterie.jobs.data.sources import file_source, read_wanted
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.kind import Kind
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.run.party_run import FINISH, Progress, assemble, run_party
+from coterie.protocols.messaging.memory import MemoryNetwork
+from coterie.protocols.primitives.randomness import Random
+
+
+def simulate(
+    job: Job,
+    folder: Path,
+    out: Path,
+    seed: str | None = None,
+    board: Board | None = None,
+    kind: Kind | None = None,
+) -> dict[str, Any]:
+    """Runs the job on the files that its `data` keys name, relative to `folder`.
+
+    The same seed gives the same messages. Results are left in `out`, which must exist. `kind`
+    replaces the job's own, to let parties deviate.
+    """
+    board = board or Board(job.party_names, show=False)
+    kind = kind or KINDS[job.kind]
+    prepared = {}
+    for party in job.parties:
+        if party.data is None:
+            raise UsageError(
+                f"parties.{party.name}: the key 'data' is missing; a simulation reads it"
+            )
+        board.update(party.name, "reading", "read")
+        source = file_source(folder / party.data)
+        wanted = kind.columns(job, party.name)
+        table = read_wanted(source, wanted.used, wanted.optional)
+        prepared[party.name] = kind.prepare(job, party.name, table, str(source))
+
+    random = Random(seed)
+    network = MemoryNetwork(job.party_names)
+    errors: list[Exception] = []
+    with tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True) as scratch:
+        spaces = {name: Workspace(Path(scratch) / name, compute="any") for name in job.party_names}
+
+        def run(name: str) -> None:
+            try:
+                run_party(
+                    job,
+                    prepared.pop(name),
+                    network.transport(name),
+                    "simulation",
+                    random.fork(name),
+                    spaces[name],
+                    _listener(board, name),
+                    kind=kind,
+                )
+            except Exception as error:
+                board.update(name, "failed", board.lines[name].step)
+                errors.append(error)
+                network.leave(name, f"stopped: {error}")
+            else:
+                network.leave(name, "has finished and sends nothing more")
+
+        # Daemons: after Ctrl-C nobody waits for a party that is in the middle of a computation.
+        threads = [threading.Thread(target=run, args=(name,), daemon=True) for name in spaces]
+        for space in spaces.values():
+            space.create()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise next((e for e in errors if not isinstance(e, PeerLostError)), errors[0])
+        for name, space in spaces.items():
+            shutil.copytree(space.kept, out / "parties" / name, dirs_exist_ok=True)
+        return assemble(job, {name: space.released for name, space in spaces.items()}, out)
+
+
+def _listener(board: Board, name: str) -> Callable[[Progress], None]:
+    def listen(progress: Progress) -> None:
+        finished = progress.step == FINISH
+        board.update(
+            name,
+            "finished" if finished else "running",
+            "" if finished else progress.step,
+            progress.done,
+            progress.total,
+            progress.traffic.sent_bytes,
+            progress.traffic.received_bytes,
+        )
+
+    return listen

@@ -1,0 +1,12 @@
+"""The papers' tables and figures that `coterie experiment` can make again.
+
+Each is a function `main(argv: list[str]) -> int`, named here as `module:function` and imported only
+when it is asked for.
+"""
+
+from __future__ import annotations
+
+EXPERIMENTS: dict[str, str] = {
+    "adult": "coterie.experiments.secure_data_integration.adult:main",
+    "deviation": "coterie.experiments.secure_data_integration.deviation:main",
+}

@@ -1,0 +1,200 @@
+"""Tables in databases, read over Arrow: SQLite and PostgreSQL through ADBC, DuckDB by itself.
+
+A database is opened for reading only. The columns asked for are selected from a table or from a
+query that the data steward wrote; nothing that comes from a job file enters the SQL but column
+names, quoted, after they were found among the columns that exist.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coterie.base.errors import DataError
+from coterie.jobs.data.sources import as_text, empty_to_null, require_columns
+
+_CONNECT_SECONDS = 10
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A table (`name` or `schema.name`) or a query; exactly one of them."""
+
+    table: str | None
+    query: str | None
+
+    @property
+    def rows(self) -> str:
+        """What stands after FROM."""
+        if self.query is not None:
+            return f"({self.query.strip().rstrip(';')}) AS coterie_source"
+        return ".".join(quoted(part) for part in (self.table or "").split("."))
+
+    def __str__(self) -> str:
+        return f"table {self.table}" if self.table else "query"
+
+
+@contextlib.contextmanager
+def _complaints(source: object, kind: type[Exception], rows: bool = False) -> Iterator[None]:
+    """Turns what a driver raises into one line about the source.
+
+    Once `rows` are read, a driver may quote a value: then its words are for the data's holder alone.
+    """
+    try:
+        yield
+    except (kind, pa.ArrowException) as error:
+        text = " ".join(str(error).split())
+        # The driver's own words come after its code and its name.
+        text = re.sub(r"^[A-Z_]+: ", "", text)
+        text = re.sub(r"^\[\w+\] ", "", text)
+        if rows:
+            raise DataError(f"{source}: cannot be read: {text}", private=text) from None
+        raise DataError(f"{source}: {text}") from None
+
+
+@dataclass(frozen=True)
+class Sqlite:
+    path: Path
+    selection: Selection
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.selection})"
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        import adbc_driver_sqlite.dbapi as driver
+
+        columns = list(dict.fromkeys(columns))
+        if not self.path.is_file():
+            raise DataError(f"{self.path}: no such file")
+        uri = f"file:{quote(str(self.path.resolve()))}?mode=ro"
+        with (
+            _complaints(self, driver.Error),
+            driver.connect(uri) as connection,
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
+            require_columns(columns, [item[0] for item in cursor.description], str(self))
+            with _complaints(self, driver.Error, rows=True):
+                kinds = self._kinds(cursor, columns)
+                cursor.execute(self._select(columns, kinds))
+                table = cursor.fetch_arrow_table()
+        return pa.table(
+            {
+                name: self._merge(table, at) if "real" in kinds[name] else _texts(table, at)
+                for at, name in enumerate(columns)
+            }
+        )
+
+    def _kinds(self, cursor: Any, columns: Sequence[str]) -> dict[str, set[str]]:
+        """SQLite types are of values, not of columns: which ones each column holds."""
+        found = {}
+        for name in columns:
+            cursor.execute(
+                f"SELECT DISTINCT typeof({quoted(name)}) FROM {self.selection.rows}"  # noqa: S608
+            )
+            found[name] = {str(kind) for (kind,) in cursor.fetchall()}
+            if "blob" in found[name]:
+                raise DataError(f"{self}: column '{name}' holds binary values")
+        return found
+
+    def _select(self, columns: Sequence[str], kinds: dict[str, set[str]]) -> str:
+        """Never null and of one type, since the driver infers a column's type from its start."""
+        parts = []
+        for at, name in enumerate(columns):
+            column = quoted(name)
+            parts.append(f"COALESCE(CAST({column} AS TEXT), '') AS t{at}")
+            if "real" in kinds[name]:
+                real = f"typeof({column}) = 'real'"
+                parts.append(f"CASE WHEN {real} THEN {column} ELSE 0.0 END AS r{at}")
+                parts.append(f"CASE WHEN {real} THEN 1 ELSE 0 END AS b{at}")
+        return f"SELECT {', '.join(parts)} FROM {self.selection.rows}"  # noqa: S608
+
+    def _merge(self, table: pa.Table, at: int) -> pa.ChunkedArray:
+        """SQLite rounds a number's text to 15 digits; Arrow's is exact."""
+        real = table.column(f"r{at}").cast(pa.float64())
+        exact = as_text(pa.table({"real": real}), str(self)).column(0)
+        return pc.if_else(pc.equal(table.column(f"b{at}"), 1), exact, _texts(table, at))
+
+
+def _texts(table: pa.Table, at: int) -> pa.ChunkedArray:
+    return empty_to_null(table.column(f"t{at}").cast(pa.string()))
+
+
+@dataclass(frozen=True)
+class DuckDb:
+    path: Path
+    selection: Selection
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.selection})"
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        import duckdb
+
+        columns = list(dict.fromkeys(columns))
+        if not self.path.is_file():
+            raise DataError(f"{self.path}: no such file")
+        with (
+            _complaints(self, duckdb.Error),
+            duckdb.connect(str(self.path), read_only=True) as connection,
+        ):
+            rows = connection.sql(f"SELECT * FROM {self.selection.rows}")  # noqa: S608
+            require_columns(columns, rows.columns, str(self))
+            with _complaints(self, duckdb.Error, rows=True):
+                table = rows.project(", ".join(map(quoted, columns))).to_arrow_table()
+        return as_text(table, str(self))
+
+
+@dataclass(frozen=True)
+class PostgreSql:
+    """The password comes from PGPASSWORD or ~/.pgpass, or stands in the address."""
+
+    uri: str
+    selection: Selection
+
+    def __str__(self) -> str:
+        """Without user and password: errors are read by others."""
+        parts = urlsplit(self.uri)
+        place = parts.netloc.rpartition("@")[2]
+        return f"postgresql://{place}{parts.path} ({self.selection})"
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        import adbc_driver_postgresql.dbapi as driver
+
+        columns = list(dict.fromkeys(columns))
+        with (
+            _complaints(self, driver.Error),
+            # Each statement is a transaction of its own, so that the first ones hold for the rest.
+            driver.connect(self._address(), autocommit=True) as connection,
+            connection.cursor() as cursor,
+        ):
+            cursor.execute("SET default_transaction_read_only = on")
+            cursor.execute("SET DateStyle = 'ISO, YMD'")
+            cursor.execute("SET TimeZone = 'UTC'")
+            cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
+            require_columns(columns, [item[0] for item in cursor.description], str(self))
+            # The server knows the text of each of its types, many of which Arrow has no name for.
+            names = ", ".join(f"CAST({quoted(name)} AS text) AS {quoted(name)}" for name in columns)
+            with _complaints(self, driver.Error, rows=True):
+                cursor.execute(f"SELECT {names} FROM {self.selection.rows}")  # noqa: S608
+                table = cursor.fetch_arrow_table()
+        return as_text(table, str(self))
+
+    def _address(self) -> str:
+        """A server that does not answer must not hold the party up."""
+        parts = urlsplit(self.uri)
+        options = dict(parse_qsl(parts.query))
+        options.setdefault("connect_timeout", str(_CONNECT_SECONDS))
+        return urlunsplit(parts._replace(query=urlencode(options)))

@@ -1,0 +1,322 @@
+"""A party's table, from wherever it is kept, as Arrow columns of text.
+
+    data: people.csv                                          CSV or Parquet, by the suffix
+    data: {csv: people.txt, delimiter: ";"}
+    data: {parquet: people.parquet}
+    data: {sqlite: people.db, table: people}                  table or query
+    data: {duckdb: people.duckdb, query: SELECT … FROM …}
+    data: {postgresql: postgresql://reader@db/bank, table: public.people}
+
+Whatever the source, a column comes out as strings, so that the same data gives the same job. In a
+CSV file a value is exactly what is written. A typed value has one text: whole numbers without a
+point (also from a floating-point column), other floating-point numbers in their shortest exact
+form, `true` and `false`, dates and times as in ISO 8601 with a blank between. Nothing and the empty
+text are both null. Only the columns asked for are read.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from coterie.base.errors import DataError, UsageError
+from coterie.jobs.file.document import Node, Section
+
+_SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+_KINDS = ("csv", "parquet", "sqlite", "duckdb", "postgresql")
+
+
+class Source(Protocol):
+    """A table that can be read; as a string, how errors call it."""
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """The named columns in this order, as strings. Raises `DataError` and nothing else."""
+        ...
+
+
+def parse_source(node: Node, folder: Path) -> Source:
+    """The source that a `data` key describes; file names are relative to `folder`."""
+    if not node.is_mapping:
+        path = folder / node.text()
+        if path.suffix.lower() not in _SUFFIXES:
+            raise node.error(
+                f"'{path.name}' ends neither in .csv nor in .parquet; "
+                "say what it is, as in {sqlite: FILE, table: NAME}"
+            )
+        return file_source(path)
+    section = node.section()
+    named = [kind for kind in _KINDS if kind in section.keys()]  # noqa: SIM118 (not a dict)
+    if len(named) != 1:
+        raise node.error(f"must have one of the keys {', '.join(_KINDS)}")
+    place = section.required(named[0]).text()
+    source = _SECTION_READERS[named[0]](section, place, folder)
+    section.close()
+    return source
+
+
+def file_source(path: Path) -> Source:
+    """A CSV or Parquet file, told apart by its suffix."""
+    kind = _SUFFIXES.get(path.suffix.lower())
+    if kind is None:
+        raise UsageError(f"{path}: a data file ends in .csv or .parquet")
+    return CsvFile(path) if kind == "csv" else ParquetFile(path)
+
+
+def read_table(path: Path, columns: Sequence[str]) -> pa.Table:
+    """The named columns of a CSV or Parquet file."""
+    return file_source(path).read(columns)
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """Comma-separated values with a header, in UTF-8; quotation marks as in RFC 4180."""
+
+    path: Path
+    delimiter: str = ","
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        columns = list(dict.fromkeys(columns))
+        header = self._header()
+        require_columns(columns, header, str(self))
+        for column in columns:
+            if header.count(column) > 1:
+                raise DataError(f"{self}: the header has the column '{column}' twice")
+        self._check_quotes()
+        try:
+            return self._parse(columns, threads=True)
+        except pa.ArrowInvalid:
+            pass
+        try:  # again in one thread, which makes Arrow tell the row
+            return self._parse(columns, threads=False)
+        except pa.ArrowInvalid as error:
+            text, quoted = _explain(str(error), header), " ".join(str(error).split())
+            # Arrow's own words may hold a value.
+            raise DataError(f"{self}: {text}", quoted if quoted in text else None) from None
+
+    def _header(self) -> list[str]:
+        try:
+            # A wrong byte further down is for Arrow to find: it tells the row.
+            with self.path.open(encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
+                header = next(csv.reader(text, delimiter=self.delimiter), [])
+            " ".join(header).encode()
+        except OSError as error:
+            raise DataError(f"{self}: {error.strerror}") from None
+        except (UnicodeError, csv.Error):
+            raise DataError(f"{self}: not a CSV file in UTF-8") from None
+        if not header:
+            raise DataError(f"{self}: the file is empty; it must begin with a header")
+        return header
+
+    def _check_quotes(self) -> None:
+        """Arrow reads a mark that is never closed as one long value to the end of the file."""
+        content = np.memmap(self.path, np.uint8, mode="r")
+        block = 1 << 24
+        marks = sum(
+            int(np.count_nonzero(content[at : at + block] == ord('"')))
+            for at in range(0, len(content), block)
+        )
+        if marks % 2 == 0:
+            return
+        row = 0
+        try:
+            with self.path.open(encoding="utf-8-sig", newline="") as text:
+                for _ in csv.reader(text, delimiter=self.delimiter, strict=True):
+                    row += 1
+        except UnicodeDecodeError:
+            return  # Arrow says where
+        except csv.Error:
+            raise DataError(
+                f"{self}: row {row}: a quotation mark is not closed, or not doubled"
+            ) from None
+
+    def _parse(self, columns: list[str], threads: bool) -> pa.Table:
+        content = self.path.stat().st_size
+        if content < 1 << 16 and len(self.path.read_bytes().splitlines()) < 2:
+            return pa.table({column: pa.array([], pa.string()) for column in columns})
+        return pacsv.read_csv(
+            self.path,
+            read_options=pacsv.ReadOptions(use_threads=threads),
+            parse_options=pacsv.ParseOptions(
+                delimiter=self.delimiter, newlines_in_values=True, ignore_empty_lines=True
+            ),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(columns, pa.string()),
+                include_columns=columns,
+                strings_can_be_null=True,
+                null_values=[""],
+            ),
+        )
+
+
+def _explain(message: str, header: Sequence[str]) -> str:
+    """Arrow's complaint with the row counted from the first after the header, and the name."""
+    at = re.search(r"Row #(\d+)", message)
+    row = f"row {int(at[1]) - 1}: " if at else ""
+    ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
+    if ragged:
+        return f"{row}has {ragged[2]} values where the header has {ragged[1]} columns"
+    if "straddling" in message:  # Arrow's blocks of a megabyte
+        return "a row is longer than a megabyte; is a quotation mark not closed?"
+    column = re.search(r"CSV column #(\d+)", message)
+    if column and "UTF8" in message:
+        return f"{row}column '{header[int(column[1])]}' is not UTF-8 text"
+    return row + " ".join(message.split())
+
+
+@dataclass(frozen=True)
+class ParquetFile:
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        columns = list(dict.fromkeys(columns))
+        try:
+            with pq.ParquetFile(self.path) as file:
+                require_columns(columns, file.schema_arrow.names, str(self))
+                table = file.read(columns)
+        except OSError as error:
+            reason = error.strerror or " ".join(str(error).split())
+            raise DataError(f"{self}: {reason}") from None
+        except pa.ArrowException:
+            raise DataError(f"{self}: not a Parquet file, or a damaged one") from None
+        return as_text(table.select(columns), str(self))
+
+
+class MissingColumnsError(DataError):
+    """Columns that a source does not have. Which others it has is its holder's affair."""
+
+    def __init__(self, message: str, missing: Sequence[str], nearest: str | None) -> None:
+        super().__init__(message, private=nearest)
+        self.missing = tuple(missing)
+
+
+def read_wanted(source: Source, required: Sequence[str], optional: Sequence[str]) -> pa.Table:
+    """The required columns, and of the optional ones those that the source has."""
+    try:
+        return source.read([*required, *optional])
+    except MissingColumnsError as error:
+        present = [column for column in optional if column not in error.missing]
+        return source.read([*required, *present])
+
+
+def require_columns(wanted: Sequence[str], present: Sequence[str], source: str) -> None:
+    """Names the columns that are not there, and the nearest one that is."""
+    missing = [column for column in wanted if column not in present]
+    if missing:
+        names = ", ".join(f"'{column}'" for column in missing)
+        close = difflib.get_close_matches(missing[0], present, 1, cutoff=0.7)
+        nearest = close[0] if close else None
+        hint = f"; did you mean '{nearest}'?" if nearest else ""
+        plural = "s" if len(missing) > 1 else ""
+        raise MissingColumnsError(f"{source}: no column{plural} {names}{hint}", missing, nearest)
+
+
+def as_text(table: pa.Table, source: str) -> pa.Table:
+    """Every column in its one text form."""
+    arrays = [
+        _column_text(table.column(at), name, source) for at, name in enumerate(table.column_names)
+    ]
+    return pa.table(arrays, names=table.column_names)
+
+
+def _column_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        column, kind = column.cast(kind.storage_type), kind.storage_type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_floating(kind):
+        if pc.any(pc.invert(pc.is_finite(column))).as_py():
+            row = pc.index(pc.fill_null(pc.is_finite(column), True), False).as_py()
+            raise DataError(f"{source}: row {row + 1}: column '{name}' is not a finite number")
+        # Minus zero is zero; other whole numbers have no point in Arrow's text already.
+        column = pc.if_else(pc.equal(column, 0), pa.scalar(0, kind), column)
+    elif pa.types.is_timestamp(kind):
+        return _timestamp_text(column, kind)
+    elif not (
+        pa.types.is_integer(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_time(kind)
+        or pa.types.is_null(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+    ):
+        raise DataError(f"{source}: column '{name}' is of type {kind}, which has no text form")
+    text = column.cast(pa.string())
+    if pa.types.is_time(kind):
+        text = _without_zero_fraction(text)
+    return empty_to_null(text)
+
+
+def _timestamp_text(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if kind.tz is None:
+        return _without_zero_fraction(column.cast(pa.string()))
+    plain = column.cast(pa.timestamp(kind.unit, "UTC")).cast(pa.timestamp(kind.unit))
+    text = _without_zero_fraction(plain.cast(pa.string()))
+    return pc.binary_join_element_wise(text, "+00", "")
+
+
+def _without_zero_fraction(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    shorter = pc.replace_substring_regex(text, r"(\.[0-9]*?)0+$", r"\1")
+    return pc.replace_substring_regex(shorter, r"\.$", "")
+
+
+def empty_to_null(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+
+
+def _csv(section: Section, place: str, folder: Path) -> Source:
+    node = section.optional("delimiter")
+    delimiter = "," if node is None else node.text()
+    if node is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or ord(delimiter) > 127):
+        raise node.error(f"must be one ASCII character, not '{delimiter}'")
+    return CsvFile(folder / place, delimiter)
+
+
+def _parquet(section: Section, place: str, folder: Path) -> Source:
+    return ParquetFile(folder / place)
+
+
+def _database(section: Section, place: str, folder: Path) -> Source:
+    from coterie.jobs.data.databases import DuckDb, PostgreSql, Selection, Sqlite
+
+    table, query = section.optional("table"), section.optional("query")
+    if (table is None) == (query is None):
+        raise section.error("must have one of the keys table, query")
+    selection = Selection(table.text() if table else None, query.text() if query else None)
+    if "postgresql" in section.keys():  # noqa: SIM118 (not a dict)
+        node = section.required("postgresql")
+        if not place.startswith(("postgresql://", "postgres://")):
+            raise node.error("must be an address as in postgresql://USER@HOST:PORT/DATABASE")
+        return PostgreSql(place, selection)
+    if "sqlite" in section.keys():  # noqa: SIM118 (not a dict)
+        return Sqlite(folder / place, selection)
+    return DuckDb(folder / place, selection)
+
+
+_SECTION_READERS = {
+    "csv": _csv,
+    "parquet": _parquet,
+    "sqlite": _database,
+    "duckdb": _database,
+    "postgresql": _database,
+}

@@ -1,0 +1,238 @@
+"""YAML read so that every complaint names the file, the line and the key.
+
+A `Node` is a value with its place. A `Section` is a mapping whose keys are taken one by one;
+`Section.close` refuses the keys that nobody took. Job files and party files are both read so.
+
+Only the plain part of YAML is read. Anchors, aliases, merge keys and tags are refused: whoever
+judges a job must see in each place what stands there. Numbers are decimal, truth is `true` or
+`false`; YAML's other spellings (`0x10`, `1:30`, `yes`) are refused rather than guessed at. Size and
+depth are limited before anything is built, since a party reads job files of strangers.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import yaml
+
+from coterie.base.errors import UsageError
+
+T = TypeVar("T")
+_NAMES = {
+    yaml.ScalarNode: "a single value",
+    yaml.SequenceNode: "a list",
+    yaml.MappingNode: "a mapping",
+}
+LARGEST = 1_000_000  # characters
+DEEPEST = 16
+_INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+
+
+class _RefusedYamlError(yaml.MarkedYAMLError):
+    """YAML that is correct but not read here."""
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Composes nodes of plain YAML only, to a limited depth."""
+
+    _depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+            raise _problem(
+                "anchors and aliases (&, *) are not used here; write the value out", event
+            )
+        if event.tag is not None:
+            raise _problem(f"tags ({event.tag}) are not used here", event)
+        if self._depth >= DEEPEST:
+            raise _problem(f"nested deeper than {DEEPEST} levels", event)
+        self._depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
+
+
+def _problem(text: str, event: Any) -> _RefusedYamlError:
+    return _RefusedYamlError(None, None, text, event.start_mark)
+
+
+def read_document(text: str, file: str) -> Section:
+    """The top-level mapping of a YAML document."""
+    if len(text) > LARGEST:
+        raise UsageError(f"{file}: longer than {LARGEST:,} characters")
+    try:
+        raw = yaml.compose(text, Loader=_PlainLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f":{mark.line + 1}" if mark else ""
+        what = "" if isinstance(error, _RefusedYamlError) else "not YAML: "
+        said = ", ".join(part for part in (error.context, error.problem) if part)
+        raise UsageError(f"{file}{line}: {what}{said}") from None
+    except yaml.reader.ReaderError as error:
+        at = text.count("\n", 0, error.position) + 1
+        code = ord(error.character) if isinstance(error.character, str) else error.character
+        raise UsageError(f"{file}:{at}: not YAML: the character U+{code:04X}") from None
+    if raw is None:
+        raise UsageError(f"{file}: the file is empty")
+    return Node(file, "", raw).section()
+
+
+@dataclass(frozen=True)
+class Node:
+    """One value of a document and where it stands."""
+
+    file: str
+    path: str
+    raw: yaml.Node
+
+    @property
+    def line(self) -> int:
+        return int(self.raw.start_mark.line) + 1
+
+    def error(self, message: str) -> UsageError:
+        where = f"{self.path}: " if self.path else ""
+        return UsageError(f"{self.file}:{self.line}: {where}{message}")
+
+    def _scalar(self, what: str) -> str:
+        if not isinstance(self.raw, yaml.ScalarNode):
+            raise self.error(f"must be {what}, not {_NAMES[type(self.raw)]}")
+        return str(self.raw.value)
+
+    def text(self) -> str:
+        """A non-empty string, as it is written: a column named `1` or `yes` is a name."""
+        value = self._scalar("a text")
+        if not value or self.raw.tag == "tag:yaml.org,2002:null":
+            raise self.error("must not be empty")
+        return value
+
+    def integer(self, minimum: int | None = None, maximum: int | None = None) -> int:
+        value = self._scalar("a whole number")
+        if not self._is_bare or not _INTEGER.fullmatch(value) or len(value) > 19:
+            raise self.error(f"must be a whole number, not {self._as_written}")
+        number = int(value)
+        self._in_range(number, minimum, maximum)
+        return number
+
+    def number(self, minimum: float | None = None, maximum: float | None = None) -> float:
+        value = self._scalar("a number")
+        if not self._is_bare or not _NUMBER.fullmatch(value):
+            raise self.error(f"must be a number, not {self._as_written}")
+        number = float(value)
+        if not math.isfinite(number):
+            raise self.error(f"must be finite, not '{value}'")
+        self._in_range(number, minimum, maximum)
+        return number
+
+    def _in_range(self, number: float, minimum: float | None, maximum: float | None) -> None:
+        if minimum is not None and number < minimum:
+            raise self.error(f"must be at least {minimum}, not {number}")
+        if maximum is not None and number > maximum:
+            raise self.error(f"must be at most {maximum}, not {number}")
+
+    def boolean(self) -> bool:
+        value = self._scalar("true or false")
+        if not self._is_bare or value not in ("true", "false"):
+            raise self.error(f"must be true or false, not {self._as_written}")
+        return value == "true"
+
+    @property
+    def _is_bare(self) -> bool:
+        """Written without quotation marks."""
+        return isinstance(self.raw, yaml.ScalarNode) and self.raw.style is None
+
+    @property
+    def _as_written(self) -> str:
+        value = str(self.raw.value)
+        short = value if len(value) <= 40 else value[:37] + "..."
+        return f"'{short}'" if self._is_bare else f"the text '{short}' in quotation marks"
+
+    def choice(self, *options: str) -> str:
+        value = self.text()
+        if value not in options:
+            raise self.error(f"must be one of {', '.join(options)}, not '{value}'")
+        return value
+
+    def items(self) -> list[Node]:
+        if not isinstance(self.raw, yaml.SequenceNode):
+            raise self.error(f"must be a list, not {_NAMES[type(self.raw)]}")
+        return [Node(self.file, f"{self.path}[{i}]", raw) for i, raw in enumerate(self.raw.value)]
+
+    def texts(self) -> list[str]:
+        """A list of texts, or a single one."""
+        if isinstance(self.raw, yaml.ScalarNode):
+            return [self.text()]
+        return [item.text() for item in self.items()]
+
+    def section(self) -> Section:
+        if not isinstance(self.raw, yaml.MappingNode):
+            raise self.error(f"must be a mapping, not {_NAMES[type(self.raw)]}")
+        return Section(self)
+
+    @property
+    def is_mapping(self) -> bool:
+        return isinstance(self.raw, yaml.MappingNode)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.raw, yaml.SequenceNode)
+
+
+class Section:
+    """A mapping that is read key by key."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        self._nodes: dict[str, Node] = {}
+        self._key_nodes: dict[str, Node] = {}
+        self._known: list[str] = []
+        for key_raw, value_raw in node.raw.value:
+            if key_raw.tag == "tag:yaml.org,2002:merge":
+                raise Node(node.file, node.path, key_raw).error("merge keys (<<) are not used here")
+            key = Node(node.file, node.path, key_raw).text()
+            path = f"{node.path}.{key}" if node.path else key
+            place = Node(node.file, path, key_raw)
+            if key in self._nodes:
+                raise place.error("the key stands here twice")
+            self._key_nodes[key] = place
+            self._nodes[key] = Node(node.file, path, value_raw)
+
+    def keys(self) -> list[str]:
+        return list(self._nodes)
+
+    def optional(self, key: str) -> Node | None:
+        self._known.append(key)
+        return self._nodes.get(key)
+
+    def required(self, key: str) -> Node:
+        node = self.optional(key)
+        if node is None:
+            raise self.node.error(f"the key '{key}' is missing")
+        return node
+
+    def read(self, key: str, reader: Callable[[Node], T], default: T) -> T:
+        node = self.optional(key)
+        return default if node is None else reader(node)
+
+    def entries(self) -> list[tuple[str, Node]]:
+        """All keys at once, for a mapping whose keys are names."""
+        self._known.extend(self._nodes)
+        return list(self._nodes.items())
+
+    def error(self, message: str) -> UsageError:
+        return self.node.error(message)
+
+    def close(self) -> None:
+        """Refuses keys that were not asked for."""
+        for key, node in self._key_nodes.items():
+            if key not in self._known:
+                close = difflib.get_close_matches(key, self._known, 1)
+                hint = f"; did you mean '{close[0]}'?" if close else ""
+                raise node.error(f"unknown key{hint}")

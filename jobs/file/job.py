@@ -1,0 +1,119 @@
+"""The job file: what all kinds of job have in common, and how a file becomes a job.
+
+A job is the same bytes at the coordinator and at every party: the file's text and the files it
+refers to (taxonomies), by the path it uses. `Job.digest` is what parties compare before they begin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from coterie.jobs.file.document import Node, Section
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True)
+class PartyEntry:
+    """A party as the job file names it."""
+
+    name: str
+    address: str | None
+    data: str | None
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every kind has. A kind's own fields are in its subclass."""
+
+    kind: str
+    name: str
+    parties: tuple[PartyEntry, ...]
+    text: str = field(repr=False)
+    files: Mapping[str, bytes] = field(repr=False)
+
+    @property
+    def party_names(self) -> tuple[str, ...]:
+        return tuple(party.name for party in self.parties)
+
+    @property
+    def digest(self) -> str:
+        """Over the text and every file, each preceded by its length."""
+        total = hashlib.sha256()
+        for part in [self.text.encode()] + [
+            piece for path in sorted(self.files) for piece in (path.encode(), self.files[path])
+        ]:
+            total.update(len(part).to_bytes(8, "little") + part)
+        return total.hexdigest()
+
+
+@dataclass(frozen=True)
+class Common:
+    """The keys shared by all kinds, already read; a kind reads the rest of the section."""
+
+    kind: str
+    name: str
+    parties: tuple[PartyEntry, ...]
+    text: str
+    files: Mapping[str, bytes]
+
+    @property
+    def party_names(self) -> tuple[str, ...]:
+        return tuple(party.name for party in self.parties)
+
+
+def party_name(node: Node) -> str:
+    name = node.text()
+    if not _NAME.fullmatch(name):
+        raise node.error(
+            f"'{name}' is not a name: letters, digits, '_', '.', '-', at most 64, "
+            "beginning with a letter or digit"
+        )
+    return name
+
+
+def read_common(
+    section: Section, text: str, files: Mapping[str, bytes], kinds: list[str]
+) -> Common:
+    kind = section.required("kind").choice(*kinds)
+    name_node = section.required("name")
+    name = party_name(name_node)
+    parties_node = section.required("parties")
+    parties = []
+    for party, node in parties_node.section().entries():
+        if not _NAME.fullmatch(party):
+            raise node.error(f"'{party}' is not a name for a party")
+        entry = node.section()
+        parties.append(
+            PartyEntry(
+                party,
+                entry.read("address", _address, None),
+                entry.read("data", Node.text, None),
+            )
+        )
+        entry.close()
+        # Parties prove their names by TLS, which takes capital and small letters for the same.
+        if party.lower() in (other.name.lower() for other in parties[:-1]):
+            raise node.error("the name differs from another party's in capital letters only")
+    if len(parties) < 2:
+        raise parties_node.error("a job needs at least two parties")
+    return Common(kind, name, tuple(parties), text, files)
+
+
+def _address(node: Node) -> str | None:
+    value = node.text()
+    host, colon, port = value.rpartition(":")
+    if not colon or not host or not port.isdigit() or not 0 < int(port) < 65536:
+        raise node.error(f"must be HOST:PORT, not '{value}'")
+    return value
+
+
+def referred_file(node: Node, files: Mapping[str, bytes]) -> str:
+    """A path that the job file uses, which must be among the files that came with it."""
+    path = node.text()
+    if path not in files:
+        raise node.error(f"the file '{path}' did not come with the job")
+    return path

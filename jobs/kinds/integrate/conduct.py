@@ -1,0 +1,62 @@
+"""How a party behaves in an integrate job: what the keys adversary, epsilon, hide_scores ask for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coterie.jobs.kinds.integrate.job import IntegrateJob
+from coterie.protocols.integration.hidden_winner import HiddenWinner
+from coterie.protocols.integration.integrate import (
+    Confirm,
+    FindWinner,
+    TakesPart,
+    always,
+    announce_scores,
+)
+from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.primitives.randomness import Random
+
+CONTRIBUTIONS = "contributions.json"
+
+
+@dataclass
+class Conduct:
+    """The hooks of `protocols.integration.integrate`, and the contributions when they were last called."""
+
+    find_winner: FindWinner = announce_scores
+    decide: TakesPart = always
+    confirm: Confirm | None = None
+    contributions: dict[str, int] = field(default_factory=dict)
+
+    def takes_part(self, me: str, contributions: Mapping[str, int]) -> bool:
+        self.contributions = dict(contributions)
+        return self.decide(me, contributions)
+
+    @property
+    def hooks(self) -> dict[str, Any]:
+        return {
+            "find_winner": self.find_winner,
+            "takes_part": self.takes_part,
+            "confirm": self.confirm,
+        }
+
+    def keep(self, folder: Path) -> None:
+        """Leaves what everybody has given so far with the party, also when the job fails."""
+        if self.contributions:
+            (folder / CONTRIBUTIONS).write_text(json.dumps(self.contributions) + "\n")
+
+
+def honest_conduct(job: IntegrateJob, rng: Random) -> Conduct:
+    """What every party does that follows the job."""
+    hidden: HiddenWinner | None = None
+    if job.hide_scores:
+        count = sum(attribute.in_qid for attribute in job.attributes)
+        hidden = HiddenWinner(rng.fork("hidden winner"), count, bool(job.sensitive_holders))
+    if job.adversary == "malicious":
+        strategy = Strategy(job.epsilon, hidden)
+        return Conduct(strategy.find_winner, strategy.takes_part, strategy.confirm)
+    return Conduct(hidden or announce_scores)

@@ -1,0 +1,183 @@
+"""The keys of an `integrate` job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from coterie.anonymity.models.options import OPTIONS, model_from_options
+from coterie.anonymity.specialization.scores import RULES
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
+from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy
+from coterie.base.errors import UsageError
+from coterie.jobs.file.document import Node, Section
+from coterie.jobs.file.job import Common, Job, referred_file
+from coterie.jobs.matching.identifiers import Matching, read_matching
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column that goes into the release. In a QID without taxonomy, it is one of numbers."""
+
+    name: str
+    party: str
+    taxonomy: Taxonomy | None
+    limits: tuple[float, float] | None
+    in_qid: bool
+
+    def tree(self) -> Tree | None:
+        """What is above the values, as far as the job tells."""
+        if self.taxonomy is not None:
+            return TaxonomyTree(self.taxonomy)
+        return None if self.limits is None else IntervalTree(*self.limits)
+
+
+@dataclass(frozen=True)
+class IntegrateJob(Job):
+    matching: Matching
+    class_name: str | None
+    attributes: tuple[Attribute, ...]
+    requirements: tuple[Requirement, ...]
+    rule: str
+    max_suppression: float
+    adversary: str
+    epsilon: float
+    hide_scores: bool
+
+    def of_party(self, party: str) -> list[Attribute]:
+        return [attribute for attribute in self.attributes if attribute.party == party]
+
+    @property
+    def sensitive_holders(self) -> dict[str, str]:
+        """Who holds each sensitive column that is not the class."""
+        named = {r.sensitive for r in self.requirements if r.sensitive is not None}
+        return {a.name: a.party for a in self.attributes if a.name in named}
+
+    @property
+    def smallest_k(self) -> int:
+        return min(requirement.k for requirement in self.requirements)
+
+
+def parse_integrate(section: Section, common: Common) -> IntegrateJob:
+    matching = read_matching(section)
+    class_node = section.optional("class")
+    class_name = class_node.text() if class_node else None
+    rule_node = section.optional("score")
+    rule = rule_node.choice(*RULES) if rule_node else "gain-ratio"
+    if RULES[rule].needs_class and class_name is None:
+        raise section.error(
+            f"the key 'class' is missing; the score '{rule}' needs it, 'discernibility' does not"
+        )
+    if class_node and class_name in matching.columns:
+        raise class_node.error("is a column of 'id', which is never released")
+    attributes_node = section.required("attributes")
+    requirement_node = section.required("requirement")
+    names = attributes_node.section().keys()
+    requirements = tuple(
+        _requirement(node, j, names, class_name) for j, node in enumerate(requirement_node.items())
+    )
+    if not requirements:
+        raise requirement_node.error("must have at least one entry")
+    in_qid = {name for requirement in requirements for name in requirement.qid}
+    for node, requirement in zip(requirement_node.items(), requirements, strict=True):
+        if requirement.sensitive in in_qid:
+            raise node.error(
+                f"the sensitive '{requirement.sensitive}' is in a qid; it must be in none"
+            )
+    suppression_node = section.optional("max_suppression")
+    max_suppression = suppression_node.number(0, 0.5) if suppression_node else 0.0
+    if suppression_node and max_suppression and any(r.model for r in requirements):
+        raise suppression_node.error(
+            "goes with k alone: leaving records out can break a condition on a sensitive column"
+        )
+    attributes = []
+    for name, node in attributes_node.section().entries():
+        if name in matching.columns:
+            raise node.error("is a column of 'id', which is never released")
+        if name == class_name:
+            raise node.error("is the class, which is released without being listed")
+        attributes.append(_attribute(name, node, common, name in in_qid))
+    return IntegrateJob(
+        **vars(common),
+        matching=matching,
+        class_name=class_name,
+        attributes=tuple(attributes),
+        requirements=requirements,
+        rule=rule,
+        max_suppression=max_suppression,
+        adversary=section.read(
+            "adversary", lambda n: n.choice("semi-honest", "malicious"), "semi-honest"
+        ),
+        epsilon=section.read("epsilon", lambda n: n.number(minimum=0), 0.01),
+        hide_scores=section.read("hide_scores", Node.boolean, False),
+    )
+
+
+def _attribute(name: str, node: Node, common: Common, in_qid: bool) -> Attribute:
+    section = node.section()
+    party_node = section.required("party")
+    party = party_node.text()
+    if party not in common.party_names:
+        raise party_node.error(f"'{party}' is not among the parties")
+    taxonomy_node, range_node = section.optional("taxonomy"), section.optional("range")
+    if taxonomy_node and range_node:
+        raise node.error("has both a taxonomy and a range; an attribute has one of them")
+    taxonomy = limits = None
+    if taxonomy_node:
+        path = referred_file(taxonomy_node, common.files)
+        taxonomy = read_taxonomy(common.files[path], path)
+    if range_node:
+        ends = range_node.items()
+        if len(ends) != 2:
+            raise range_node.error("must be [lowest, highest]")
+        limits = ends[0].number(), ends[1].number()
+        if not limits[0] < limits[1]:
+            raise range_node.error("the lowest value must be below the highest")
+    section.close()
+    return Attribute(name, party, taxonomy, limits, in_qid)
+
+
+def _requirement(node: Node, j: int, names: list[str], class_name: str | None) -> Requirement:
+    section = node.section()
+    qid_node = section.required("qid")
+    qid = tuple(qid_node.texts())
+    for name in qid:
+        if name not in names:
+            raise qid_node.error(f"'{name}' is not among the attributes")
+    if len(set(qid)) < len(qid):
+        raise qid_node.error("names an attribute twice")
+    if not qid:
+        raise qid_node.error("must name at least one attribute")
+    k = section.required("k").integer(minimum=1)
+    sensitive_node = section.optional("sensitive")
+    options: dict[str, Any] = {}
+    for key in OPTIONS:
+        option = section.optional(key)
+        if option is not None:
+            options[key] = _option(option)
+    section.close()
+    if sensitive_node is None:
+        if options:
+            raise node.error(f"'{min(options)}' has no meaning without 'sensitive'")
+        return Requirement(qid, k)
+    sensitive = sensitive_node.text()
+    if sensitive not in names and sensitive != class_name:
+        raise sensitive_node.error(f"'{sensitive}' is neither an attribute nor the class")
+    try:
+        model = model_from_options(options)
+    except ValueError as error:
+        raise node.error(str(error)) from None
+    return Requirement(qid, k, sensitive, model)
+
+
+def _option(node: Node) -> Any:
+    """A number, a text, a list of texts or a mapping from texts to numbers."""
+    if node.is_mapping:
+        return {key: value.number() for key, value in node.section().entries()}
+    if node.is_list:
+        return [item.text() for item in node.items()]
+    try:
+        return node.number()
+    except UsageError:
+        return node.text()

@@ -1,0 +1,251 @@
+"""`kind: integrate`: one table, anonymous when joined, from the columns of several parties.
+
+The parties line up their common records, share the class, specialize together, and each releases
+its own generalized columns to the coordinator, which joins and sorts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coterie.anonymity.specialization.generalized import check_sizes, models_of
+from coterie.anonymity.specialization.scores import SCALE
+from coterie.anonymity.specialization.specialize import Labels, warm_up
+from coterie.anonymity.table.columns import (
+    Column,
+    categorical_column,
+    continuous_column,
+    encode_text,
+)
+from coterie.base.errors import DataError, VerificationError
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.job import Common
+from coterie.jobs.kinds.integrate.conduct import Conduct, honest_conduct
+from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
+from coterie.jobs.kinds.integrate.release_table import (
+    Coded,
+    check_known,
+    digest,
+    read_share,
+    write_known,
+    write_release,
+    write_share,
+)
+from coterie.jobs.kinds.kind import Columns
+from coterie.jobs.matching.common_records import line_up
+from coterie.jobs.matching.identifiers import PreparedIdentifiers, prepare_identifiers
+from coterie.protocols.integration.class_labels import MOST_CLASSES, class_holders
+from coterie.protocols.integration.integrate import Outcome, Plan, integrate
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+
+RELEASE = "release.csv"
+
+
+@dataclass
+class Prepared:
+    """A party's columns as codes, in the order of its table."""
+
+    identifiers: PreparedIdentifiers
+    columns: dict[str, Column]  # in a QID
+    plain: dict[str, Labels]  # in none: released as they are
+    classes: Labels | None
+
+
+class Integrate:
+    def parse(self, section: Section, common: Common) -> IntegrateJob:
+        return parse_integrate(section, common)
+
+    def columns(self, job: IntegrateJob, party: str) -> Columns:
+        own = tuple(attribute.name for attribute in job.of_party(party))
+        return Columns(
+            used=(*job.matching.columns, *own),
+            released=own,
+            optional=() if job.class_name is None else (job.class_name,),
+            raw=tuple(attribute.name for attribute in job.of_party(party) if not attribute.in_qid),
+        )
+
+    def smallest_k(self, job: IntegrateJob) -> int | None:
+        return job.smallest_k
+
+    def prepare(self, job: IntegrateJob, party: str, table: pa.Table, source: str) -> Prepared:
+        columns: dict[str, Column] = {}
+        plain: dict[str, Labels] = {}
+        for attribute in job.of_party(party):
+            text, name = table.column(attribute.name), attribute.name
+            if attribute.in_qid and attribute.taxonomy is None:
+                columns[name] = continuous_column(name, text, attribute.limits, source)
+                continue
+            if attribute.taxonomy is not None:
+                column = categorical_column(name, text, attribute.taxonomy, source)
+                if attribute.in_qid:
+                    columns[name] = column
+                    continue
+            elif attribute.limits is not None:
+                continuous_column(name, text, attribute.limits, source)
+            if name not in job.sensitive_holders:  # an empty value is released as an empty one
+                text = pc.fill_null(text, "")
+            codes, values = encode_text(name, text, source)
+            plain[name] = Labels(codes, tuple(values))
+        classes = None
+        if job.class_name is not None and job.class_name in table.column_names:
+            codes, values = encode_text(job.class_name, table.column(job.class_name), source)
+            if len(values) > MOST_CLASSES:
+                raise DataError(
+                    f"{source}: column '{job.class_name}' has {len(values)} different values; "
+                    f"a class has at most {MOST_CLASSES}"
+                )
+            classes = Labels(codes, tuple(values))
+        for requirement in job.requirements:
+            name = requirement.sensitive or ""
+            own = classes if name == job.class_name else plain.get(name)
+            if requirement.model is not None and own is not None:
+                try:
+                    requirement.model.check(own.values)
+                except ValueError as error:
+                    private = getattr(error, "value", None)
+                    raise DataError(f"{source}: column '{name}': {error}", private) from None
+        largest = max(requirement.k for requirement in job.requirements)
+        if table.num_rows < largest:
+            raise DataError(
+                f"{source}: has {table.num_rows} records, fewer than the k = {largest} required"
+            )
+        identifiers = prepare_identifiers(job.matching, table, source)
+        warm_up()
+        return Prepared(identifiers, columns, plain, classes)
+
+    def run(
+        self,
+        job: IntegrateJob,
+        prepared: Prepared,
+        channel: Channel,
+        rng: Random,
+        workspace: Workspace,
+    ) -> dict[str, Any]:
+        rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
+        columns = {name: column.take(rows) for name, column in prepared.columns.items()}
+        plain = {name: labels.take(rows) for name, labels in prepared.plain.items()}
+        classes = None if prepared.classes is None else prepared.classes.take(rows)
+        prepared.columns, prepared.plain, prepared.classes = {}, {}, None
+
+        labels = {name: plain[name] for name in job.sensitive_holders if name in plain}
+        if classes is not None and job.class_name is not None:
+            labels[job.class_name] = classes
+        check_sizes(job.requirements, len(rows))
+        models_of(job.requirements, labels)
+        plan = self._plan(job, channel, classes is not None)
+        conduct = self.conduct(job, channel.me, rng)
+        try:
+            outcome = integrate(channel, plan, columns, labels, len(rows), rng, **conduct.hooks)
+            conduct.contributions = outcome.contributions
+        finally:
+            conduct.keep(workspace.kept)
+
+        with channel.step("release"):
+            own = {attribute.name for attribute in job.of_party(channel.me)}
+            share: dict[str, Coded] = {}
+            known: dict[str, str] = {}
+            for name in plan.trees:  # one after the other, since each has a code for every record
+                column = Coded(*outcome.table.generalized(name))
+                known[name] = digest(column)
+                if name in own:
+                    share[name] = column
+            kept = outcome.table.kept if outcome.table.suppressed else slice(None)
+            share |= {name: coded(labels.take(kept)) for name, labels in plain.items()}
+            share = {a.name: share[a.name] for a in job.of_party(channel.me)}
+            if outcome.classes is not None and job.class_name is not None:
+                column = coded(outcome.classes.take(kept))
+                known[job.class_name] = digest(column)
+                if channel.me == plan.class_holders[0]:
+                    share[job.class_name] = column
+            write_known(known, workspace.released)
+            write_share(share, workspace.released)
+        return _result(job, outcome)
+
+    def conduct(self, job: IntegrateJob, party: str, rng: Random) -> Conduct:
+        """What this party does; a simulation of deviating parties replaces it."""
+        return honest_conduct(job, rng)
+
+    def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool) -> Plan:
+        """The job's part of the protocol's input, once all know who holds the class."""
+        holders: tuple[str, ...] = ()
+        if job.class_name is not None:
+            holders = class_holders(channel, job.party_names, job.class_name, has_class)
+        in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
+        return Plan(
+            names=job.party_names,
+            trees={attribute.name: attribute.tree() for attribute in in_qid},
+            holders={attribute.name: attribute.party for attribute in in_qid},
+            requirements=job.requirements,
+            class_holders=holders,
+            class_name=job.class_name,
+            sensitive_holders=job.sensitive_holders,
+            rule=job.rule,
+            max_suppression=job.max_suppression,
+            turns=job.adversary == "semi-honest" and not job.hide_scores,
+        )
+
+    def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> None:
+        columns: dict[str, Coded] = {}
+        holders: dict[str, str] = {}
+        wanted = [attribute.name for attribute in job.attributes]
+        if job.class_name is not None:
+            wanted.append(job.class_name)
+        for party, folder in released.items():
+            own = [attribute.name for attribute in job.of_party(party)]
+            share = read_share(folder, party)
+            extra = [name for name in share if name not in own]
+            if [*own, *extra] != list(share) or extra not in ([], [job.class_name]):
+                raise VerificationError(
+                    f"{party}: released {', '.join(share)}, not its own columns"
+                )
+            repeated = [name for name in share if name in columns]
+            if repeated:
+                raise VerificationError(f"{party}: released '{repeated[0]}', as another party did")
+            columns |= share
+            holders |= dict.fromkeys(share, party)
+        if sorted(columns) != sorted(wanted):
+            missing = sorted(set(wanted) - set(columns))
+            raise VerificationError(f"nobody released the column '{missing[0]}'")
+        if len({len(column.codes) for column in columns.values()}) > 1:
+            raise VerificationError("the parties released different numbers of records")
+        shared = {a.name for a in job.attributes if a.in_qid} | {job.class_name}
+        known = {name: column for name, column in columns.items() if name in shared}
+        for party, folder in released.items():
+            check_known(known, holders, folder, party)
+        write_release({name: columns[name] for name in wanted}, out / RELEASE)
+
+
+def coded(labels: Labels) -> Coded:
+    return Coded(labels.codes, labels.values)
+
+
+def _result(job: IntegrateJob, outcome: Outcome) -> dict[str, Any]:
+    suppressed = outcome.table.suppressed
+    return {
+        "records": outcome.table.records - suppressed,
+        "winners": [
+            {
+                "attribute": winner.attribute,
+                "value": winner.value,
+                "children": list(winner.children),
+                "score": winner.score / SCALE,
+                "party": party,
+            }
+            for winner, party in zip(outcome.table.winners, outcome.winners, strict=True)
+        ],
+        "cut": outcome.table.cut,
+        "contributions": {name: mu / SCALE for name, mu in outcome.contributions.items()},
+        "anonymity": outcome.table.anonymity,
+        **({"suppressed": suppressed} if job.max_suppression else {}),
+    }
+
+
+INTEGRATE = Integrate()

@@ -1,0 +1,153 @@
+"""A party's share of a released table, and the table that the shares make.
+
+A share has a column for each of the party's attributes: codes and the values that they stand for, in
+the joint order of the records, in an Arrow file. The table has the columns in job order and its rows
+sorted by them, so that their order tells nothing. Work is done on codes, values are written last.
+
+Every party knows the generalized columns of all, and tells the coordinator their digests: a party that
+releases something else than it told the others is found out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from coterie.base.errors import VerificationError
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
+
+SHARE = "columns.arrow"
+KNOWN = "known.json"
+_SLICE = 1 << 18  # rows written together
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column as codes into a list of values."""
+
+    codes: Array
+    values: Sequence[str]
+
+
+def write_share(columns: Mapping[str, Coded], folder: Path) -> None:
+    """Writes a party's columns for the coordinator."""
+    arrays = {
+        name: pa.DictionaryArray.from_arrays(
+            pa.array(column.codes.astype(_index_type(len(column.values)))),
+            pa.array(column.values, pa.string()),
+        )
+        for name, column in columns.items()
+    }
+    table = pa.table(arrays)
+    with pa.OSFile(str(folder / SHARE), "wb") as file, pa.ipc.new_file(file, table.schema) as out:
+        out.write_table(table)
+
+
+def digest(column: Coded) -> str:
+    """Of the codes and values of a column, alike for whoever has them."""
+    total = hashlib.sha256()
+    for value in column.values:
+        data = value.encode()
+        total.update(len(data).to_bytes(8, "little") + data)
+    kind = np.dtype(_index_type(len(column.values))).newbyteorder("<")
+    total.update(np.ascontiguousarray(column.codes.astype(kind)).data)
+    return total.hexdigest()
+
+
+def write_known(digests: Mapping[str, str], folder: Path) -> None:
+    """Writes what this party knows of generalized columns, its own and others': their digests."""
+    (folder / KNOWN).write_text(json.dumps(digests, indent=1))
+
+
+def check_known(
+    columns: Mapping[str, Coded], holders: Mapping[str, str], folder: Path, party: str
+) -> None:
+    """What others released is what this party knows of it; otherwise one of the two is named."""
+    try:
+        known = json.loads((folder / KNOWN).read_text())
+    except (OSError, ValueError):
+        known = None
+    if not isinstance(known, dict) or sorted(known) != sorted(columns):
+        raise VerificationError(f"{party}: does not tell which columns it knows")
+    for name, column in columns.items():
+        if known[name] != digest(column):
+            raise VerificationError(
+                f"{holders[name]}: released another column '{name}' than the one that {party} knows"
+            )
+
+
+def _index_type(size: int) -> Any:
+    return np.int8 if size <= 1 << 7 else np.int16 if size <= 1 << 15 else np.int32
+
+
+def read_share(folder: Path, party: str) -> dict[str, Coded]:
+    """A party's columns; whatever is not as it must be is that party's error."""
+    try:
+        with pa.memory_map(str(folder / SHARE)) as file:
+            table = pa.ipc.open_file(file).read_all()
+    except (OSError, pa.ArrowException):
+        raise VerificationError(f"{party}: its columns are missing or damaged") from None
+    columns: dict[str, Coded] = {}
+    for name in table.column_names:
+        if table.column_names.count(name) > 1:
+            raise VerificationError(f"{party}: released the column '{name}' twice")
+        chunks = table.column(name).chunks
+        column = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else None
+        if column is None or not pa.types.is_dictionary(column.type) or column.null_count:
+            raise VerificationError(f"{party}: the column '{name}' is not one of codes")
+        values = column.dictionary.to_pylist()
+        codes = column.indices.to_numpy()
+        if len(codes) and not 0 <= codes.min() <= codes.max() < len(values):
+            raise VerificationError(f"{party}: the column '{name}' has a code without a value")
+        columns[name] = Coded(codes, values)
+    return columns
+
+
+def write_release(columns: Mapping[str, Coded], path: Path) -> None:
+    """Writes the table with its rows sorted by the values of the columns, first column first."""
+    ordered: dict[str, Coded] = {}
+    for name, column in columns.items():
+        order = sorted(range(len(column.values)), key=column.values.__getitem__)
+        rank = np.empty(len(order), np.uint32)
+        rank[order] = np.arange(len(order))
+        ordered[name] = Coded(rank[column.codes], [column.values[i] for i in order])
+    rows = _sorted_rows(list(ordered.values()))
+    schema = pa.schema([(name, pa.string()) for name in ordered])
+    options = pacsv.WriteOptions(quoting_style="needed", quoting_header="needed")
+    with pacsv.CSVWriter(str(path), schema, write_options=options) as out:
+        texts = {name: pa.array(column.values, pa.string()) for name, column in ordered.items()}
+        for start in range(0, len(rows), _SLICE):
+            part = rows[start : start + _SLICE]
+            out.write_table(
+                pa.table(
+                    [texts[name].take(pa.array(c.codes[part])) for name, c in ordered.items()],
+                    schema=schema,
+                )
+            )
+
+
+def _sorted_rows(columns: Sequence[Coded]) -> Array:
+    """The order of the rows. Several columns make one 64-bit key while there is room in it."""
+    keys: list[Array] = []
+    room = 0
+    for column in columns:
+        size = max(len(column.values), 1)
+        if not keys or room // size == 0:
+            keys.append(column.codes.astype(np.uint64))
+            room = 2**64 // size
+        else:
+            keys[-1] *= np.uint64(size)
+            keys[-1] += column.codes.astype(np.uint64)
+            room //= size
+    if not keys:
+        return np.empty(0, np.int64)
+    return np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1])

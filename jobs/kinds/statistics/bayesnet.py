@@ -1,0 +1,144 @@
+"""`kind: bayesnet`: the structure of a Bayes net over attributes of several parties.
+
+    order: [Sex, Job, Class]    a parent stands before its child
+    max_parents: 2
+    precision: standard         or high: scores to six digits, by Paillier, more slowly
+    parameters: false           true: also the counts of every family, small ones hidden
+    minimum: 5                  of these counts, as in `kind: count`
+
+All parties learn the edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Node as YamlNode
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.job import Common
+from coterie.jobs.kinds.statistics.common import (
+    PreparedColumns,
+    StatisticsJob,
+    StatisticsKind,
+    begin,
+    read_precision,
+    read_statistics,
+    reported,
+)
+from coterie.jobs.kinds.statistics.count import (
+    as_cells,
+    check_cells,
+    count_tables,
+    reveal_tables,
+    total_records,
+)
+from coterie.jobs.kinds.statistics.drawing import draw_net
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.bayesnet import search
+from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from coterie.protocols.statistics.hidden_scores import HiddenScores
+from coterie.protocols.statistics.shared_counts import Ring, Transfers
+
+
+@dataclass(frozen=True)
+class BayesnetJob(StatisticsJob):
+    order: tuple[str, ...]
+    max_parents: int
+    parameters: bool
+    minimum: int
+    precise: bool
+
+
+class Bayesnet(StatisticsKind):
+    def parse(self, section: Section, common: Common) -> BayesnetJob:
+        fields = read_statistics(section, common, needs_class=False)
+        known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
+        order = tuple(known)
+        if node := section.optional("order"):
+            order = tuple(item.choice(*known) for item in node.items())
+            if len(order) < 2 or len(set(order)) != len(order):
+                raise node.error("must list at least two different attributes")
+        return BayesnetJob(
+            **fields,
+            order=order,
+            max_parents=section.read("max_parents", lambda n: n.integer(0, 16), 2),
+            parameters=section.read("parameters", YamlNode.boolean, False),
+            precise=read_precision(section),
+            minimum=section.read("minimum", lambda n: n.integer(1, 2**31), 5),
+        )
+
+    def smallest_k(self, job: BayesnetJob) -> int | None:
+        return job.minimum if job.parameters else None
+
+    def run(
+        self,
+        job: BayesnetJob,
+        prepared: PreparedColumns,
+        channel: Channel,
+        rng: Random,
+        workspace: Workspace,
+    ) -> dict[str, Any]:
+        joined = begin(job, prepared, channel, rng, workspace)
+        check_cells(
+            sorted(job.order, key=lambda n: -joined.axes[n].size)[: job.max_parents + 1], joined
+        )
+        records = total_records(job, joined, channel, rng)
+        largest = records + max(joined.axes[name].size for name in job.order)
+        scores = HiddenScores(
+            channel,
+            job.party_names,
+            job.servers,
+            largest,
+            rng.fork("scores"),
+            precise=job.precise,
+        )
+        transfers = Transfers(channel, rng.fork("transfers"))
+        turns = iter(range(1 << 30))
+
+        def count(axes: Sequence[Axis]) -> Ring | None:
+            fork = rng.fork(f"family {next(turns)}")
+            if job.horizontal:
+                return horizontal_shares(
+                    channel, job.party_names, job.servers, axes, joined.codes, joined.records, fork
+                )
+            return table_shares(
+                transfers, job.party_names, job.servers, axes, joined.codes, joined.records, fork
+            )
+
+        axes = [joined.axes[name] for name in job.order]
+        edges = search(channel, axes, job.max_parents, count, scores)
+        result: dict[str, Any] = {
+            "records": records,
+            "nodes": list(job.order),
+            "edges": [list(edge) for edge in edges],
+            "precision": {
+                "bits": scores.settings.bits,
+                "terms": scores.settings.terms,
+                "logarithm_error": scores.error,
+            },
+        }
+        if job.parameters:
+            families = [
+                (*(parent for parent, child in edges if child == name), name) for name in job.order
+            ]
+            shares = count_tables(job, joined, families, channel, rng.fork("parameters"))
+            visible = reveal_tables(job, joined, families, shares, scores, job.minimum)
+            result["tables"] = [
+                {"attributes": list(names), "cells": as_cells(names, joined, cells)}
+                for names, cells in zip(families, visible, strict=True)
+            ]
+        return result
+
+    def assemble(self, job: BayesnetJob, released: Mapping[str, Path], out: Path) -> None:
+        result = reported(released)
+        owners = {name: party for name in job.order if (party := job.owner(name))}
+        drawing = draw_net(job.order, result["edges"], owners, job.party_names)
+        (out / "net.svg").write_text(drawing, encoding="utf-8")
+
+
+BAYESNET = Bayesnet()

@@ -1,0 +1,317 @@
+"""What `count`, `tree` and `bayesnet` jobs have in common: columns with domains, lined up.
+
+    partition: vertical       each attribute at one party, records matched by `id` (the default)
+    partition: horizontal     all attributes at every party, of different people; no `id`
+    servers: [lender, bank]   the two parties that compute on shares; the first two unless said.
+                              They must not collude: together they could see every count.
+
+`begin` lines up the records, lets owners announce domains that the job leaves open, shares the
+class, and returns everything as codes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from coterie.anonymity.specialization.specialize import Labels
+from coterie.base.errors import DataError
+from coterie.jobs.data.domains import Attribute, Codes, read_attributes
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.job import Common, Job
+from coterie.jobs.kinds.kind import Columns
+from coterie.jobs.matching.common_records import line_up
+from coterie.jobs.matching.identifiers import (
+    Matching,
+    PreparedIdentifiers,
+    prepare_identifiers,
+    read_matching,
+)
+from coterie.protocols.integration.class_labels import class_holders, share_class
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.multiparty.set_union import union
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.shared_counts import RING_BITS
+
+MAX_VALUES = 4096  # of one attribute
+MAX_CLASSES = 256  # values of a class, and what hides how many of them a party has
+LONGEST_VALUE = 200  # bytes of a value that parties tell each other
+
+
+@dataclass(frozen=True)
+class StatisticsJob(Job):
+    """A job on columns with finite domains. `matching` is None with horizontal partition."""
+
+    matching: Matching | None
+    attributes: Mapping[str, Attribute]
+    class_name: str | None
+    servers: tuple[str, str]
+
+    @property
+    def horizontal(self) -> bool:
+        return self.matching is None
+
+    def owner(self, name: str) -> str | None:
+        """Who alone holds an attribute; None for the class and under horizontal partition."""
+        return self.attributes[name].party if name in self.attributes else None
+
+
+@dataclass(frozen=True)
+class PreparedColumns:
+    """A party's own columns as codes, before anything is exchanged."""
+
+    records: int
+    identifiers: PreparedIdentifiers | None
+    codes: Mapping[str, Codes]
+    domains: Mapping[str, tuple[str, ...]]
+    labels: Labels | None
+    id_columns: pa.Table | None = None
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The columns of one party, in the joint order, and what all know about all of them.
+
+    With horizontal partition `records` are this party's own. `rows` are the rows of this party's
+    table that are common.
+    """
+
+    records: int
+    codes: Mapping[str, Codes]
+    axes: Mapping[str, Axis]
+    domains: Mapping[str, tuple[str, ...]]
+    labels: Labels | None
+    rows: np.ndarray[Any, np.dtype[np.int64]] | None = None
+
+
+def read_statistics(section: Section, common: Common, needs_class: bool) -> dict[str, Any]:
+    """The common keys, as fields of `StatisticsJob`."""
+    partition = section.read(
+        "partition", lambda node: node.choice("vertical", "horizontal"), "vertical"
+    )
+    horizontal = partition == "horizontal"
+    class_node = section.required("class") if needs_class else section.optional("class")
+    attributes = read_attributes(section, common, horizontal)
+    if class_node and class_node.text() in attributes:
+        raise class_node.error("the class is an attribute, too; it may be only one of them")
+    if horizontal and (node := section.optional("id")):
+        raise node.error("with 'partition: horizontal' records are not matched: leave it out")
+    servers = common.party_names[:2]
+    if node := section.optional("servers"):
+        servers = tuple(item.choice(*common.party_names) for item in node.items())
+        if len(set(servers)) != 2 or len(servers) != 2:
+            raise node.error("must be two different parties of the job")
+    return {
+        **vars(common),
+        "matching": None if horizontal else read_matching(section),
+        "attributes": attributes,
+        "class_name": class_node.text() if class_node else None,
+        "servers": servers,
+    }
+
+
+def read_precision(section: Section) -> bool:
+    """Whether scores are to be compared as precisely as possible."""
+    return section.read("precision", lambda n: n.choice("standard", "high"), "standard") == "high"
+
+
+def statistics_columns(job: StatisticsJob, party: str) -> Columns:
+    """A party's own attributes and identifiers; the class where it has it.
+
+    Released is what everybody is told the values of: attributes whose values the job does not
+    declare, and the class.
+    """
+    own = [name for name, item in job.attributes.items() if job.horizontal or item.party == party]
+    ids = job.matching.columns if job.matching else ()
+    label = (job.class_name,) if job.class_name else ()
+    if job.horizontal:
+        return Columns((*own, *label), released=label)
+    told = tuple(name for name in own if job.attributes[name].values is None)
+    return Columns((*ids, *own), released=told, optional=label)
+
+
+def prepare_columns(
+    job: StatisticsJob, party: str, table: pa.Table, source: str
+) -> PreparedColumns:
+    """Codes of the party's columns; every value that cannot be used is named."""
+    codes: dict[str, Codes] = {}
+    domains: dict[str, tuple[str, ...]] = {}
+    for name in statistics_columns(job, party).used:
+        if name not in job.attributes:
+            continue
+        if not job.horizontal and job.attributes[name].party != party:
+            continue  # an identifier here, an attribute of another party there
+        codes[name], domains[name] = job.attributes[name].encode(table.column(name), source)
+        check_domain(domains[name], name, source)
+    labels = None
+    if job.class_name and job.class_name in table.column_names:
+        label = Attribute(job.class_name, None, None)
+        label_codes, values = label.encode(table.column(job.class_name), source)
+        check_domain(values, job.class_name, source)
+        if len(values) > MAX_CLASSES:
+            raise DataError(
+                f"{source}: column '{job.class_name}' has {len(values)} values; "
+                f"a class has at most {MAX_CLASSES}"
+            )
+        labels = Labels(label_codes, values)
+    identifiers = None
+    if job.matching:
+        identifiers = prepare_identifiers(job.matching, table, source)
+    elif table.num_rows >= 1 << RING_BITS:
+        raise DataError(f"{source}: {table.num_rows} records are more than counts can hold")
+    ids = table.select(list(job.matching.columns)) if job.matching else None
+    return PreparedColumns(table.num_rows, identifiers, codes, domains, labels, ids)
+
+
+class StatisticsKind:
+    """What the kinds on finite domains do alike."""
+
+    def columns(self, job: StatisticsJob, party: str) -> Columns:
+        return statistics_columns(job, party)
+
+    def prepare(
+        self, job: StatisticsJob, party: str, table: pa.Table, source: str
+    ) -> PreparedColumns:
+        return prepare_columns(job, party, table, source)
+
+
+def check_domain(values: tuple[str, ...], name: str, source: str) -> None:
+    """A domain must be small enough to make tables of, and its values short enough to tell."""
+    if len(values) > MAX_VALUES:
+        raise DataError(
+            f"{source}: column '{name}' has {len(values)} values, more than {MAX_VALUES}; "
+            "group them by 'cuts' or choose another attribute"
+        )
+    for value in values:
+        if len(value.encode()) > LONGEST_VALUE:
+            start = f"{value[:40]}…"
+            raise DataError(f"{source}: column '{name}': the value '{start}' is too long", start)
+
+
+def begin(
+    job: StatisticsJob,
+    prepared: PreparedColumns,
+    channel: Channel,
+    rng: Random,
+    workspace: Workspace,
+) -> Joined:
+    """Lines up the records and agrees on domains and class."""
+    if job.horizontal:
+        return _begin_horizontal(job, prepared, channel, rng)
+    if prepared.identifiers is None or job.matching is None:
+        raise AssertionError("a vertical job has identifiers")
+    rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
+    if not len(rows):
+        raise DataError("the parties have no record in common")
+    domains = _announce_domains(job, prepared, channel)
+    labels = _share_labels(job, prepared, rows, channel, rng)
+    axes = {name: Axis(name, job.owner(name), len(values)) for name, values in domains.items()}
+    codes = {name: column[rows] for name, column in prepared.codes.items()}
+    return replace(_joined(job, len(rows), codes, axes, domains, labels), rows=rows)
+
+
+def _joined(
+    job: StatisticsJob,
+    records: int,
+    codes: dict[str, Codes],
+    axes: dict[str, Axis],
+    domains: dict[str, tuple[str, ...]],
+    labels: Labels | None,
+) -> Joined:
+    """The class is one more column, which all parties know."""
+    if labels is not None and job.class_name:
+        axes[job.class_name] = Axis(job.class_name, None, len(labels.values))
+        domains[job.class_name] = labels.values
+        codes[job.class_name] = labels.codes
+    return Joined(records, codes, axes, domains, labels)
+
+
+def _announce_domains(
+    job: StatisticsJob, prepared: PreparedColumns, channel: Channel
+) -> dict[str, tuple[str, ...]]:
+    """Owners tell the values of attributes whose domain the job does not declare."""
+    open_names = [name for name, item in job.attributes.items() if item.values is None]
+    own = [name for name in open_names if job.attributes[name].party == channel.me]
+    told: dict[str, tuple[str, ...]] = {}
+    if open_names:
+        with channel.step("domains"):
+            channel.broadcast([list(prepared.domains[name]) for name in own])
+            for peer, message in channel.gather().items():
+                theirs = [name for name in open_names if job.attributes[name].party == peer]
+                if not isinstance(message, list) or len(message) != len(theirs):
+                    raise channel.fault(peer, f"announced no domains for {', '.join(theirs)}")
+                for name, values in zip(theirs, message, strict=True):
+                    told[name] = _checked_values(channel, peer, name, values)
+    return {
+        name: item.values or prepared.domains.get(name) or told[name]
+        for name, item in job.attributes.items()
+    }
+
+
+def _checked_values(channel: Channel, peer: str, name: str, values: Any) -> tuple[str, ...]:
+    if (
+        not isinstance(values, list)
+        or not 0 < len(values) <= MAX_VALUES
+        or not all(isinstance(v, str) and len(v.encode()) <= LONGEST_VALUE for v in values)
+        or len(set(values)) != len(values)
+    ):
+        raise channel.fault(peer, f"announced no proper domain for '{name}'")
+    return tuple(values)
+
+
+def _share_labels(
+    job: StatisticsJob,
+    prepared: PreparedColumns,
+    rows: np.ndarray[Any, np.dtype[np.int64]],
+    channel: Channel,
+    rng: Random,
+) -> Labels | None:
+    """The class of every common record, at every party."""
+    if not job.class_name:
+        return None
+    holds = prepared.labels is not None
+    holders = class_holders(channel, job.party_names, job.class_name, holds)
+    own = prepared.labels.take(rows) if prepared.labels else None
+    return share_class(channel, holders, own, len(rows), rng.fork("class"))
+
+
+def _begin_horizontal(
+    job: StatisticsJob, prepared: PreparedColumns, channel: Channel, rng: Random
+) -> Joined:
+    """The class's values are the union of the parties', without telling who has which."""
+    labels = prepared.labels
+    if labels is not None:
+        values = [value.encode() for value in labels.values]
+        with channel.step("class"):
+            joint = union(
+                channel,
+                job.party_names,
+                values,
+                rng.fork("class"),
+                longest=LONGEST_VALUE,
+                pad_to=MAX_CLASSES,
+            )
+        try:
+            ordered = tuple(value.decode() for value in joint)
+        except UnicodeDecodeError:
+            raise DataError("some party's class has a value that is no text") from None
+        place = np.array([ordered.index(value) for value in labels.values], np.int32)
+        labels = Labels(place[labels.codes], ordered)
+    domains = {name: item.values or () for name, item in job.attributes.items()}
+    axes = {name: Axis(name, None, len(values)) for name, values in domains.items()}
+    return _joined(job, prepared.records, dict(prepared.codes), axes, domains, labels)
+
+
+def reported(released: Mapping[str, Path]) -> dict[str, Any]:
+    """The result as the parties report it, which the caller has found to be the same at all."""
+    folder = next(iter(released.values()))
+    result: dict[str, Any] = json.loads((folder / "summary.json").read_text())["result"]
+    return result

@@ -1,0 +1,230 @@
+"""`kind: count`: tables of counts over attributes of several parties.
+
+    tables: [[Sex, Job], [Job, Class]]
+    minimum: 5            a cell of 1 to 4 records is not told, nor what would give it back
+    output: table         or shares: each server keeps its share of every cell, nothing is told
+
+A cell that is not told is null in `result.json` and empty in `tables/*.csv`. What is told is decided
+on shares: all parties learn which cells are empty, which are small, and the counts of those that
+stay visible.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie.anonymity.counts.hidden_cells import Table, hidden_cells
+from coterie.base.errors import DataError
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Node, Section
+from coterie.jobs.file.job import Common
+from coterie.jobs.kinds.statistics.common import (
+    Joined,
+    PreparedColumns,
+    StatisticsJob,
+    StatisticsKind,
+    begin,
+    read_statistics,
+    reported,
+)
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.multiparty.secure_sum import SecureSum
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import horizontal_shares, table_shares
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.shared_counts import Ring, Transfers
+
+MAX_CELLS = 1 << 16  # of one table
+
+
+@dataclass(frozen=True)
+class CountJob(StatisticsJob):
+    tables: tuple[tuple[str, ...], ...]
+    minimum: int
+    as_shares: bool
+
+
+class Count(StatisticsKind):
+    def parse(self, section: Section, common: Common) -> CountJob:
+        fields = read_statistics(section, common, needs_class=False)
+        known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
+        node = section.required("tables")
+        tables = tuple(_read_table(item, known, fields["attributes"]) for item in node.items())
+        if not tables:
+            raise node.error("there must be at least one table")
+        return CountJob(
+            **fields,
+            tables=tables,
+            minimum=section.read("minimum", lambda n: n.integer(1, 2**31), 5),
+            as_shares=section.read("output", lambda n: n.choice("table", "shares"), "table")
+            == "shares",
+        )
+
+    def smallest_k(self, job: CountJob) -> int | None:
+        return None if job.as_shares else job.minimum
+
+    def run(
+        self,
+        job: CountJob,
+        prepared: PreparedColumns,
+        channel: Channel,
+        rng: Random,
+        workspace: Workspace,
+    ) -> dict[str, Any]:
+        joined = begin(job, prepared, channel, rng, workspace)
+        for names in job.tables:
+            check_cells(names, joined)
+        shares = count_tables(job, joined, job.tables, channel, rng)
+        records = total_records(job, joined, channel, rng)
+        if job.as_shares:
+            for at, share in enumerate(shares):
+                if share is not None:
+                    _write_shares(
+                        workspace.kept / f"table-{at + 1}.csv", job.tables[at], joined, share
+                    )
+            return {"records": records, "tables": [{"attributes": list(t)} for t in job.tables]}
+        counts = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+        visible = reveal_tables(job, joined, job.tables, shares, counts, job.minimum)
+        return {
+            "records": records,
+            "tables": [
+                {"attributes": list(names), "cells": as_cells(names, joined, cells)}
+                for names, cells in zip(job.tables, visible, strict=True)
+            ],
+        }
+
+    def assemble(self, job: CountJob, released: Mapping[str, Path], out: Path) -> None:
+        """One CSV a table, beside `result.json`."""
+        for at, table in enumerate(reported(released)["tables"]):
+            if "cells" in table:
+                folder = out / "tables"
+                folder.mkdir(exist_ok=True)
+                with (folder / f"{at + 1}-{'-'.join(table['attributes'])}.csv").open(
+                    "w", newline="", encoding="utf-8"
+                ) as file:
+                    writer = csv.writer(file)
+                    writer.writerow([*table["attributes"], "count"])
+                    writer.writerows(table["cells"])
+
+
+def _read_table(node: Node, known: Sequence[str], attributes: Mapping[str, Any]) -> tuple[str, ...]:
+    names = tuple(item.choice(*known) for item in node.items())
+    if not names or len(set(names)) != len(names):
+        raise node.error("a table is a list of different attributes")
+    sizes = [len(attributes[n].values) for n in names if n in attributes and attributes[n].values]
+    if math.prod(sizes) > MAX_CELLS:
+        raise node.error(f"the table has {math.prod(sizes)} cells, more than {MAX_CELLS}")
+    return names
+
+
+def check_cells(names: Sequence[str], joined: Joined) -> None:
+    """Domains that were open in the job may still make a table too large."""
+    cells = math.prod(joined.axes[name].size for name in names)
+    if cells > MAX_CELLS:
+        raise DataError(f"the table of {', '.join(names)} has {cells} cells, more than {MAX_CELLS}")
+
+
+def count_tables(
+    job: StatisticsJob,
+    joined: Joined,
+    tables: Sequence[Sequence[str]],
+    channel: Channel,
+    rng: Random,
+) -> list[Ring | None]:
+    """Shares of every table at the servers."""
+    transfers = Transfers(channel, rng.fork("transfers"))
+    shares: list[Ring | None] = []
+    with channel.step("count"):
+        for names in tables:
+            axes = [joined.axes[name] for name in names]
+            fork = rng.fork(f"table {len(shares)}")
+            if job.horizontal:
+                shares.append(
+                    horizontal_shares(
+                        channel, job.party_names, job.servers, axes, joined.codes,
+                        joined.records, fork,
+                    )
+                )  # fmt: skip
+            else:
+                shares.append(
+                    table_shares(
+                        transfers, job.party_names, job.servers, axes, joined.codes,
+                        joined.records, fork,
+                    )
+                )  # fmt: skip
+    return shares
+
+
+def total_records(job: StatisticsJob, joined: Joined, channel: Channel, rng: Random) -> int:
+    """How many records all have together: known, or summed without telling the parts."""
+    if not job.horizontal:
+        return joined.records
+    mine = np.array([joined.records], np.uint64)
+    with channel.step("records"):
+        return int(SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)[0])
+
+
+def reveal_tables(
+    job: StatisticsJob,
+    joined: Joined,
+    tables: Sequence[Sequence[str]],
+    shares: Sequence[Ring | None],
+    counts: HiddenCounts,
+    minimum: int,
+) -> list[list[int | None]]:
+    """The cells that may be seen; None for the others."""
+    shapes = [
+        Table(tuple(names), tuple(joined.axes[name].size for name in names)) for names in tables
+    ]
+    cells = sum(shape.cells for shape in shapes)
+    flat = None if shares[0] is None else np.concatenate([s for s in shares if s is not None])
+    with counts.channel.step("reveal"):
+        empty, small = counts.cells(flat, cells, minimum)
+        cuts = np.cumsum([shape.cells for shape in shapes])[:-1]
+        hidden = np.concatenate(
+            hidden_cells(shapes, np.split(small, cuts), np.split(empty, cuts), _attackers(job))
+        )
+        shown = np.flatnonzero(~hidden)
+        opened = counts.open(None if flat is None else flat[shown], len(shown))
+    values: list[int | None] = [None] * cells
+    for place, count in zip(shown, opened, strict=True):
+        values[place] = int(count)
+    starts = [0, *cuts.tolist(), cells]
+    return [values[start:stop] for start, stop in pairwise(starts)]
+
+
+def _attackers(job: StatisticsJob) -> list[set[str]]:
+    """What each party knows of every record: its own attributes, and the class."""
+    label = {job.class_name} if job.class_name else set()
+    if job.horizontal:
+        return [set()]
+    return [
+        {name for name, item in job.attributes.items() if item.party == party} | label
+        for party in job.party_names
+    ]
+
+
+def as_cells(
+    names: Sequence[str], joined: Joined, cells: Sequence[int | None]
+) -> list[list[str | int | None]]:
+    """Rows of values and count, as `result.json` holds them."""
+    values = product(*(joined.domains[name] for name in names))
+    return [[*row, count] for row, count in zip(values, cells, strict=True)]
+
+
+def _write_shares(path: Path, names: Sequence[str], joined: Joined, share: Ring) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([*names, "share modulo 2^32"])
+        writer.writerows(as_cells(names, joined, share.tolist()))
+
+
+COUNT = Count()

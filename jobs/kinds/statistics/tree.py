@@ -1,0 +1,207 @@
+"""`kind: tree`: a decision tree (ID3) over attributes of several parties.
+
+    class: Class
+    max_depth: 4
+    minimum: 20           a node with fewer records is a leaf, with the class of the node above it
+    minimum_gain: 0.01    optional: a split must lower the entropy by so much a record (nats)
+    prune: false          true: splits whose leaves all have one class are taken back
+    precision: standard   or high: scores to six digits, by Paillier, more slowly
+    open: false           true: branches carry values; otherwise numbers that only the owner can read
+    predict: lender       optional: this party gets the predicted class of every common record
+
+All parties learn the tree. An owner of splits keeps `branches.csv`, which says what its branch
+numbers mean.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from coterie.base.errors import DataError
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Node as YamlNode
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.job import Common
+from coterie.jobs.kinds.statistics.common import (
+    Joined,
+    PreparedColumns,
+    StatisticsJob,
+    StatisticsKind,
+    begin,
+    read_precision,
+    read_statistics,
+    reported,
+)
+from coterie.jobs.kinds.statistics.count import total_records
+from coterie.jobs.kinds.statistics.drawing import draw_tree
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.hidden_scores import HiddenScores
+from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.tree import Node, Plan, grow, predict, pruned
+
+
+@dataclass(frozen=True)
+class TreeJob(StatisticsJob):
+    max_depth: int
+    minimum: int
+    precise: bool
+    minimum_gain: float | None
+    prune: bool
+    open: bool
+    predict: str | None
+
+
+class Tree(StatisticsKind):
+    def parse(self, section: Section, common: Common) -> TreeJob:
+        fields = read_statistics(section, common, needs_class=True)
+        receiver = section.optional("predict")
+        if receiver and fields["matching"] is None:
+            raise receiver.error("with 'partition: horizontal' each party predicts alone")
+        return TreeJob(
+            **fields,
+            max_depth=section.read("max_depth", lambda n: n.integer(0, 64), 4),
+            precise=read_precision(section),
+            minimum=section.read("minimum", lambda n: n.integer(1, 2**31), 20),
+            minimum_gain=section.read("minimum_gain", lambda n: n.number(0.0, 100.0), None),
+            prune=section.read("prune", YamlNode.boolean, False),
+            open=section.read("open", YamlNode.boolean, False),
+            predict=receiver.choice(*common.party_names) if receiver else None,
+        )
+
+    def smallest_k(self, job: TreeJob) -> int | None:
+        return job.minimum
+
+    def prepare(
+        self, job: StatisticsJob, party: str, table: pa.Table, source: str
+    ) -> PreparedColumns:
+        prepared = super().prepare(job, party, table, source)
+        if prepared.labels and len(prepared.labels.values) < 2 and not job.horizontal:
+            raise DataError(f"{source}: the class '{job.class_name}' has one value only")
+        return prepared
+
+    def run(
+        self,
+        job: TreeJob,
+        prepared: PreparedColumns,
+        channel: Channel,
+        rng: Random,
+        workspace: Workspace,
+    ) -> dict[str, Any]:
+        joined = begin(job, prepared, channel, rng, workspace)
+        labels = joined.labels
+        if labels is None or len(labels.values) < 2:
+            raise DataError(f"the class '{job.class_name}' has one value only among these records")
+        hides = not job.open and not job.horizontal
+        if hides:
+            joined = _numbered(job, joined, channel.me, rng.fork("numbers"), workspace)
+        records = total_records(job, joined, channel, rng)
+        if records < job.minimum:
+            raise DataError(f"{records} records are fewer than the minimum of {job.minimum}")
+        plan = Plan(
+            job.party_names,
+            job.servers,
+            tuple(joined.axes[name] for name in job.attributes),
+            len(labels.values),
+            joined.records,
+            job.max_depth,
+            job.minimum,
+            job.horizontal,
+        )
+        scores = HiddenScores(
+            channel,
+            job.party_names,
+            job.servers,
+            records,
+            rng.fork("scores"),
+            job.minimum_gain,
+            job.precise,
+        )
+        transfers = Transfers(channel, rng.fork("transfers"))
+        tree = grow(transfers, plan, joined.codes, labels.codes, scores, rng.fork("tree"))
+        if job.prune:
+            tree = pruned(tree)
+        if job.predict:
+            found = predict(
+                transfers, plan, tree, joined.codes, joined.records, job.predict,
+                rng.fork("predict"),
+            )  # fmt: skip
+            if found is not None:
+                _write_predictions(prepared, joined, found, workspace)
+        return {
+            "records": records,
+            "tree": _as_result(job, tree, joined, hides),
+            "precision": {
+                "bits": scores.settings.bits,
+                "terms": scores.settings.terms,
+                "logarithm_error": scores.error,
+            },
+        }
+
+    def assemble(self, job: TreeJob, released: Mapping[str, Path], out: Path) -> None:
+        drawing = draw_tree(reported(released)["tree"], job.party_names)
+        (out / "tree.svg").write_text(drawing, encoding="utf-8")
+
+
+def _numbered(job: TreeJob, joined: Joined, me: str, rng: Random, workspace: Workspace) -> Joined:
+    """The joined columns with this party's values numbered anew, in an order only it knows."""
+    codes = dict(joined.codes)
+    rows: list[list[str | int]] = []
+    for name in job.attributes:
+        if job.owner(name) != me:
+            continue
+        values = joined.domains[name]
+        number = rng.permutation(len(values))
+        codes[name] = number[codes[name]].astype(np.int32)
+        order = np.argsort(number)
+        rows += [[name, at + 1, values[code]] for at, code in enumerate(order)]
+    with (workspace.kept / "branches.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["attribute", "branch", "value"])
+        writer.writerows(rows)
+    return replace(joined, codes=codes)
+
+
+def _write_predictions(
+    prepared: PreparedColumns,
+    joined: Joined,
+    found: np.ndarray[Any, Any],
+    workspace: Workspace,
+) -> None:
+    """The receiver's own identifiers, each with its predicted class."""
+    if prepared.id_columns is None or joined.rows is None or joined.labels is None:
+        raise AssertionError("predictions belong to matched records")
+    table = prepared.id_columns.take(pa.array(joined.rows))
+    labels = pa.array(np.array(joined.labels.values, object)[found], pa.string())
+    table = table.append_column("predicted", labels)
+    pacsv.write_csv(table, workspace.kept / "predictions.csv")
+
+
+def _as_result(job: TreeJob, node: Node, joined: Joined, hides: bool) -> dict[str, Any]:
+    """The tree as `result.json` holds it."""
+    if joined.labels is None:
+        raise AssertionError("a tree has a class")
+    if node.attribute is None:
+        return {"class": joined.labels.values[node.label]}
+    name = list(job.attributes)[node.attribute]
+    values = joined.domains[name]
+    texts = [str(at + 1) for at in range(len(values))] if hides else list(values)
+    return {
+        "attribute": name,
+        "party": job.owner(name),
+        "branches": {
+            text: _as_result(job, branch, joined, hides)
+            for text, branch in zip(texts, node.branches, strict=True)
+        },
+    }
+
+
+TREE = Tree()

@@ -1,0 +1,51 @@
+"""Lines up the common records of a job: what every kind on vertically divided data begins with."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.job import Job
+from coterie.jobs.matching.compute import executor_for
+from coterie.jobs.matching.folder_store import FolderStore
+from coterie.jobs.matching.identifiers import Matching, PreparedIdentifiers
+from coterie.protocols.intersection.intersect import intersect
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+
+
+def line_up(
+    job: Job,
+    matching: Matching,
+    prepared: PreparedIdentifiers,
+    channel: Channel,
+    rng: Random,
+    workspace: Workspace,
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The rows of this party's table whose record all parties hold, in one order at every party."""
+    if workspace.memory is not None:  # what reading the table left over counts against the budget
+        pa.default_memory_pool().release_unused()
+    with (
+        closing(
+            FolderStore(workspace.resume / f"{job.digest[:32]}-{channel.me}", channel.session)
+        ) as store,
+        executor_for(matching.compute, workspace.compute, channel.me) as executor,
+    ):
+        common = intersect(
+            channel,
+            job.party_names,
+            prepared.identifiers,
+            rng,
+            protocol=matching.protocol,
+            reveal=matching.reveal,
+            pad_to=matching.pad_to,
+            executor=executor,
+            store=store,
+            memory=workspace.memory,
+        )
+    rows: np.ndarray[Any, np.dtype[np.int64]] = prepared.rows[common]
+    return rows

@@ -1,0 +1,256 @@
+"""How records are recognised: the job's keys about identifiers, and a party's columns read by them.
+
+    id: ID                                   one column, or several: [Name, Born]
+    normalise: [trim, lower]                 for every column of `id`, in this order; or by column:
+    normalise:
+      Name: [trim, lower, nfkc]
+      Born: [{date: ["%d.%m.%Y", "%Y-%m-%d"]}]
+    deduplicate: error                       or first: later rows with the same identifier are left out
+    reveal: intersection                     or pairwise (more than two parties, ring): see docs/intersect.md
+    protocol: auto                           or ring, oprf
+    pad_to: 100000                           hides how many records a party has, up to this number
+    compute: local                           or dask://HOST:PORT, where a party permits it
+
+Rules: `trim` removes white space at both ends; `lower`, `upper`; `nfc`, `nfkc` (Unicode forms);
+`digits` keeps only 0 to 9; `date` reads the formats given (ISO 8601 without any) and writes ISO
+8601.
+
+Several columns become one byte string in which each value is preceded by its length, so that no two
+different rows of values give the same one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coterie.base.errors import DataError
+from coterie.jobs.file.document import Node, Section
+from coterie.protocols.intersection.identifiers import Identifiers
+
+_SHOWN = 5  # rows that an error lists
+_PLAIN = ("trim", "lower", "upper", "nfc", "nfkc", "digits", "date")
+_ISO = "%Y-%m-%d"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One step of normalisation; `formats` belongs to `date`."""
+
+    name: str
+    formats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Matching:
+    """What a job says about identifiers and how they are intersected."""
+
+    columns: tuple[str, ...]
+    normalise: Mapping[str, tuple[Rule, ...]]
+    deduplicate: str = "error"
+    reveal: str = "intersection"
+    protocol: str = "auto"
+    pad_to: int | None = None
+    compute: str = "local"
+
+
+@dataclass(frozen=True)
+class PreparedIdentifiers:
+    """One identifier for each record that takes part; `rows` are their rows in the table."""
+
+    identifiers: Identifiers
+    rows: np.ndarray[Any, np.dtype[np.int64]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def read_matching(section: Section) -> Matching:
+    """Takes the keys about identifiers from a job's section."""
+    node = section.required("id")
+    columns = tuple(node.texts())
+    if len(set(columns)) != len(columns) or not columns:
+        raise node.error("must name one column or several different ones")
+    reveal_node = section.optional("reveal")
+    reveal = reveal_node.choice("intersection", "pairwise") if reveal_node else "intersection"
+    protocol = section.read("protocol", lambda n: n.choice("auto", "ring", "oprf"), "auto")
+    if reveal_node and reveal == "pairwise" and protocol == "oprf":
+        raise reveal_node.error("'pairwise' belongs to the ring; 'oprf' reveals the intersection")
+    return Matching(
+        columns,
+        section.read("normalise", lambda n: _normalisation(n, columns), {}),
+        section.read("deduplicate", lambda n: n.choice("error", "first"), "error"),
+        reveal,
+        protocol,
+        section.read("pad_to", lambda n: n.integer(minimum=1, maximum=2**40), None),
+        section.read("compute", read_compute, "local"),
+    )
+
+
+def read_compute(node: Node) -> str:
+    """Where bulk operations run; also a key of the party file, where it is a permission."""
+    value = node.text()
+    if value != "local" and not re.fullmatch(r"dask://[^\s/:]+:[0-9]{1,5}", value):
+        raise node.error(f"must be local or dask://HOST:PORT, not '{value}'")
+    return value
+
+
+def _normalisation(node: Node, columns: Sequence[str]) -> dict[str, tuple[Rule, ...]]:
+    if not node.is_mapping:
+        rules = _rules(node)
+        return dict.fromkeys(columns, rules)
+    by_column: dict[str, tuple[Rule, ...]] = {}
+    for column, entry in node.section().entries():
+        if column not in columns:
+            raise entry.error(f"'{column}' is not among the columns of 'id'")
+        by_column[column] = _rules(entry)
+    return by_column
+
+
+def _rules(node: Node) -> tuple[Rule, ...]:
+    return tuple(map(_rule, node.items() if node.is_list else [node]))
+
+
+def _rule(node: Node) -> Rule:
+    if not node.is_mapping:
+        return Rule(node.choice(*_PLAIN))
+    section = node.section()
+    formats_node = section.required("date")
+    formats = tuple(formats_node.texts())
+    section.close()
+    for text in formats:
+        if not all(re.search(f"%[{letters}]", text) for letters in ("Yy", "mbB", "de")):
+            raise formats_node.error(f"'{text}' lacks a year (%Y), a month (%m) or a day (%d)")
+    return Rule("date", formats)
+
+
+def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> PreparedIdentifiers:
+    """The identifiers of a party's table; errors name the rows, counted from 1."""
+    # Arrow's plain strings hold 2 GB; joined columns take a little more than their own bytes.
+    kind = pa.string() if table.nbytes < 1 << 30 else pa.large_string()
+    columns = [
+        _normalised(table.column(name).cast(kind), matching.normalise.get(name, ()), name, source)
+        for name in matching.columns
+    ]
+    joined = columns[0] if len(columns) == 1 else _join(columns)
+    packed = _packed(joined)
+    rows = _distinct(joined, packed.suspects(), matching, source)
+    if len(rows) < len(joined):
+        packed = _packed(joined.take(pa.array(rows)))
+    if matching.pad_to is not None and len(rows) > matching.pad_to:
+        raise DataError(
+            f"{source}: has {len(rows)} records, more than the {matching.pad_to} of 'pad_to'"
+        )
+    return PreparedIdentifiers(packed, rows)
+
+
+def _normalised(
+    column: pa.ChunkedArray, rules: Sequence[Rule], name: str, source: str
+) -> pa.ChunkedArray:
+    _refuse_nulls(column, f"column '{name}' is empty", source)
+    for rule in rules:
+        if rule.name == "date":
+            column = _dates(column, rule.formats or (_ISO,), name, source)
+        else:
+            column = _SIMPLE[rule.name](column)
+    if rules:
+        emptied = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+        _refuse_nulls(emptied, f"nothing is left of column '{name}' by 'normalise'", source)
+    return column
+
+
+_SIMPLE = {
+    "trim": pc.utf8_trim_whitespace,
+    "lower": pc.utf8_lower,
+    "upper": pc.utf8_upper,
+    "nfc": lambda column: pc.utf8_normalize(column, form="NFC"),
+    "nfkc": lambda column: pc.utf8_normalize(column, form="NFKC"),
+    "digits": lambda column: pc.replace_substring_regex(column, "[^0-9]", ""),
+}
+
+
+def _dates(
+    column: pa.ChunkedArray, formats: Sequence[str], name: str, source: str
+) -> pa.ChunkedArray:
+    """The first format that reads a value counts."""
+    read = None
+    for text in formats:
+        found = pc.strptime(column, format=text, unit="s", error_is_null=True)
+        read = found if read is None else pc.coalesce(read, found)
+    if read is None or read.null_count:
+        shown = " or ".join(f"'{text}'" for text in formats)
+        _refuse_nulls(read, f"column '{name}' is no date of the form {shown}", source)
+    return pc.strftime(read, format=_ISO).cast(column.type)
+
+
+def _refuse_nulls(column: Any, complaint: str, source: str) -> None:
+    if column.null_count:
+        rows = np.flatnonzero(pc.is_null(column).to_numpy())
+        raise DataError(f"{source}: {_named(rows)}: {complaint}")
+
+
+def _named(rows: np.ndarray[Any, Any]) -> str:
+    listed = ", ".join(str(row + 1) for row in rows[:_SHOWN])
+    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
+    return f"row{'s' if len(rows) > 1 else ''} {listed}{more}"
+
+
+def _join(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Each value preceded by its length in bytes and a colon."""
+    parts: list[Any] = []
+    for column in columns:
+        kind = column.type
+        parts += [pc.binary_length(column).cast(kind), pa.scalar(":", kind), column]
+    return pc.binary_join_element_wise(*parts, pa.scalar("", columns[0].type))
+
+
+def _distinct(
+    column: pa.ChunkedArray,
+    suspects: np.ndarray[Any, np.dtype[np.int64]],
+    matching: Matching,
+    source: str,
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The rows that hold an identifier for the first time; only suspects can be repeats."""
+    count = len(column)
+    encoded = pa.concat_arrays(_chunks(column.take(pa.array(suspects)))).dictionary_encode()
+    if len(encoded.dictionary) == len(suspects):
+        return np.arange(count, dtype=np.int64)
+    codes = encoded.indices.to_numpy()
+    _, first = np.unique(codes, return_index=True)
+    again = np.ones(len(suspects), np.bool_)
+    again[first] = False
+    repeats = np.flatnonzero(again)
+    if matching.deduplicate == "first":
+        return np.delete(np.arange(count, dtype=np.int64), suspects[repeats])
+    pairs = ", ".join(
+        f"{suspects[at] + 1} repeats {suspects[first[codes[at]]] + 1}" for at in repeats[:_SHOWN]
+    )
+    more = f" and {len(repeats) - _SHOWN} more" if len(repeats) > _SHOWN else ""
+    names = ", ".join(f"'{name}'" for name in matching.columns)
+    plural = "s" if len(matching.columns) > 1 else ""
+    raise DataError(
+        f"{source}: column{plural} {names}: row {pairs}{more}; "
+        "remove the repeats or set 'deduplicate: first'"
+    )
+
+
+def _packed(column: pa.ChunkedArray) -> Identifiers:
+    """The column's own buffers where it is in one piece; its bytes are not copied then."""
+    array = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(_chunks(column))
+    count, start = len(array), array.offset
+    _, offsets, data = array.buffers()
+    if count == 0 or data is None:
+        return Identifiers(np.empty(0, np.uint8), np.zeros(count + 1, np.int64))
+    width: Any = np.int64 if pa.types.is_large_string(array.type) else np.int32
+    positions = np.frombuffer(offsets, width)[start : start + count + 1]
+    return Identifiers(np.frombuffer(data, np.uint8), positions)
+
+
+def _chunks(column: pa.ChunkedArray) -> list[Any]:
+    return column.chunks or [pa.array([], column.type)]

@@ -1,0 +1,128 @@
+"""Runs one party's part of a job over any transport: alike at a server and in a simulation.
+
+Before the kind's own steps, all parties compare the digest of the job they were given, so that a
+coordinator cannot tell them different stories. Afterwards the party's summary is written beside
+what it releases.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from coterie.base.errors import PeerError, PeerFaultError, VerificationError
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.kind import Kind
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.run.archive import save_job
+from coterie.protocols.messaging.channel import Channel, Transport
+from coterie.protocols.messaging.wire import alike
+from coterie.protocols.messaging.wrappers import Metered, Traffic
+from coterie.protocols.primitives.randomness import Random
+
+SUMMARY = "summary.json"
+FINISH = "finish"  # the step that is reported last
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a party is: sent on every step and, within a step, as the protocol reports."""
+
+    step: str
+    done: int
+    total: int
+    traffic: Traffic
+
+
+def run_party(
+    job: Job,
+    prepared: Any,
+    transport: Transport,
+    session: str,
+    rng: Random,
+    workspace: Workspace,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+    clock: Callable[[], float] = time.monotonic,
+    kind: Kind | None = None,
+) -> dict[str, Any]:
+    """Runs the job at one party and returns the summary, which it also writes.
+
+    `kind` replaces the job's own, for simulations of parties that deviate.
+    """
+    metered = Metered(transport)
+    seconds: dict[str, float] = {}
+    last = [("prepare", clock())]
+
+    def listen(step: str, done: int, total: int) -> None:
+        phase, since = last[0]
+        now = clock()
+        seconds[phase] = seconds.get(phase, 0.0) + now - since
+        last[0] = (step.split("/")[0] or phase, now)
+        on_progress(Progress(step, done, total, metered.total))
+
+    channel = Channel(metered, session, listen)
+    try:
+        agree(channel, job)
+        result = (kind or KINDS[job.kind]).run(job, prepared, channel, rng, workspace)
+    except PeerError as error:
+        if not error.step:  # the transport cannot know the step
+            raise type(error)(error.peer, channel.failed_step, error.reason) from error
+        raise
+    listen(FINISH, 0, 0)
+    summary = {"traffic": asdict(metered.total), "seconds": seconds, "result": result}
+    (workspace.released / SUMMARY).write_text(json.dumps(summary, indent=1))
+    return summary
+
+
+def agree(channel: Channel, job: Job) -> None:
+    """All parties hold the same job, or the first that differs is named."""
+    with channel.step("agree"):
+        channel.broadcast(job.digest)
+        for peer, digest in channel.gather().items():
+            if not alike(digest, job.digest):
+                raise channel.fault(peer, "was given another job than this party")
+
+
+def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any]:
+    """Writes the result folder from what each party released, and returns `result.json`."""
+    summaries = {name: _read_summary(name, folder) for name, folder in released.items()}
+    first, *others = summaries
+    for other in others:
+        if summaries[other]["result"] != summaries[first]["result"]:
+            raise VerificationError(f"{first} and {other} report different results of the job")
+    phases = {phase: 0.0 for summary in summaries.values() for phase in summary["seconds"]}
+    result = {
+        **summaries[first]["result"],
+        "parties": {
+            name: {key: summary["traffic"][key] for key in ("sent_bytes", "received_bytes")}
+            for name, summary in summaries.items()
+        },
+        "seconds": {
+            phase: max(summary["seconds"].get(phase, 0.0) for summary in summaries.values())
+            for phase in phases
+        },
+    }
+    KINDS[job.kind].assemble(job, released, out)
+    save_job(job, out)
+    (out / "result.json").write_text(json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def _read_summary(name: str, folder: Path) -> dict[str, Any]:
+    """What a party says about its run; it may say anything."""
+    try:
+        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        traffic, seconds, result = (summary[key] for key in ("traffic", "seconds", "result"))
+        whole = all(type(traffic[key]) is int for key in ("sent_bytes", "received_bytes"))
+        timed = all(0 <= value < math.inf for value in seconds.values())
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        whole = timed = False
+    if not whole or not timed or not isinstance(result, dict):
+        raise PeerFaultError(name, "assemble", f"released no {SUMMARY} that can be read")
+    return {"traffic": traffic, "seconds": seconds, "result": result}

@@ -1,0 +1,205 @@
+"""What a party server does with a job: checks it, runs it in a thread, and notes how it ended."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import replace
+from typing import Any
+
+from coterie.base.errors import (
+    CancelledError,
+    CoterieError,
+    DataError,
+    EnvironmentFaultError,
+    PeerError,
+    RefusedError,
+    UsageError,
+)
+from coterie.jobs.data.sources import read_wanted
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.run.party_run import Progress, run_party
+from coterie.party.config import PartyConfig
+from coterie.party.journal import AuditLog
+from coterie.party.ledger import Ledger, note_job
+from coterie.party.policy import judge
+from coterie.party.records import Book, Record
+from coterie.protocols.primitives.randomness import Random
+from coterie.protos.jobs_pb2 import State
+from coterie.transport.farewell import culprit_of, describe, exit_code_of, one_line, tell
+from coterie.transport.peers import PeerService
+from coterie.transport.session import Session
+
+log = logging.getLogger("coterie.party")
+
+
+def check_parties(config: PartyConfig, job: Job) -> None:
+    """This party is in the job, and it knows the others."""
+    if config.name not in job.party_names:
+        raise UsageError(f"'{config.name}' is not among the job's parties")
+    unknown = [n for n in job.party_names if n != config.name and n not in config.peers]
+    if unknown:
+        raise RefusedError(f"'{unknown[0]}' is not in the roster of {config.name}")
+
+
+def check_policy(config: PartyConfig, job: Job, coordinator: str) -> None:
+    refusals = judge(config.policy, job, config.name, coordinator)
+    if config.policy.most_owed is not None and job.kind == "integrate":
+        refusals += Ledger(config.state, config.name).debtors(
+            job.party_names, config.policy.most_owed
+        )
+    if refusals:
+        raise RefusedError("; ".join(refusals))
+
+
+def check_data(config: PartyConfig, job: Job) -> tuple[Any, int]:
+    """The job's columns of this party's table, checked and prepared, and the number of records."""
+    kind = KINDS[job.kind]
+    try:
+        wanted = kind.columns(job, config.name)
+        allowed = config.policy.use & config.policy.release
+        optional = [column for column in wanted.optional if column in allowed]
+        table = read_wanted(config.source, wanted.used, optional)
+        return kind.prepare(job, config.name, table, str(config.source)), table.num_rows
+    except MemoryError:
+        raise DataError(f"{config.source}: not enough memory to read it") from None
+
+
+class Worker:
+    """Runs accepted jobs, each in a thread of its own."""
+
+    def __init__(
+        self, config: PartyConfig, book: Book, audit: AuditLog, peers: PeerService
+    ) -> None:
+        self._config = config
+        self._book = book
+        self._audit = audit
+        self._peers = peers
+        self._threads: dict[str, threading.Thread] = {}
+
+    def expect(self, record: Record) -> None:
+        """From now on the job's peers may open their streams, even before the job is started here."""
+        job = record.job
+        assert job is not None  # noqa: S101
+        at = job.party_names.index(self._config.name)
+        record.session = Session(
+            record.job_id,
+            self._config.name,
+            job.party_names[at + 1 :] + job.party_names[:at],
+            spool_folder=self._config.state,
+            heartbeat=self._config.heartbeat,
+            memory=self._config.memory,
+            on_failure=lambda error: self._end(record, error),
+        )
+        self._peers.add(record.session)
+
+    def start(self, record: Record) -> bool:
+        """Begins an accepted job; False if it is not (or no longer) one."""
+        try:
+            if not self._book.set_state(record, State.RUNNING, expected={State.ACCEPTED}):
+                return False
+            self._audit.note("started", job=record.job_id, by=record.coordinator)
+        except EnvironmentFaultError as error:  # what cannot be accounted for is not done
+            self.stop(record, error)
+            return True
+        thread = threading.Thread(target=self._run, args=(record,), name=record.job_id, daemon=True)
+        self._threads[record.job_id] = thread
+        thread.start()
+        return True
+
+    def stop(self, record: Record, error: CoterieError, patience: float = 2.0) -> None:
+        """Ends a job that has not ended: its session, its record."""
+        session = record.session
+        if session is None or not session.fail(error):
+            self._end(record, error)
+        if session is not None and record.job_id not in self._threads:
+            session.close(patience)
+            self._peers.retire(session)
+
+    def join(self, patience: float) -> None:
+        """Waits for the jobs' threads to say farewell; they are left behind if they compute on."""
+        deadline = time.monotonic() + patience
+        for thread in list(self._threads.values()):
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def _run(self, record: Record) -> None:
+        session, job = record.session, record.job
+        assert session is not None  # noqa: S101
+        assert job is not None  # noqa: S101
+        try:
+            session.start(self._connect)
+            prepared, record.prepared = record.prepared, None
+            if prepared is None:
+                prepared, record.records = check_data(self._config, job)
+            record.workspace.create()
+
+            def listen(progress: Progress) -> None:
+                session.step = progress.step
+                self._book.progress(
+                    record, progress.step, progress.done, progress.total, progress.traffic
+                )
+
+            workspace = replace(
+                record.workspace, memory=self._config.memory, compute=self._config.compute
+            )
+            run_party(job, prepared, session, record.job_id, Random(), workspace, listen)
+            session.finish()
+            self._end(record, None)
+        except MemoryError:
+            session.fail(EnvironmentFaultError("not enough memory for this job"))
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            session.fail(EnvironmentFaultError(f"{where}{error.strerror or error}"))
+        except BaseException as error:
+            if not isinstance(error, CoterieError):
+                log.exception("job %s", record.job_id)
+            session.fail(error)
+        finally:
+            self._remember(record, job, session.error)
+            session.close()
+            self._peers.retire(session)
+            self._threads.pop(record.job_id, None)
+
+    def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
+        """Adds the job to the ledger, if it is one with contributions."""
+        try:
+            note_job(self._config, record, job, error)
+        except CoterieError as failure:
+            log.error("job %s: the ledger was not written: %s", record.job_id, failure)
+            self._audit.note("ledger not written", job=record.job_id, reason=str(failure))
+
+    def _connect(self, name: str) -> Any:
+        peer = self._config.peers[name]
+        return self._config.identity.connect(name, peer.address, peer.pin)
+
+    def _end(self, record: Record, error: BaseException | None) -> None:
+        if error is None:
+            state, reason, told, code, culprit = State.FINISHED, "", "", 0, ""
+        else:
+            if isinstance(error, PeerError) and not error.step:
+                error = type(error)(error.peer, record.step, error.reason)
+            state = State.CANCELLED if isinstance(error, CancelledError) else State.FAILED
+            reason, code = describe(error), exit_code_of(error)
+            told = tell(error, self._config.policy.explain)
+            culprit = culprit_of(error, self._config.name)
+        changed = self._book.set_state(
+            record, state, reason=reason, told=told, exit_code=code, culprit=culprit
+        )
+        if changed:
+            last = record.events[-1][1]
+            try:
+                self._audit.note(
+                    "ended",
+                    job=record.job_id,
+                    state=State.Name(state),
+                    reason=one_line(reason),
+                    culprit=culprit,
+                    step=last.step,
+                    sent_bytes=last.sent_bytes,
+                    received_bytes=last.received_bytes,
+                )
+            except EnvironmentFaultError as failure:
+                log.error("job %s: %s", record.job_id, failure)
+            log.info("job %s %s %s", record.job_id, State.Name(state).lower(), reason)

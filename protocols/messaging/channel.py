@@ -1,0 +1,165 @@
+"""How a protocol talks to its peers.
+
+A protocol is a plain blocking function `protocol(channel, inputs…, rng)`. It sees named peers and
+four verbs: `send`, `recv`, `broadcast`, `gather`. Under it lies a `Transport`, which moves whole
+messages between named parties: in memory (`protocols.messaging.memory`), over gRPC (`transport.session`), or
+wrapped to be metered, traced or made faulty (`protocols.messaging.wrappers`).
+
+Every message carries the session, the step label and its number in the order from sender to
+receiver. A channel refuses a message of another session, of another step than the one it stands
+in, and one that is repeated or comes early: whoever reads a value knows which step it belongs to.
+A transport may deliver only what was sent; that a peer is who it says is the transport's affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.wire import Buffer, Value, WireError, decode, encode
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message as a transport moves it: the header, and the encoded body as buffers."""
+
+    session: str
+    step: str
+    sequence: int
+    body: list[Buffer]
+
+
+class Transport(Protocol):
+    """Moves messages between named parties, in order for each pair.
+
+    `transmit` returns without waiting for the receiver to read: parties that all send first and
+    then receive never lock up. `receive` waits for the next message of one peer and raises
+    `PeerLostError` when there can be none. The body that `receive` returns is one buffer.
+    """
+
+    @property
+    def me(self) -> str: ...
+    @property
+    def peers(self) -> tuple[str, ...]: ...
+    def transmit(self, peer: str, message: Message) -> None: ...
+    def receive(self, peer: str) -> Message: ...
+
+
+ProgressListener = Callable[[str, int, int], None]
+
+
+class Channel:
+    """A party's end of one session with its peers. Used by one thread at a time."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        session: str,
+        on_progress: ProgressListener | None = None,
+    ) -> None:
+        self._transport = transport
+        self._session = session
+        self._on_progress = on_progress
+        self._steps: list[str] = []
+        self._failed_step: str | None = None
+        self._sent = dict.fromkeys(transport.peers, 0)
+        self._received = dict.fromkeys(transport.peers, 0)
+
+    @property
+    def me(self) -> str:
+        return self._transport.me
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """The other parties, in ring order, which is the same list at every party less itself."""
+        return self._transport.peers
+
+    @property
+    def session(self) -> str:
+        return self._session
+
+    @property
+    def current_step(self) -> str:
+        return "/".join(self._steps)
+
+    @property
+    def failed_step(self) -> str:
+        """The innermost step that an error left, for whoever reports the error."""
+        return self.current_step if self._failed_step is None else self._failed_step
+
+    @contextmanager
+    def step(self, label: str) -> Iterator[None]:
+        """Messages sent and received inside belong to this step; steps nest as `outer/inner`."""
+        self._steps.append(label)
+        self.progress(0, 0)
+        try:
+            yield
+        except BaseException:
+            if self._failed_step is None:
+                self._failed_step = self.current_step
+            raise
+        finally:
+            self._steps.pop()
+
+    def progress(self, done: int, total: int) -> None:
+        """Tell whoever watches how far the current step is; `total` 0 means unknown."""
+        if self._on_progress:
+            self._on_progress(self.current_step, done, total)
+
+    def send(self, peer: str, *values: Value) -> None:
+        sequence = self._sent[peer]
+        message = Message(self._session, self.current_step, sequence, encode(values))
+        self._transport.transmit(peer, message)
+        self._sent[peer] = sequence + 1
+
+    def recv(self, peer: str) -> Any:
+        """The next message of this peer: its single value, or the list of its values.
+
+        Arrays are views of what arrived, and cannot be written to.
+        """
+        message = self._transport.receive(peer)
+        step = self.current_step
+        if message.session != self._session:
+            raise PeerFaultError(peer, step, f"sent a message of session '{message.session}'")
+        if message.sequence != self._received[peer]:
+            raise PeerFaultError(
+                peer,
+                step,
+                f"sent message {message.sequence} where {self._received[peer]} was due "
+                "(replayed, lost or out of order)",
+            )
+        if message.step != step:
+            raise PeerFaultError(peer, step, f"sent a message of step '{message.step}'")
+        self._received[peer] += 1
+        [body] = message.body
+        try:
+            values = decode(body)
+        except WireError as error:
+            raise PeerFaultError(peer, step, f"sent a malformed message: {error}") from None
+        return values[0] if len(values) == 1 else values
+
+    def broadcast(self, *values: Value) -> None:
+        """The same message to every peer."""
+        for peer in self.peers:
+            self.send(peer, *values)
+
+    def gather(self) -> dict[str, Any]:
+        """One message of every peer, by name."""
+        return {peer: self.recv(peer) for peer in self.peers}
+
+    def fault(self, peer: str, reason: str) -> PeerFaultError:
+        """The error to raise when what a peer sent cannot be honest."""
+        return PeerFaultError(peer, self.current_step, reason)
+
+
+def ring(channel: Channel, names: Iterable[str]) -> tuple[str, str]:
+    """Who comes before and who after this party when `names` sit in a ring."""
+    order = list(names)
+    at = order.index(channel.me)
+    return order[at - 1], order[(at + 1) % len(order)]
+
+
+__all__ = ["Channel", "Message", "ProgressListener", "Transport", "ring"]

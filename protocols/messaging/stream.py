@@ -1,0 +1,57 @@
+"""A long array sent in pieces. How it is cut is the sender's affair and changes nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from coterie.protocols.messaging.channel import Channel
+
+Array = np.ndarray[Any, Any]
+
+
+def cut(array: Array, size: int) -> Iterator[Array]:
+    for start in range(0, len(array), size):
+        yield array[start : start + size]
+
+
+def receive_pieces(
+    channel: Channel,
+    peer: str,
+    count: int,
+    width: int,
+    dtype: Any = np.uint8,
+    on_piece: Callable[[int], None] = lambda done: None,
+) -> Iterator[Array]:
+    """The pieces of an array of shape (count, width), each checked as it comes."""
+    done = 0
+    while done < count:
+        piece = channel.recv(peer)
+        if not isinstance(piece, np.ndarray) or piece.dtype != dtype:
+            raise channel.fault(peer, f"sent no array of {np.dtype(dtype)}")
+        if piece.ndim != 2 or piece.shape[1] != width or not len(piece):
+            raise channel.fault(peer, f"sent an array of shape {piece.shape}")
+        done += len(piece)
+        if done > count:
+            raise channel.fault(peer, f"sent more than the {count} elements due")
+        on_piece(done)
+        yield piece
+
+
+def receive_array(
+    channel: Channel, peer: str, count: int, width: int, dtype: Any = np.uint8
+) -> Array:
+    """The whole array."""
+    out = np.empty((count, width), dtype)
+    done = 0
+    for piece in receive_pieces(channel, peer, count, width, dtype):
+        out[done : done + len(piece)] = piece
+        done += len(piece)
+    return out
+
+
+def send_array(channel: Channel, peer: str, array: Array, size: int) -> None:
+    for piece in cut(array, size):
+        channel.send(peer, piece)

@@ -1,0 +1,113 @@
+"""ristretto255 (RFC 9496), a group of prime order, on whole arrays of encoded elements.
+
+An element is 32 bytes, an array of them has shape (n, 32). Arithmetic is libsodium's, in constant
+time. Hashing to the group is `hash_to_ristretto255` of RFC 9380, appendix B, with SHA-512: the
+digest is a random element whose discrete logarithm nobody knows. Every encoding has one element and
+every element one encoding; multiplication refuses what is no encoding, and the identity as a
+result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numba
+import numpy as np
+import rbcl
+from numba import types
+
+from coterie.protocols.primitives.aes import compiled
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.primitives.sodium import expand_message_xmd, external
+
+Elements: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+ELEMENT_BYTES = 32
+TAG = b"coterie-V01-CS01-with-ristretto255_XMD:SHA-512_R255MAP_RO_"
+
+_PTR = types.uintp
+_scalarmult = external("crypto_scalarmult_ristretto255", _PTR, _PTR, _PTR)
+_from_hash = external("crypto_core_ristretto255_from_hash", _PTR, _PTR)
+_is_valid = external("crypto_core_ristretto255_is_valid_point", _PTR)
+
+
+class InvalidElementError(ValueError):
+    """Bytes that encode no element, or the identity; `index` says which of them."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(f"element {index} is not one of the group, or is its identity")
+        self.index = index
+
+    def __reduce__(self) -> tuple[type[InvalidElementError], tuple[int]]:
+        return InvalidElementError, (self.index,)
+
+
+@compiled
+def _multiply(scalar: Any, elements: Any, out: Any) -> Any:
+    k, source, target = (
+        numba.uintp(scalar.ctypes.data),
+        numba.uintp(elements.ctypes.data),
+        numba.uintp(out.ctypes.data),
+    )
+    for i in range(elements.shape[0]):
+        at = numba.uintp(32 * i)
+        if _scalarmult(numba.uintp(target + at), k, numba.uintp(source + at)) != 0:
+            return i
+    return -1
+
+
+@compiled
+def _derive(uniform: Any, out: Any) -> None:
+    source, target = numba.uintp(uniform.ctypes.data), numba.uintp(out.ctypes.data)
+    for i in range(uniform.shape[0]):
+        _from_hash(
+            numba.uintp(target + numba.uintp(32 * i)), numba.uintp(source + numba.uintp(64 * i))
+        )
+
+
+@compiled
+def _validate(elements: Any, out: Any) -> None:
+    source = numba.uintp(elements.ctypes.data)
+    for i in range(elements.shape[0]):
+        out[i] = _is_valid(numba.uintp(source + numba.uintp(32 * i))) == 1
+
+
+def random_scalar(rng: Random) -> bytes:
+    """Uniform modulo the group's order (2^-252 from it)."""
+    return bytes(rbcl.crypto_core_ristretto255_scalar_reduce(rng.bytes(64)))
+
+
+def invert_scalar(scalar: bytes) -> bytes:
+    return bytes(rbcl.crypto_core_ristretto255_scalar_invert(scalar))
+
+
+def multiply(scalar: bytes, elements: Elements) -> Elements:
+    """Every element times the scalar; `InvalidElementError` names the first that cannot be."""
+    out = np.empty((len(elements), ELEMENT_BYTES), np.uint8)
+    bad = _multiply(np.frombuffer(scalar, np.uint8), np.ascontiguousarray(elements), out)
+    if bad >= 0:
+        raise InvalidElementError(bad)
+    return out
+
+
+def derive(uniform: np.ndarray[Any, np.dtype[np.uint8]]) -> Elements:
+    """RFC 9496, section 4.3.4: elements from rows of 64 uniform bytes."""
+    out = np.empty((len(uniform), ELEMENT_BYTES), np.uint8)
+    _derive(np.ascontiguousarray(uniform), out)
+    return out
+
+
+def hash_to_group(messages: np.ndarray[Any, np.dtype[np.uint8]], tag: bytes = TAG) -> Elements:
+    """RFC 9380, appendix B: a random element for every row."""
+    return derive(expand_message_xmd(messages, tag, 64))
+
+
+def hash_and_multiply(scalar: bytes, messages: np.ndarray[Any, np.dtype[np.uint8]]) -> Elements:
+    """The pseudorandom function of the group: the hashed row times the scalar."""
+    return multiply(scalar, hash_to_group(messages))
+
+
+def valid(elements: Elements) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which rows encode an element other than the identity."""
+    out = np.empty(len(elements), np.bool_)
+    _validate(np.ascontiguousarray(elements), out)
+    return out & elements.any(axis=1)

@@ -1,0 +1,58 @@
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Frame(_message.Message):
+    __slots__ = ("session", "step", "sequence", "size", "chunk", "padding", "heartbeat", "farewell")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_FIELD_NUMBER: _ClassVar[int]
+    PADDING_FIELD_NUMBER: _ClassVar[int]
+    HEARTBEAT_FIELD_NUMBER: _ClassVar[int]
+    FAREWELL_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    step: str
+    sequence: int
+    size: int
+    chunk: bytes
+    padding: bytes
+    heartbeat: bool
+    farewell: Farewell
+    def __init__(self, session: _Optional[str] = ..., step: _Optional[str] = ..., sequence: _Optional[int] = ..., size: _Optional[int] = ..., chunk: _Optional[bytes] = ..., padding: _Optional[bytes] = ..., heartbeat: _Optional[bool] = ..., farewell: _Optional[_Union[Farewell, _Mapping]] = ...) -> None: ...
+
+class Farewell(_message.Message):
+    __slots__ = ("failed", "error", "step", "culprit", "exit_code")
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    CULPRIT_FIELD_NUMBER: _ClassVar[int]
+    EXIT_CODE_FIELD_NUMBER: _ClassVar[int]
+    failed: bool
+    error: str
+    step: str
+    culprit: str
+    exit_code: int
+    def __init__(self, failed: _Optional[bool] = ..., error: _Optional[str] = ..., step: _Optional[str] = ..., culprit: _Optional[str] = ..., exit_code: _Optional[int] = ...) -> None: ...
+
+class SessionRef(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    def __init__(self, session: _Optional[str] = ...) -> None: ...
+
+class Parting(_message.Message):
+    __slots__ = ("session", "farewell")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    FAREWELL_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    farewell: Farewell
+    def __init__(self, session: _Optional[str] = ..., farewell: _Optional[_Union[Farewell, _Mapping]] = ...) -> None: ...
+
+class Parted(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...

@@ -1,0 +1,71 @@
+"""Fixtures that several rooms' tests use."""
+
+import pytest
+
+from tests.coordinator.support import Organisations
+from tests.party.houses import Houses
+from tests.transport.links import HASTY, GrpcNetwork
+
+JOB = """\
+kind: intersect
+name: pilot
+parties:
+  lender: {address: "127.0.0.1:1", data: lender.csv}
+  bank: {address: "127.0.0.1:2", data: bank.csv}
+  card: {address: "127.0.0.1:3", data: card.csv}
+id: ID
+"""
+
+
+@pytest.fixture
+def job(tmp_path):
+    """A small job of three CSV files with the people 3, 4 and 5 in common."""
+    (tmp_path / "lender.csv").write_text("ID,Sex\n" + "".join(f"{n},F\n" for n in (5, 1, 3, 4)))
+    (tmp_path / "bank.csv").write_text("ID,Job\n" + "".join(f"{n},x\n" for n in (2, 3, 4, 5)))
+    (tmp_path / "card.csv").write_text("ID,Late\n" + "".join(f"{n},0\n" for n in (6, 4, 3, 5, 1)))
+    path = tmp_path / "job.yaml"
+    path.write_text(JOB)
+    return path
+
+
+@pytest.fixture(scope="module")
+def organisations(tmp_path_factory):
+    """Three real servers, for tests that leave them as they are."""
+    made = Organisations(tmp_path_factory.mktemp("organisations"))
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture
+def own_organisations(tmp_path):
+    """Three organisations whose servers a test starts, breaks and edits itself."""
+    made = Organisations(tmp_path / "organisations")
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def houses(tmp_path):
+    """Three organisations with party files and certificates; no server runs yet."""
+    made = Houses(tmp_path)
+    with made.stack:
+        yield made
+
+
+@pytest.fixture
+def network(tmp_path):
+    """Three parties that know each other, in this process."""
+    made = GrpcNetwork(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def hasty(network):
+    """The network with a short deadline."""
+    for node in network.nodes.values():
+        node.heartbeat = HASTY
+    return network

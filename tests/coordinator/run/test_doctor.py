@@ -1,0 +1,89 @@
+"""`coterie doctor`: one line a check, and an exit code that says what failed first."""
+
+import socket
+
+from coterie.coordinator.run.doctor import examine
+from tests.coordinator.support import coterie
+
+JUDGED = ("coordinator", "job", "policy", "data")  # by the party itself
+
+
+def doctor(organisations, *options, job=None):
+    return coterie(
+        "doctor", job or organisations.job, "--identity", organisations.identity, *options
+    )
+
+
+def states(done, subject):
+    return {c["name"]: c["state"] for c in done.json["checks"] if c["subject"] == subject}
+
+
+def test_all_is_well(organisations):
+    done = doctor(organisations, "--json")
+    assert (done.code, done.json["ok"]) == (0, True)
+    for party in ("lender", "bank", "card"):
+        assert states(done, party) == dict.fromkeys(
+            ("name", "port", "tls", "expiry", "clock", "version", *JUDGED), "ok"
+        )
+    assert set(states(done, "you")) == {"expiry", "key", "permissions", "chain"}
+
+
+def test_a_check_is_a_line(organisations):
+    done = doctor(organisations)
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert len(lines) == len(doctor(organisations, "--json").json["checks"])
+    assert all(line.startswith("ok ") for line in lines)
+
+
+def test_nothing_is_started(organisations):
+    before = organisations.jobs("bank")
+    doctor(organisations)
+    assert organisations.jobs("bank") == before
+
+
+def test_a_party_that_is_down_does_not_hide_the_others(organisations, tmp_path):
+    job = tmp_path / "job.yaml"
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+        text = organisations.job.read_text()
+        job.write_text(text.replace(organisations.layout.addresses["lender"], address))
+        done = doctor(organisations, "--json", job=job)
+    assert (done.code, done.json["ok"]) == (5, False)
+    assert states(done, "lender") == {"name": "ok", "port": "failed"}
+    assert states(done, "card")["data"] == "ok"
+
+
+def test_policy_and_data_are_checked_at_the_party(organisations, tmp_path):
+    job = tmp_path / "job.yaml"
+    job.write_text(organisations.job.read_text().replace("id: ID", "id: Job"))
+    done = doctor(organisations, "--json", job=job)
+    assert done.code == 4
+    assert states(done, "card")["policy"] == "failed"
+    # The bank permits the column, but a job is no identifier.
+    assert states(done, "bank")["policy"] == "ok"
+    assert states(done, "bank")["data"] == "failed"
+
+
+def test_a_job_file_that_is_wrong_is_the_first_thing_told(organisations, tmp_path):
+    job = tmp_path / "job.yaml"
+    job.write_text("kind: nonsense\n")
+    done = doctor(organisations, job=job)
+    assert done.code == 2
+    [line] = done.out.splitlines()
+    assert line.startswith("failed ")
+    assert "kind: must be one of" in line
+
+
+def test_an_identity_that_is_wrong_is_told(organisations, tmp_path):
+    done = coterie("doctor", organisations.job, "--identity", tmp_path)
+    assert done.code == 2
+    assert "no certificate here" in done.out
+
+
+def test_a_clock_that_is_off_is_told(organisations):
+    checks = list(examine(organisations.job, organisations.identity, clock=lambda: 1_000_000.0))
+    off = [check for check in checks if check.name == "clock"]
+    assert [check.state for check in off] == ["failed"] * 3
+    assert off[0].detail.endswith(" s ahead of this one")

@@ -1,0 +1,274 @@
+"""`coterie run` against real party servers: what it leaves, and how it ends when things go wrong."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+
+import pytest
+
+from coterie.trust import certificates as certs
+from tests.coordinator.support import Organisations, coterie, finish, process, wait_for
+from tests.trust.test_certificates import expire
+
+
+def run(organisations, out, *options):
+    return coterie(
+        "run", organisations.job, "--out", out, "--identity", organisations.identity, *options
+    )
+
+
+def started_run(organisations, out, *options):
+    return process(
+        "run", organisations.job, "--out", out, "--identity", organisations.identity, *options
+    )
+
+
+def changed_job(organisations, tmp_path, old, new):
+    """A copy of the job beside its taxonomies, with another text."""
+    path = tmp_path / "job.yaml"
+    text = organisations.job.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    return path
+
+
+def test_a_run_finds_what_a_simulation_finds(organisations, tmp_path):
+    real = run(organisations, tmp_path / "run", "--json")
+    simulated = coterie("simulate", organisations.job, "--out", tmp_path / "simulated", "--json")
+    assert (real.code, real.err, simulated.code) == (0, "", 0)
+    assert real.json["records"] == simulated.json["records"] > 0
+    assert set(real.json["parties"]) == {"lender", "bank", "card"}
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == real.json
+    # What each party keeps stays with it.
+    assert not (tmp_path / "run" / "parties").exists()
+    assert len(list((organisations.folder / "bank" / "state").rglob("common.csv"))) == 1
+
+
+def test_progress_and_summary_are_told(organisations, tmp_path):
+    done = run(organisations, tmp_path / "out")
+    assert done.code == 0
+    for party in ("lender", "bank", "card"):
+        assert f"{party:<6}  finished" in done.err
+    assert done.out.startswith("loan-approval: ")
+    assert f"result: {tmp_path / 'out' / 'result.json'}" in done.out
+
+
+def test_the_identity_may_come_from_the_environment(organisations, tmp_path, monkeypatch):
+    monkeypatch.setenv("COTERIE_IDENTITY", str(organisations.identity))
+    assert coterie("run", organisations.job, "--out", tmp_path / "out", "--json").code == 0
+
+
+def test_a_column_the_policy_does_not_list_is_refused_by_name(organisations, tmp_path):
+    job = changed_job(organisations, tmp_path, "id: ID", "id: Salary")
+    done = coterie("run", job, "--out", tmp_path / "out", "--identity", organisations.identity)
+    assert done.code == 4
+    assert "lender: policy.columns.use does not list the column 'Salary'" in done.error
+    assert "card: policy" in done.error
+
+
+def test_a_coordinator_that_is_not_listed_is_refused(organisations, tmp_path):
+    authority = organisations.folder / "authority"
+    certs.issue(authority, "stranger", [], 30, into=tmp_path / "stranger")
+    done = coterie(
+        "run", organisations.job, "--out", tmp_path / "out", "--identity", tmp_path / "stranger"
+    )
+    assert done.code == 4
+    assert "policy.coordinators does not list the coordinator 'stranger'" in done.error
+
+
+def test_bad_data_at_a_party_names_the_column_here_and_the_row_there(own_organisations, tmp_path):
+    path = own_organisations.folder / "bank" / "people.csv"
+    header, first, *rest = path.read_text().splitlines()
+    path.write_text("\n".join([header, first, first, *rest]))
+    own_organisations.start()
+    done = run(own_organisations, tmp_path / "out")
+    assert done.code == 3
+    assert done.error.startswith(f"bank: {path}: ")
+    assert "column 'ID': identifiers are repeated" in done.error
+    assert "row 2" not in done.error
+    assert "row 2 repeats 1" in own_organisations.jobs("bank")[0]["detail"]
+    assert all(job["state"] != "RUNNING" for job in own_organisations.jobs("lender"))
+    wait_for(
+        lambda: own_organisations.jobs("lender")[-1]["state"] == "CANCELLED",
+        "the lender to be told",
+    )
+
+
+def test_a_party_that_is_not_there_is_named(organisations, tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+        job = changed_job(organisations, tmp_path, organisations.layout.addresses["card"], address)
+        done = coterie("run", job, "--out", tmp_path / "out", "--identity", organisations.identity)
+    assert (done.code, done.error) == (5, f"card: {address}: Connection refused")
+
+
+def test_a_party_that_is_someone_else_is_named(organisations, tmp_path):
+    addresses = organisations.layout.addresses
+    job = changed_job(organisations, tmp_path, addresses["card"], addresses["bank"])
+    done = coterie("run", job, "--out", tmp_path / "out", "--identity", organisations.identity)
+    assert done.code == 11
+    assert "shows a certificate that is not of 'card' but of CN=bank" in done.error
+
+
+def test_an_identity_of_another_authority_is_not_accepted(organisations, tmp_path):
+    certs.create_authority(tmp_path / "other", 30)
+    certs.issue(tmp_path / "other", "analyst", [], 20, into=tmp_path / "me")
+    done = coterie(
+        "run", organisations.job, "--out", tmp_path / "out", "--identity", tmp_path / "me"
+    )
+    assert done.code == 11
+    assert "another authority" in done.error
+    # Even where we trust the parties, they do not trust us.
+    shutil.copy(organisations.identity / "ca.crt", tmp_path / "me" / "ca.crt")
+    done = coterie(
+        "run", organisations.job, "--out", tmp_path / "out2", "--identity", tmp_path / "me"
+    )
+    assert done.code == 11
+
+
+def test_an_expired_identity_is_told_before_anything_is_sent(organisations, tmp_path, monkeypatch):
+    with monkeypatch.context() as past:
+        expire(past, 100)
+        certs.issue(organisations.folder / "authority", "analyst", [], 30, into=tmp_path / "me")
+    done = coterie(
+        "run", organisations.job, "--out", tmp_path / "out", "--identity", tmp_path / "me"
+    )
+    assert done.code == 12
+    assert "analyst.crt: expired on " in done.error
+
+
+def test_a_job_without_addresses_cannot_be_run(job, organisations, tmp_path):
+    job.write_text(job.read_text().replace('address: "127.0.0.1:2", ', ""))
+    done = coterie("run", job, "--out", tmp_path / "out", "--identity", organisations.identity)
+    assert done.code == 2
+    assert done.error.startswith("parties.bank: the key 'address' is missing")
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory):
+    """The bank's operator must agree to every job."""
+    made = Organisations(tmp_path_factory.mktemp("manual"))
+    made.edit("bank", "consent: auto", "consent: manual")
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+def waiting(organisations):
+    return [job for job in organisations.jobs("bank") if job["state"] == "WAITING"]
+
+
+def waiting_run(organisations, out, *options):
+    """A run that has come to where the bank's operator is asked."""
+    assert not waiting(organisations)
+    started = started_run(organisations, out, *options)
+    wait_for(
+        lambda: "waiting for consent" in started.told or started.poll() is not None,
+        "the run to wait",
+    )
+    assert started.poll() is None, started.told
+    return started
+
+
+@pytest.mark.parametrize("answer", [[], ["--no", "--reason", "not today"]], ids=["yes", "no"])
+def test_a_run_waits_for_the_operators_answer(manual, tmp_path, answer):
+    started = waiting_run(manual, tmp_path / "out")
+    config = manual.folder / "bank" / "party.yaml"
+    assert coterie("party", "approve", "loan-approval", "--config", config, *answer).code == 0
+    done = finish(started)
+    assert "bank    waiting for consent" in done.err
+    if answer:
+        assert done.code == 4
+        assert done.error.startswith("bank: ")
+        assert "not today" in done.error
+    else:
+        assert done.code == 0
+        assert (tmp_path / "out" / "result.json").exists()
+
+
+def test_consent_that_does_not_come_ends_the_run(manual, tmp_path):
+    done = run(manual, tmp_path / "out", "--consent-timeout", "0.5")
+    assert (done.code, done.error) == (
+        4,
+        "bank: its operator gave no consent within 0.5 s",
+    )
+    wait_for(lambda: not waiting(manual), "the job to be withdrawn")
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_cancels_at_the_parties(manual, tmp_path, kind):
+    started = waiting_run(manual, tmp_path / "out")
+    started.send_signal(kind)
+    done = finish(started)
+    assert (done.code, done.error) == (130, "interrupted")
+    assert not waiting(manual)
+    assert manual.jobs("lender")[-1]["state"] == "CANCELLED"
+
+
+def test_a_party_that_is_killed_ends_the_run_and_is_named(manual, tmp_path):
+    started = waiting_run(manual, tmp_path / "out", "--heartbeat", "5")
+    victim = manual.processes.pop("card")
+    victim.kill()
+    victim.wait()
+    done = finish(started)
+    manual.start("card")
+    assert done.code == 6
+    assert done.error.startswith("card: gave no sign of life for ")
+
+
+def test_a_party_that_dies_at_the_start_ends_the_run_and_is_named(manual, tmp_path):
+    started = waiting_run(manual, tmp_path / "out", "--heartbeat", "90")
+    victim = manual.processes.pop("card")
+    os.kill(victim.pid, signal.SIGSTOP)  # it cannot begin, and then it is gone
+    try:
+        config = manual.folder / "bank" / "party.yaml"
+        assert coterie("party", "approve", "loan-approval", "--config", config).code == 0
+        wait_for(lambda: manual.jobs("lender")[-1]["state"] != "ACCEPTED", "the lender to begin")
+    finally:
+        victim.kill()
+        victim.wait()
+    done = finish(started)
+    manual.start("card")
+    assert done.code == 6
+    assert done.error.startswith("card: ")
+    assert manual.jobs("lender")[-1]["state"] in ("FAILED", "CANCELLED")
+
+
+def test_a_party_may_be_restarted_while_a_job_waits(manual, tmp_path):
+    started = waiting_run(manual, tmp_path / "out", "--heartbeat", "50")
+    victim = manual.processes.pop("bank")
+    victim.terminate()
+    victim.wait(30)
+    manual.start("bank")
+    config = manual.folder / "bank" / "party.yaml"
+    assert coterie("party", "approve", "loan-approval", "--config", config).code == 0
+    assert finish(started).code == 0
+
+
+def test_a_party_that_stops_answering_ends_the_run_and_is_named(manual, tmp_path):
+    started = waiting_run(manual, tmp_path / "out", "--heartbeat", "5")
+    os.kill(manual.processes["card"].pid, signal.SIGSTOP)
+    try:
+        done = finish(started)
+    finally:
+        os.kill(manual.processes["card"].pid, signal.SIGCONT)
+    assert done.code == 6
+    assert done.error.startswith("card: gave no sign of life for ")
+    wait_for(lambda: not waiting(manual), "the bank to be told")
+
+
+def test_an_error_in_json_names_party_and_step(own_organisations, tmp_path):
+    # The card company looks for the lender where nobody is.
+    address = own_organisations.layout.addresses["lender"]
+    own_organisations.edit("card", address, "127.0.0.1:1")
+    own_organisations.edit("card", "policy:", "heartbeat: {interval: 0.5, deadline: 2}\npolicy:")
+    own_organisations.start()
+    done = run(own_organisations, tmp_path / "out", "--json")
+    assert done.code == done.json["exit_code"] == 6
+    assert done.json["party"] == "lender"
+    assert done.json["step"]

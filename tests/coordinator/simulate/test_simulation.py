@@ -1,0 +1,174 @@
+"""`coterie simulate` finds what a plain set intersection finds, and refuses bad input in one line."""
+
+import json
+import random
+
+import pytest
+
+from coterie.protocols.messaging.memory import MemoryNetwork
+from tests.coordinator.support import coterie
+
+
+def kept(out, party):
+    return (out / "parties" / party / "common.csv").read_text().splitlines()
+
+
+def test_each_party_is_left_with_its_own_common_records(job, tmp_path):
+    out = tmp_path / "out"
+    done = coterie("simulate", job, "--out", out)
+    assert done.code == 0
+    for party in ("lender", "bank", "card"):
+        header, *ids = kept(out, party)
+        assert header.strip('"') == "ID"
+        assert {value.strip('"') for value in ids} == {"3", "4", "5"}
+    result = json.loads((out / "result.json").read_text())
+    assert result["records"] == 3
+    assert set(result["parties"]) == {"lender", "bank", "card"}
+    assert all(party["sent_bytes"] > 0 for party in result["parties"].values())
+    assert done.out.startswith("pilot: 3 records in common among 3 parties")
+
+
+def test_the_result_is_that_of_python_sets(job, tmp_path):
+    chance = random.Random(5)
+    sets = {}
+    for party in ("lender", "bank", "card"):
+        sets[party] = set(chance.sample(range(400), 250))
+        rows = "".join(f"p{n}\n" for n in sets[party])
+        (tmp_path / f"{party}.csv").write_text("ID\n" + rows)
+    done = coterie("simulate", job, "--out", tmp_path / "out", "--json")
+    expected = set.intersection(*sets.values())
+    assert done.json["records"] == len(expected)
+    for party in sets:
+        assert {v.strip('"') for v in kept(tmp_path / "out", party)[1:]} == {
+            f"p{n}" for n in expected
+        }
+
+
+def test_a_parquet_file_is_as_good_as_a_csv_file(job, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"ID": [3, 4, 9]}), tmp_path / "bank.parquet")
+    job.write_text(job.read_text().replace("bank.csv", "bank.parquet"))
+    assert coterie("simulate", job, "--out", tmp_path / "out", "--json").json["records"] == 2
+
+
+def test_the_same_seed_gives_the_same_messages(job, tmp_path, monkeypatch):
+    sent = []
+
+    class Recorded(MemoryNetwork):
+        def put(self, sender, receiver, message):
+            sent.append((sender, receiver, message.sequence, b"".join(message.body)))
+            super().put(sender, receiver, message)
+
+    monkeypatch.setattr("coterie.coordinator.simulate.simulation.MemoryNetwork", Recorded)
+    traces = []
+    for number, seed in enumerate(["one", "one", "two"]):
+        sent.clear()
+        out = tmp_path / str(number)
+        assert coterie("simulate", job, "--out", out, "--seed", seed).code == 0
+        traces.append(sorted(sent))
+    assert traces[0] == traces[1]
+    assert traces[0] != traces[2]
+
+
+def test_progress_goes_to_stderr_and_only_without_json(job, tmp_path):
+    loud = coterie("simulate", job, "--out", tmp_path / "a")
+    assert "lender  read" in loud.err
+    assert "card    finished" in loud.err
+    quiet = coterie("simulate", job, "--out", tmp_path / "b", "--json")
+    assert quiet.err == ""
+    assert len(quiet.out.splitlines()) == 1
+
+
+def test_a_folder_with_something_in_it_is_not_used_unless_forced(job, tmp_path):
+    out = tmp_path / "out"
+    assert coterie("simulate", job, "--out", out).code == 0
+    again = coterie("simulate", job, "--out", out)
+    assert (again.code, again.error.startswith(f"{out}: is not empty")) == (2, True)
+    (out / "mine.txt").write_text("kept")
+    (out / "release.csv").write_text("of an earlier job")
+    assert coterie("simulate", job, "--out", out, "--force").code == 0
+    assert (out / "mine.txt").read_text() == "kept"
+    assert not (out / "release.csv").exists()
+
+
+def change(job, old, new):
+    text = job.read_text()
+    assert old in text
+    job.write_text(text.replace(old, new))
+
+
+def rewrite(name, text):
+    return lambda job: (job.parent / name).write_text(text)
+
+
+BAD = {
+    "broken YAML": (lambda job: change(job, "id: ID", "id: [ID"), 2, "job.yaml:8: not YAML: "),
+    "an unknown key": (
+        lambda job: change(job, "id: ID", "id: ID\nepsilom: 1"),
+        2,
+        "job.yaml:8: epsilom: unknown key",
+    ),
+    "not text": (lambda job: job.write_bytes(b"\xff\xfe"), 2, "job.yaml: not UTF-8 text"),
+    "no file": (lambda job: job.unlink(), 2, "job.yaml: No such file or directory"),
+    "no data key": (
+        lambda job: change(job, ", data: bank.csv", ""),
+        2,
+        "parties.bank: the key 'data' is missing",
+    ),
+    "a missing table": (
+        lambda job: (job.parent / "bank.csv").unlink(),
+        3,
+        "bank.csv: No such file or directory",
+    ),
+    "a table of another kind": (
+        lambda job: change(job, "bank.csv", "bank.xlsx"),
+        2,
+        "bank.xlsx: a data file ends in .csv or .parquet",
+    ),
+    "an empty table": (rewrite("bank.csv", ""), 3, "bank.csv: the file is empty"),
+    "a wrong column": (
+        rewrite("bank.csv", "Id,Job\n3,x\n"),
+        3,
+        "bank.csv: no column 'ID'",
+    ),
+    "a ragged row": (
+        rewrite("bank.csv", "ID,Job\n3,x\n4\n"),
+        3,
+        "bank.csv: row 2: has 1 values where the header has 2 columns",
+    ),
+    "an empty identifier": (
+        rewrite("bank.csv", "ID,Job\n3,x\n,y\n"),
+        3,
+        "bank.csv: ",
+        "row 2",
+        "'ID'",
+    ),
+    "an identifier twice": (
+        rewrite("bank.csv", "ID,Job\n3,x\n4,y\n3,z\n"),
+        3,
+        "bank.csv: ",
+        "row 3",
+        "'ID'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_with_its_exit_code(job, tmp_path, case):
+    spoil, code, message, *words = BAD[case]
+    spoil(job)
+    done = coterie("simulate", job, "--out", tmp_path / "out")
+    assert done.code == code
+    assert done.error.removeprefix(f"{tmp_path}/").startswith(message)
+    assert all(word in done.error for word in words)
+
+
+def test_an_out_that_is_a_file_or_cannot_be_made_is_named(job, tmp_path):
+    done = coterie("simulate", job, "--out", job)
+    assert (done.code, done.error) == (2, f"{job}: is a file; --out names a folder")
+    done = coterie("simulate", job, "--out", job / "x")
+    assert (done.code, done.error) == (9, f"{job / 'x'}: Not a directory")
+    done = coterie("simulate", job, "--out", "/proc/coterie")
+    assert done.code == 9

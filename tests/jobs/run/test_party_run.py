@@ -1,0 +1,115 @@
+"""Every party's part of a job, and the result that the coordinator puts together from them."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from coterie.base.errors import PeerFaultError, PeerLostError, VerificationError
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.run.party_run import FINISH, SUMMARY, agree, assemble, run_party
+from coterie.protocols.messaging.memory import MemoryNetwork, run_parties
+from coterie.protocols.primitives.randomness import Random
+
+TEXT = "kind: intersect\nname: pilot\nparties: {a: {}, b: {}}\nid: ID\n"
+TABLES = {"a": ["1", "2", "3"], "b": ["3", "2", "9"]}
+
+
+@pytest.fixture
+def released(tmp_path):
+    """Runs the job in memory and returns each party's released folder."""
+    folders, steps = {}, []
+
+    def party(name):
+        job = parse_job(TEXT, {})
+        table = pa.table({"ID": TABLES[name]})
+        prepared = KINDS["intersect"].prepare(job, name, table, f"{name}.csv")
+        space = Workspace(tmp_path / name)
+        space.create()
+        folders[name] = space.released
+        # The runner makes its own channel on the transport.
+        return lambda channel: run_party(
+            job, prepared, channel._transport, "s", Random(name), space, steps.append
+        )
+
+    run_parties({name: party(name) for name in TABLES})
+    assert steps[-1].step == FINISH
+    return folders
+
+
+def test_the_result_is_what_the_parties_agree_on(released, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    result = assemble(parse_job(TEXT, {}), released, out)
+    assert result["records"] == 2
+    assert result == json.loads((out / "result.json").read_text())
+    assert result["parties"]["a"]["sent_bytes"] == result["parties"]["b"]["received_bytes"] > 0
+    assert {"prepare", "agree"} <= set(result["seconds"])
+
+
+def test_parties_that_report_different_results_are_both_named(released, tmp_path):
+    path = released["b"] / SUMMARY
+    summary = json.loads(path.read_text())
+    summary["result"]["records"] += 1
+    path.write_text(json.dumps(summary))
+    with pytest.raises(VerificationError, match="a and b report different results"):
+        assemble(parse_job(TEXT, {}), released, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no json",
+        "[]",
+        "{}",
+        '{"traffic": {}, "seconds": {}, "result": {}}',
+        '{"traffic": {"sent_bytes": "1", "received_bytes": 1}, "seconds": {}, "result": {}}',
+        '{"traffic": {"sent_bytes": 1, "received_bytes": 1}, "seconds": {"x": "y"}, "result": {}}',
+        '{"traffic": {"sent_bytes": 1, "received_bytes": 1}, "seconds": {"x": NaN}, "result": {}}',
+        '{"traffic": {"sent_bytes": 1, "received_bytes": 1}, "seconds": {}, "result": 5}',
+        None,
+    ],
+)
+def test_a_summary_that_cannot_be_read_is_its_partys_fault(released, tmp_path, text):
+    path = released["b"] / SUMMARY
+    path.write_text(text) if text is not None else path.unlink()
+    with pytest.raises(PeerFaultError, match="b: released no summary"):
+        assemble(parse_job(TEXT, {}), released, tmp_path)
+
+
+def test_an_array_in_place_of_a_jobs_digest_is_the_peers_fault():
+    job = parse_job(TEXT, {})
+
+    def cheat(channel):
+        with channel.step("agree"):
+            channel.send("a", np.arange(3))
+
+    with pytest.raises(PeerFaultError, match="b: was given another job"):
+        run_parties({"a": lambda channel: agree(channel, job), "b": cheat})
+
+
+def test_parties_that_were_given_different_jobs_do_not_begin(tmp_path):
+    def party(name, text):
+        space = Workspace(tmp_path / name)
+        space.create()
+        return lambda channel: run_party(
+            parse_job(text, {}), None, channel._transport, "s", Random(name), space
+        )
+
+    with pytest.raises(PeerFaultError, match="was given another job than this party") as caught:
+        run_parties({"a": party("a", TEXT), "b": party("b", TEXT + "# other\n")})
+    assert caught.value.step == "agree"
+
+
+def test_a_lost_peer_is_named_with_the_step(tmp_path):
+    network = MemoryNetwork(["a", "b"])
+    network.leave("b", "is gone")
+    space = Workspace(tmp_path / "a")
+    space.create()
+    with pytest.raises(PeerLostError) as caught:
+        run_party(parse_job(TEXT, {}), None, network.transport("a"), "s", Random(1), space)
+    assert (caught.value.peer, caught.value.step) == ("b", "agree")

@@ -1,0 +1,171 @@
+"""What an error tells whom: values of a table stay with the party that holds it."""
+
+import json
+
+import pytest
+
+from coterie.anonymity.table.columns import categorical_column
+from coterie.anonymity.table.taxonomy import build_taxonomy
+from coterie.base.errors import CancelledError, DataError, PeerFaultError, PeerLostError
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.peers_pb2 import Farewell
+from coterie.transport.farewell import (
+    culprit_of,
+    describe,
+    error_from,
+    exit_code_of,
+    farewell_for,
+    one_line,
+    tell,
+)
+
+
+def test_a_private_value_is_left_out_for_everyone_else():
+    error = DataError("t.csv: row 17: column 'Salary': '17' is not a number", "17")
+    assert str(error) == "t.csv: row 17: column 'Salary': '17' is not a number"
+    assert describe(error) == "t.csv: row 17: column 'Salary': … is not a number"
+    assert farewell_for(error, "bank", "ring").error == "its data cannot be used"
+
+
+ROWS = {
+    "one row": ("t.csv: row 17: column 'A' is empty", "t.csv: column 'A' is empty"),
+    "some rows": ("t.csv: rows 1, 2, 30: column 'A' is empty", "t.csv: column 'A' is empty"),
+    "many rows": ("t.csv: rows 1, 2 and 7 more: column 'A' is empty", "t.csv: column 'A' is empty"),
+    "repeats": (
+        "t.csv: column 'ID': row 3 repeats 1, 5 repeats 2 and 4 more; remove the repeats",
+        "t.csv: column 'ID': identifiers are repeated; remove the repeats",
+    ),
+    "Arrow's words": ("t.csv: CSV parse error: Row #17: odd", "t.csv: CSV parse error: a row: odd"),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_are_for_the_party_and_for_coordinators_only_where_its_policy_says_so(name):
+    text, outline = ROWS[name]
+    error = DataError(text)
+    assert describe(error) == tell(error, "rows") == text
+    assert tell(error, "columns") == f"{outline} (the row is in the party's log)"
+
+
+def test_an_error_without_a_row_is_told_as_it_is():
+    error = DataError("t.csv: has 5 records, fewer than the k = 7 required")
+    assert tell(error, "columns") == describe(error) == str(error)
+    assert tell(PeerFaultError("card", "ring", "sent row 3"), "columns").endswith(
+        "sent row 3 (step 'ring')"
+    )
+
+
+@pytest.mark.parametrize("inner", ["Leo", "Virgo"])
+def test_a_taxonomy_is_no_oracle_for_the_first_row(inner):
+    """It would be one if inner values of the taxonomy and unknown ones were told apart."""
+    taxonomy = build_taxonomy([(1, ["none", inner, "Any"])], "t")
+    with pytest.raises(DataError) as caught:
+        categorical_column("Zodiac", ["Leo", "Aries"], taxonomy, "t.csv")
+    assert tell(caught.value, "columns") == (
+        "t.csv: column 'Zodiac': a value is not a leaf of its taxonomy "
+        "(the row is in the party's log)"
+    )
+
+
+def test_a_private_number_without_quotes_is_left_out():
+    error = DataError("bank: secure sum 1: entry 0 is 123456, not in 0 … 99", 123456)
+    assert "123456" not in describe(error)
+
+
+def test_an_unforeseen_error_does_not_tell_its_text():
+    error = KeyError("Jane Doe")
+    assert describe(error) == "internal error (KeyError); the server's log has the details"
+    assert (exit_code_of(error), culprit_of(error, "bank")) == (70, "bank")
+
+
+def test_a_fault_names_the_peer_and_keeps_its_step():
+    farewell = farewell_for(PeerFaultError("card", "ring", "sent nonsense"), "bank", "other")
+    assert (farewell.culprit, farewell.step, farewell.exit_code) == ("card", "ring", 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("a\nb", "a b"), ("\x1b[1mx\x00", "[1mx"), ("  a \t b ", "a b"), ("é…", "é…")],
+)
+def test_text_of_others_becomes_one_printable_line(text, line):
+    assert one_line(text) == line
+    assert len(one_line(text * 1000)) <= 501
+
+
+def test_a_refused_value_does_not_reach_the_coordinator(houses):
+    job = """
+kind: count
+name: counts
+parties: {lender: {}, bank: {}, card: {}}
+id: ID
+attributes:
+  Sex: {party: bank, values: [m, f]}
+  Age: {party: lender, cuts: [30]}
+tables: [[Sex, Age]]
+"""
+    path = houses.folder / "bank.csv"
+    path.write_text(path.read_text() + "p99,unheard-of\n")
+    houses.write(
+        "bank",
+        policy={
+            "kinds": ["count"],
+            "columns": {"use": ["ID", "Sex"], "release": ["Sex"]},
+            "smallest_k": 1,
+        },
+    )
+    houses.serve("bank")
+    proposal = pb.Proposal(job_id="a" * 32, job_yaml=job)
+    decision = houses.stub("analyst", "bank").Propose(proposal, timeout=60)
+    assert decision.state == pb.REFUSED, decision
+    assert decision.exit_code == 3
+    assert decision.reason == (
+        f"{path}: column 'Sex': … is none of the attribute's values (the row is in the party's log)"
+    )
+    stub = houses.stub("analyst", "bank")
+    [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=60)
+    assert event.error == decision.reason
+    *_, check = stub.Describe(pb.DescribeRequest(job_yaml=job), timeout=60).checks
+    assert (check.name, check.ok, check.detail) == ("data", False, decision.reason)
+
+    full = f"{path}: row 21: column 'Sex': … is none of the attribute's values"
+    [listed] = houses.stub("bank", "bank").List(pb.ListRequest(), timeout=60).jobs
+    assert listed.detail == full
+    audit = (houses.state("bank") / "audit.log").read_text()
+    assert [json.loads(line).get("reason") for line in audit.splitlines()].count(full) == 2
+    assert "unheard-of" not in audit
+
+    houses.servers.pop("bank").stop()
+    houses.serve("bank")
+    [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=60, wait_for_ready=True)
+    assert event.error == decision.reason  # after a restart, too
+
+
+NAMES = ("bank", "card", "lender")
+
+
+@pytest.mark.parametrize("code", [PeerFaultError.exit_code, PeerLostError.exit_code])
+def test_an_accusation_bears_the_name_of_whoever_sent_it(code):
+    """Even if its text ends as if it were passed on for someone else."""
+    forged = Farewell(
+        failed=True, error="sent nonsense, says card", culprit="lender", exit_code=code
+    )
+    error = error_from(forged, "bank", NAMES)
+    assert str(error) == "lender: sent nonsense, says card, says bank"
+
+
+def test_what_a_sender_says_of_itself_is_its_own():
+    own = Farewell(failed=True, error="sent nonsense, says card", culprit="bank", exit_code=7)
+    assert str(error_from(own, "bank", NAMES)) == "bank: sent nonsense, says card"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("cancelled by analyst", "bank: cancelled by analyst"),
+        ("bank: cancelled by analyst", "bank: cancelled by analyst"),
+        ("card: cancelled by analyst", "card: cancelled by analyst, says bank"),
+    ],
+)
+def test_a_cancellation_bears_the_name_of_whoever_sent_it(text, line):
+    farewell = Farewell(failed=True, error=text, exit_code=CancelledError.exit_code)
+    assert str(error_from(farewell, "bank", NAMES)) == line

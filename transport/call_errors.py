@@ -1,0 +1,41 @@
+"""Why a call over gRPC failed, in a few words that a person can act on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+
+from coterie.transport.farewell import one_line
+
+HOPELESS = (
+    "its certificate has expired",
+    "its certificate is not the expected one",
+    "its certificate is of another name",
+)
+_CAUSES = {  # what gRPC's text holds, and what that means
+    "certificate has expired": HOPELESS[0],
+    "CERTIFICATE_VERIFY_FAILED": HOPELESS[1],
+    "certificate signature failure": HOPELESS[1],  # of an authority with the name of the right one
+    "Hostname Verification": HOPELESS[2],
+    "alert certificate expired": "it says that this party's certificate has expired",
+    "TLSV1_ALERT": "it does not accept this party's certificate",
+    "Connection refused": "connection refused",
+    "DNS resolution failed": "its address has no entry in the name service",
+    "No route to host": "no route to host",
+    "Network is unreachable": "network unreachable",
+    "Timeout": "no answer",
+    "Endpoint closing": "no answer",  # the handshake took too long
+}
+
+
+def explain(call: Any) -> str:
+    """Why a call ended, in a few words instead of gRPC's many."""
+    details = str(call.details() or "")
+    if call.code() == grpc.StatusCode.CANCELLED:
+        return "no answer"
+    if call.code() == grpc.StatusCode.UNAVAILABLE:
+        for sign, cause in _CAUSES.items():
+            if sign in details:
+                return cause
+    return one_line(details) or call.code().name

@@ -1,0 +1,89 @@
+"""How an error travels: what a party tells the others when it ends, and what they make of it.
+
+Texts of a peer are shortened to one printable line. An error of a party's own data is not told to
+its peers, who have no business with it; the coordinator hears it from the party itself, without
+the rows unless the party's policy says `explain: rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from coterie.base.errors import (
+    INTERNAL,
+    CancelledError,
+    CoterieError,
+    DataError,
+    PeerError,
+    PeerFaultError,
+    PeerLostError,
+)
+from coterie.protos.peers_pb2 import Farewell
+
+_MAX_TEXT = 500
+
+
+def one_line(text: str) -> str:
+    """Text of someone else, fit to be printed."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= _MAX_TEXT else line[:_MAX_TEXT] + "…"
+
+
+def exit_code_of(error: BaseException) -> int:
+    return error.exit_code if isinstance(error, CoterieError) else INTERNAL
+
+
+def describe(error: BaseException) -> str:
+    """The line for the party's own logs: no value of the table is in it."""
+    if isinstance(error, CoterieError):
+        return one_line(error.public if isinstance(error, DataError) else str(error))
+    # The text of an unforeseen error may hold data.
+    return f"internal error ({type(error).__name__}); the server's log has the details"
+
+
+def tell(error: BaseException, explain: str) -> str:
+    """The line for the coordinator, by `policy.explain`: "rows" or "columns"."""
+    if explain == "rows" or not isinstance(error, DataError) or error.outline == error.public:
+        return describe(error)
+    return f"{one_line(error.outline)} (the row is in the party's log)"
+
+
+def culprit_of(error: BaseException, me: str) -> str:
+    return error.peer if isinstance(error, PeerError) else me
+
+
+def farewell_for(error: BaseException, me: str, step: str) -> Farewell:
+    """What to tell the peers when this party ends with an error."""
+    if isinstance(error, PeerError):
+        reason, step = error.reason, error.step or step
+    elif isinstance(error, DataError):
+        reason = "its data cannot be used"
+    else:
+        reason = describe(error)
+    return Farewell(
+        failed=True,
+        error=one_line(reason),
+        step=step,
+        culprit=culprit_of(error, me),
+        exit_code=exit_code_of(error),
+    )
+
+
+def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> CoterieError:
+    """The error a party ends with when `sender` has said this farewell."""
+    reason, step = one_line(farewell.error), one_line(farewell.step)
+    if farewell.exit_code == CancelledError.exit_code:
+        if reason.startswith(f"{sender}: "):
+            return CancelledError(reason)
+        passed_on = reason.startswith(tuple(f"{name}: " for name in names))
+        return CancelledError(f"{reason}, says {sender}" if passed_on else f"{sender}: {reason}")
+    culprit = farewell.culprit if farewell.culprit in names else sender
+    # Also where the text says who says so: that is what the sender says.
+    said = "" if culprit == sender else f", says {sender}"
+    kinds: tuple[type[PeerError], ...] = (PeerFaultError, PeerLostError)
+    for kind in kinds:
+        if farewell.exit_code == kind.exit_code:
+            error = kind(culprit, step, reason + said)
+            error.said_by = sender if said else ""
+            return error
+    return PeerLostError(sender, step, f"stopped: {reason}")

@@ -1,0 +1,164 @@
+"""What one peer sends: read by the protocol's thread where it waits for it, kept for it otherwise.
+
+A party must take in what its peers send also while it computes or sends itself: parties that all
+send before they receive would wait for each other. So every stream has a thread, the keeper, that
+reads it into a spool. But a message that goes from one thread to another takes a third longer on
+this way, which a protocol of many short rounds pays every time. So the keeper lends the stream to the
+reader, the protocol's thread, when it finds it waiting; and takes it back when the reader sends much,
+or has not been back for a while. Exactly one of them reads at any time.
+
+Whatever is not data the reader leaves to the keeper: the end of a stream is handled in one place.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+
+from coterie.protos.peers_pb2 import Farewell
+from coterie.transport.frames import FrameCheck, FrameError, Piece
+from coterie.transport.spool import Spool
+
+AWAY = 0.05  # seconds without a visit of the reader, after which the keeper takes the stream back
+
+
+class Incoming:
+    """The stream of one peer, from before it is opened until it is over.
+
+    `read` and `give_back` are for the reader, `begin` and `follow` for the keeper, the rest for all.
+    """
+
+    def __init__(
+        self,
+        check: FrameCheck,
+        spool: Spool[Piece],
+        clock: Callable[[], float],
+        away: float = AWAY,
+    ) -> None:
+        self._check = check
+        self._spool = spool
+        self._clock = clock
+        self._away = away
+        self._call: Any = None
+        self._lock = threading.Lock()  # whoever decides by the next five holds it
+        self._lent = False  # the reader may read the stream
+        self._inside = False  # it does
+        self._wanted = False  # it waits at the spool
+        self._visits = 0  # calls of `read`
+        self._over = False  # what comes is not kept any more
+        self._returned = threading.Event()  # the stream is the keeper's again
+        self._left: Farewell | Exception | None = None  # what the reader found, for the keeper
+        self.heard = clock()
+        self.opened = False
+        self.trouble = ""  # why it is not open yet
+        self.finished = False  # the peer has said a farewell
+
+    # The reader.
+
+    def read(self) -> Piece | None:
+        """The next frame with data, which is waited for; None when there can be none."""
+        while True:
+            with self._lock:
+                self._visits += 1
+                empty = self._spool.empty
+                self._inside = self._lent and empty and not self._over
+                self._wanted = empty and not self._inside
+            if not self._inside:
+                piece = self._spool.get()
+                self._wanted = False
+                return piece
+            found: Piece | Farewell | Exception | None
+            try:
+                found = self._admit(next(self._call))
+            except (grpc.RpcError, StopIteration, FrameError) as error:
+                found = error
+            self._inside = False
+            if isinstance(found, tuple):
+                return found
+            if found is not None:
+                self._left = found
+                self.give_back()
+
+    def give_back(self) -> None:
+        if self._lent:
+            with self._lock:
+                self._lent = False
+            self._returned.set()
+
+    # The keeper.
+
+    def begin(self, call: Any) -> None:
+        """Waits for the first frame of this call. Raises what `follow` raises."""
+        self._call = call
+        if self._over:
+            call.cancel()
+        self._left = self._take(next(call))
+        self.opened = True
+
+    def follow(self) -> Farewell:
+        """Reads until the farewell, and returns that.
+
+        Raises grpc.RpcError when the connection breaks, StopIteration when the stream ends without
+        a farewell, FrameError when a frame does not fit, and OSError when the spool takes no more,
+        after which it may be called again.
+        """
+        while True:
+            self._wait_for_turn()
+            left = self._left
+            if isinstance(left, Exception):
+                raise left
+            farewell = left or self._take(next(self._call))
+            if farewell is not None:
+                return farewell
+
+    def _take(self, frame: bytes) -> Farewell | None:
+        found = self._admit(frame)
+        if isinstance(found, Farewell):
+            return found
+        if found is not None and not self._over:
+            with self._lock:
+                if self._wanted:  # this frame wakes the reader, which then has the stream
+                    self._lent = True
+                    self._returned.clear()
+            self._spool.put(frame, found)
+        return None
+
+    def _wait_for_turn(self) -> None:
+        while self._lent:
+            visits = self._visits
+            if not self._returned.wait(self._away):
+                with self._lock:
+                    if not self._inside and self._visits == visits:
+                        self._lent = False
+
+    # Either, and others.
+
+    def _admit(self, frame: bytes) -> Piece | Farewell | None:
+        self.heard = self._clock()
+        return self._check.admit(frame)
+
+    def finish(self) -> None:
+        """The peer has said farewell: what it has sent can be read, and nothing follows."""
+        self.finished = True
+        self._spool.wake()
+
+    def stop(self) -> None:
+        """What comes is not kept any more, and whoever reads gets None."""
+        with self._lock:
+            self._over = True
+            waiting = self._inside or not self.opened
+        if waiting:
+            self.cancel()
+        self._spool.wake()
+
+    def cancel(self) -> None:
+        """Ends the call."""
+        if self._call is not None:
+            self._call.cancel()
+
+    def clear(self) -> None:
+        """Gives back what waited to be read."""
+        self._spool.clear()

@@ -1,0 +1,119 @@
+"""The service that peers call: hands their streams to the sessions.
+
+Whoever calls is known by certificate. A call is refused when its session is unknown here, and when
+the caller is no party of the session.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from coterie.base.errors import RefusedError
+from coterie.protos.peers_pb2 import Parted, Parting, SessionRef
+from coterie.transport.outgoing import Send
+from coterie.transport.session import COLLECT, FAREWELL, PART, Session
+
+_REMEMBERED = 600.0  # seconds that an ended session still answers its peers
+_PARTED = bytes(Parted().SerializeToString())
+T = TypeVar("T", SessionRef, Parting)
+
+
+class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
+    """`coterie.v1.Peers`. Frames are handed over as bytes, so that chunks are not copied.
+
+    `identify` gives the name that a caller has proven, or raises `RefusedError`.
+    """
+
+    def __init__(
+        self,
+        me: str,
+        identify: Callable[[grpc.ServicerContext], str],
+        *,
+        clock: Any = time.monotonic,
+    ) -> None:
+        self._me = me
+        self._identify = identify
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._sessions: dict[str, Session] = {}
+        self._ended: list[tuple[float, str]] = []
+
+    def service(self, details: grpc.HandlerCallDetails) -> Any:
+        if details.method == COLLECT:
+
+            def collect(request: bytes, context: grpc.ServicerContext, send: Send) -> None:
+                self._collect(request, context, send)
+
+            # gRPC then calls it with a function that sends, which any thread may use.
+            collect.experimental_non_blocking = True  # type: ignore[attr-defined]
+            return grpc.unary_stream_rpc_method_handler(collect)
+        if details.method == PART:
+            return grpc.unary_unary_rpc_method_handler(self._part)
+        return None
+
+    def add(self, session: Session) -> None:
+        """Peers may open their streams in this session from now on."""
+        with self._lock:
+            self._sessions[session.session] = session
+
+    def retire(self, session: Session) -> None:
+        """The session has ended; it answers late peers for a while, then it is forgotten."""
+        now = self._clock()
+        with self._lock:
+            self._ended.append((now, session.session))
+            while self._ended[0][0] < now - _REMEMBERED:
+                self._sessions.pop(self._ended.pop(0)[1], None)
+
+    def _collect(self, request: bytes, context: grpc.ServicerContext, send: Send) -> None:
+        peer, session, _ = self._called(SessionRef, request, context)
+        _answer_if_failed(session, context)
+        if not session.accept(peer):
+            reason = f"{peer} opened a second stream in this session"
+            _abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
+        session.serve(peer, send, context)
+
+    def _part(self, request: bytes, context: grpc.ServicerContext) -> bytes:
+        peer, session, parting = self._called(Parting, request, context)
+        session.part(peer, parting.farewell)
+        return _PARTED
+
+    def _called(
+        self, kind: type[T], request: bytes, context: grpc.ServicerContext
+    ) -> tuple[str, Session, T]:
+        """Who calls, the session that is meant, and the request."""
+        try:
+            peer = self._identify(context)
+        except RefusedError as error:
+            _abort(context, grpc.StatusCode.PERMISSION_DENIED, str(error))
+        try:
+            read = kind.FromString(request)
+        except DecodeError:
+            reason = f"{peer} sent bytes that are no request"
+            _abort(context, grpc.StatusCode.INVALID_ARGUMENT, reason)
+        with self._lock:
+            session = self._sessions.get(read.session)
+        if session is None:
+            _abort(context, grpc.StatusCode.NOT_FOUND, f"{self._me} knows no such session")
+        if peer not in session.peers:
+            reason = f"{peer} is no party of this session"
+            _abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
+        return peer, session, read
+
+
+def _answer_if_failed(session: Session, context: grpc.ServicerContext) -> None:
+    """Whoever calls a session that has failed hears why."""
+    words = session.last_words
+    if words is not None:
+        context.set_trailing_metadata(((FAREWELL, words.SerializeToString()),))
+        _abort(context, grpc.StatusCode.FAILED_PRECONDITION, words.error)
+
+
+def _abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str) -> NoReturn:
+    context.abort(code, reason)
+    raise AssertionError("abort raises")

@@ -1,0 +1,388 @@
+"""The transport between party servers: one session of one job, over gRPC.
+
+A session has two streams for each peer: one that this party opened and reads (`transport.incoming`), one
+that the peer opened and this party sends on (`transport.outgoing`, handed over by `transport.peers`). Whoever
+receives opens the stream: gRPC then lets the very threads that send and receive do so, without
+others in between. A monitor ends the session when a peer was not heard of, or took nothing, for the
+deadline.
+
+A session ends once, for one reason. When that is an error, the party says farewell to all peers
+with the name of the culprit, so that all of them end with that name, and whoever waits in
+`transmit` or `receive` gets the error. Peers that have not opened their stream are called, and those
+that call afterwards answered with it. When it is none, a party waits until every peer has said that
+it has everything, and goes on to read what slower peers still send, until their farewells.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from coterie.base.errors import CoterieError, EnvironmentFaultError, PeerFaultError, PeerLostError
+from coterie.protocols.messaging.channel import Message
+from coterie.protocols.messaging.wire import size_of
+from coterie.protos.peers_pb2 import Farewell, Parting, SessionRef
+from coterie.transport.call_errors import HOPELESS, explain
+from coterie.transport.farewell import error_from, farewell_for
+from coterie.transport.frames import ALIGNMENT, FrameCheck, FrameError, Piece, closing, split
+from coterie.transport.incoming import Incoming
+from coterie.transport.outgoing import Outgoing, Send
+from coterie.transport.spool import MEMORY, Spool
+
+COLLECT = "/coterie.v1.Peers/Collect"
+PART = "/coterie.v1.Peers/Part"
+FAREWELL = "coterie-farewell-bin"
+_RETRIED = {  # while the peer starts, or has not yet been told of the job
+    grpc.StatusCode.UNAVAILABLE,
+    grpc.StatusCode.NOT_FOUND,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+}
+_IN_VAIN = _RETRIED | {grpc.StatusCode.CANCELLED}  # the latter by the timer, at the deadline
+# Bytes sent without a look at what comes in, after which the peers' streams are read elsewhere: a
+# peer that sends as much at the same time would wait, because gRPC buffers little more than this.
+_AHEAD = 1 << 15
+_LAST_WORDS = 1.0  # seconds that a peer has to take a frame once the session has failed
+_TELLING = 1.0  # seconds for a call that tells a peer how the session has ended
+
+
+@dataclass(frozen=True)
+class Heartbeat:
+    """Seconds between signs of life, and how long silence lasts before a peer counts as lost."""
+
+    interval: float = 1.0
+    deadline: float = 10.0
+
+
+class Session:
+    """This party's end of one session: a `Transport`, from the moment the job is accepted.
+
+    From the beginning peers may open their streams; from `start` on they hear something.
+    `finish` ends it well, `fail` with an error; `close` gives back what it holds.
+    """
+
+    def __init__(
+        self,
+        session: str,
+        me: str,
+        peers: Iterable[str],
+        *,
+        spool_folder: Path,
+        heartbeat: Heartbeat,
+        memory: int,
+        on_failure: Callable[[BaseException], None] = lambda error: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.session = session
+        self.me = me
+        self.peers = tuple(peers)
+        self.error: BaseException | None = None
+        self.step = ""  # where the protocol stands, for farewells
+        self._heartbeat = heartbeat
+        self._on_failure = on_failure
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._started = False
+        self._done = False
+        self._ahead = 0  # bytes sent since the last look at what comes in
+        self._accepted: set[str] = set()  # peers that have opened their stream
+        spool_memory = min(MEMORY, memory // (4 * max(1, len(self.peers))))
+        self._incoming = {
+            peer: Incoming(
+                FrameCheck(session, memory), Spool(spool_folder, split, spool_memory), clock
+            )
+            for peer in self.peers
+        }
+        self._outgoing = {peer: Outgoing(heartbeat.interval, clock) for peer in self.peers}
+
+    # What a protocol uses.
+
+    def transmit(self, peer: str, message: Message) -> None:
+        self.step = message.step
+        self._ahead += size_of(message.body)
+        if self._ahead > _AHEAD:
+            self._look_away()
+        self._outgoing[peer].put(message)
+        if self.error:
+            raise self._raised()
+
+    def _look_away(self) -> None:
+        """Has what the peers send read by others than this thread."""
+        self._ahead = 0
+        for link in self._incoming.values():
+            link.give_back()
+
+    def receive(self, peer: str) -> Message:
+        link = self._incoming[peer]
+        self._ahead = 0
+        chunk, header = self._next_frame(peer, link)
+        body = chunk if len(chunk) == header.size and _aligned(chunk) else None
+        if body is None:
+            # NumPy copies without the interpreter's lock, which the thread that takes in needs.
+            whole = np.empty(header.size, np.uint8)
+            filled = 0
+            while True:
+                whole[filled : filled + len(chunk)] = np.frombuffer(chunk, np.uint8)
+                filled += len(chunk)
+                if filled == header.size:
+                    break
+                chunk, _ = self._next_frame(peer, link)
+            body = whole.data
+        return Message(header.session, header.step, header.sequence, [body])
+
+    def _next_frame(self, peer: str, link: Incoming) -> Piece:
+        frame = None
+        if not self.error:
+            try:
+                frame = link.read()
+            except OSError as error:
+                self.fail(EnvironmentFaultError(f"spool of {peer}: {error.strerror}"))
+        if self.error:
+            raise self._raised()
+        if frame is None:
+            raise PeerLostError(peer, "", "has finished and sends nothing more")
+        return frame
+
+    def _raised(self) -> BaseException:
+        """The session's error, as a new object: several threads may raise it."""
+        error = self.error
+        if isinstance(error, PeerLostError | PeerFaultError):
+            return type(error)(error.peer, error.step, error.reason)
+        if isinstance(error, CoterieError):
+            return type(error)(*error.args)
+        return CoterieError(f"the session has ended: {type(error).__name__}")
+
+    # What the server that is called by a peer uses.
+
+    def accept(self, peer: str) -> bool:
+        """This peer opens its stream: its first."""
+        with self._lock:
+            first = peer not in self._accepted
+            self._accepted.add(peer)
+        return first
+
+    def serve(self, peer: str, send: Send, context: grpc.ServicerContext) -> None:
+        """Keeps an accepted stream until it is over."""
+        out = self._outgoing[peer]
+        if not context.add_callback(out.hang_up):
+            out.hang_up()
+        out.keep(send, context.cancel)
+        if out.hung_up and not out.taken.is_set():
+            # It may have ended the session, and say so on the other connection, a little later.
+            until = time.monotonic() + self._heartbeat.deadline / 2
+            link = self._incoming[peer]
+            while not (self.error or self._done or link.finished) and time.monotonic() < until:
+                time.sleep(0.02)
+            if link.finished:
+                out.taken.set()
+            else:
+                self.fail(PeerLostError(peer, "", "broke the connection"))
+
+    def part(self, peer: str, farewell: Farewell) -> None:
+        """This peer wants nothing more: it has ended, or has everything."""
+        out = self._outgoing[peer]
+        if farewell.failed:
+            self.fail(error_from(farewell, peer, (self.me, *self.peers)))
+        elif out.said_farewell:
+            out.confirm()
+        else:
+            self.fail(PeerFaultError(peer, "", "has taken a farewell that was not said"))
+
+    @property
+    def last_words(self) -> Farewell | None:
+        """What whoever calls is answered, once the session has failed."""
+        error = self.error
+        return farewell_for(error, self.me, self.step) if error else None
+
+    # What the job's owner uses.
+
+    def start(self, connect: Callable[[str], grpc.Channel]) -> None:
+        """Opens the streams of the peers. `connect` gives a channel to a named peer."""
+        self._started = True
+        now = self._clock()
+        for peer, link in self._incoming.items():
+            link.heard = max(link.heard, now)
+            self._outgoing[peer].begin()
+            threading.Thread(target=self._collect, args=(peer, connect), daemon=True).start()
+        threading.Thread(target=self._monitor, daemon=True).start()
+
+    def finish(self) -> None:
+        """Says farewell after the last message and waits until the peers have taken everything."""
+        self._look_away()
+        for out in self._outgoing.values():
+            out.end(closing(Farewell()))
+        for peer, out in self._outgoing.items():
+            # The monitor ends this wait when the peer is lost before it has finished itself.
+            deadline = self._clock() + self._heartbeat.deadline
+            while not out.taken.wait(0.05) and not self.error:
+                if self._clock() > deadline:
+                    if not self._incoming[peer].finished:
+                        self.fail(PeerLostError(peer, "finish", "does not take the last messages"))
+                    break
+        with self._lock:
+            self._done = self.error is None
+        if self.error:
+            raise self._raised()
+
+    def fail(self, error: BaseException) -> bool:
+        """Ends the session with this error, unless it has ended; tells the peers."""
+        with self._lock:
+            if self.error or self._done:
+                return False
+            self.error = error
+        last = closing(farewell_for(error, self.me, self.step))
+        for out in self._outgoing.values():
+            out.end_now(last)
+        for peer, incoming in self._incoming.items():
+            incoming.stop()
+            if peer not in self._accepted:
+                incoming.cancel()  # so that its keeper calls the peer
+        self._on_failure(error)
+        return True
+
+    def close(self, patience: float = 2.0) -> None:
+        """Waits a moment for farewells to go out, then gives back connections and spools.
+
+        After a good end, what slower peers still send is read, and not kept, until their farewells.
+        """
+        deadline = self._clock() + patience
+        for peer, out in self._outgoing.items():
+            if self._started or peer in self._accepted:
+                out.ended.wait(max(0.0, deadline - self._clock()))
+        self._stop.set()
+        with self._lock:
+            well, self._done = self._done, True
+        for out in self._outgoing.values():
+            out.give_up()
+        for incoming in self._incoming.values():
+            incoming.stop()
+            if not well:
+                incoming.cancel()
+            incoming.clear()
+
+    def _monitor(self) -> None:
+        while not self._stop.wait(self._heartbeat.interval / 2):
+            now = self._clock()
+            for peer, link in self._incoming.items():
+                if now - link.heard > self._heartbeat.deadline and not link.finished:
+                    self.fail(self._silent(peer))
+                out = self._outgoing[peer]
+                since, patience = out.sending_since, self._heartbeat.deadline
+                if since is not None and now - since > (_LAST_WORDS if self.error else patience):
+                    # Whatever else a peer does, it takes in what is sent to it.
+                    self.fail(PeerLostError(peer, "", f"took nothing for {patience:g} s"))
+                    out.give_up()
+
+    def _silent(self, peer: str) -> PeerLostError:
+        """The error of a peer that let the deadline pass."""
+        heard = "sent no sign of life" if self._incoming[peer].opened else "was not heard of"
+        trouble = self._incoming[peer].trouble
+        cause = f" (it cannot be reached: {trouble})" if trouble else ""
+        return PeerLostError(peer, "", f"{heard} for {self._heartbeat.deadline:g} s{cause}")
+
+    def _collect(self, peer: str, connect: Callable[[str], grpc.Channel]) -> None:
+        """Keeps the stream of one peer, from opening it to its farewell."""
+        out = self._outgoing[peer]
+        with contextlib.closing(connect(peer)) as channel:
+            well = self._open(peer, channel) and self._follow(peer)
+            words = self.last_words
+            if well or (words and peer not in self._accepted):
+                request = Parting(session=self.session, farewell=None if well else words)
+                seconds = self._heartbeat.deadline if well else _TELLING
+                with contextlib.suppress(grpc.RpcError):  # it has ended, too
+                    channel.unary_unary(PART)(request.SerializeToString(), timeout=seconds)
+        if peer not in self._accepted:
+            out.ended.set()
+
+    def _open(self, peer: str, channel: grpc.Channel) -> bool:
+        """Opens the stream of a peer, trying again until the deadline."""
+        link = self._incoming[peer]
+        deadline = self._clock() + self._heartbeat.deadline
+        collect = channel.unary_stream(COLLECT)
+        while not self._stop.is_set():
+            call = collect(SessionRef(session=self.session).SerializeToString())
+            timer = threading.Timer(max(0.1, deadline - self._clock()), call.cancel)
+            timer.daemon = True
+            timer.start()
+            try:
+                link.begin(call)
+                link.trouble = ""
+                return True
+            except (FrameError, StopIteration) as error:
+                self._blame(peer, error)
+                return False
+            except grpc.RpcError:
+                link.trouble = explain(call)
+            finally:
+                timer.cancel()
+            late = self._clock() >= deadline or call.code() == grpc.StatusCode.CANCELLED
+            if late and call.code() in _IN_VAIN:
+                self.fail(
+                    self._silent(peer)
+                )  # said alike whether this or the monitor sees it first
+            if late or call.code() not in _RETRIED or link.trouble in HOPELESS:
+                self._blame(peer, call)
+                return False
+            self._stop.wait(0.1)
+        return False
+
+    def _follow(self, peer: str) -> bool:
+        """Reads the stream of a peer to its end; whether that was a good one."""
+        link = self._incoming[peer]
+        while True:
+            try:
+                farewell = link.follow()
+                break
+            except OSError as error:
+                self.fail(EnvironmentFaultError(f"spool of {peer}: {error.strerror}"))
+            except (FrameError, StopIteration, grpc.RpcError) as error:
+                self._blame(peer, error)
+                return False
+        if farewell.failed:
+            self.fail(error_from(farewell, peer, (self.me, *self.peers)))
+        link.finish()
+        return not farewell.failed
+
+    def _blame(self, peer: str, found: Any) -> None:
+        """Ends the session for how the stream of a peer has ended, or could not be opened."""
+        if isinstance(found, FrameError):
+            self.fail(PeerFaultError(peer, "", str(found)))
+        elif isinstance(found, StopIteration):
+            self.fail(PeerLostError(peer, "", "closed the connection without a farewell"))
+        else:
+            self.fail(self._error_of(peer, found))
+
+    def _error_of(self, peer: str, call: Any) -> CoterieError:
+        words = dict(call.trailing_metadata() or ()).get(FAREWELL)
+        if words is not None:
+            return error_from(_farewell(words), peer, (self.me, *self.peers))
+        code, reason = call.code(), explain(call)
+        if not self._incoming[peer].opened:
+            refused = code == grpc.StatusCode.PERMISSION_DENIED
+            how = "refuses this party" if refused else "cannot be reached"
+            return PeerLostError(peer, "", f"{how}: {reason}")
+        if code == grpc.StatusCode.RESOURCE_EXHAUSTED:
+            return PeerFaultError(peer, "", "sent a frame larger than any that is cut")
+        cause = "" if code == grpc.StatusCode.CANCELLED else f": {reason}"
+        return PeerLostError(peer, "", f"broke the connection{cause}")
+
+
+def _aligned(chunk: memoryview) -> bool:
+    address: int = np.frombuffer(chunk, np.uint8).__array_interface__["data"][0]
+    return not address % ALIGNMENT
+
+
+def _farewell(data: bytes) -> Farewell:
+    try:
+        return Farewell.FromString(data)
+    except DecodeError:
+        return Farewell(failed=True, error="sent an unreadable farewell")

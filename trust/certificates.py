@@ -1,0 +1,337 @@
+"""A local certificate authority for mTLS between organisations in a pilot.
+
+`init` makes the authority: DIR/ca.crt and DIR/ca.key. `issue` makes what one organisation is given:
+the folder DIR/NAME with NAME.crt, NAME.key and a copy of ca.crt. A certificate carries the name as
+common name and as DNS name, so that whoever connects can check the name whatever the address is.
+In production an organisation makes its own key and has it signed elsewhere; `check` reads those too.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from coterie.base.checks import Check, failed, passed, validity
+from coterie.base.errors import CertificateError, EnvironmentFaultError, ExpiredError, UsageError
+
+CA = "ca"
+_BACKDATED = timedelta(minutes=5)  # a peer's clock may be a little behind
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True)
+class Issued:
+    """What a command made."""
+
+    name: str
+    certificate: Path
+    key: Path
+    expires: datetime
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who this program is towards parties: paths of PEM files, and the name they certify."""
+
+    name: str
+    certificate: Path
+    key: Path
+    authority: Path
+
+
+def create_authority(folder: Path, days: int) -> Issued:
+    """Makes a new authority in a folder that has none."""
+    certificate, key_path = folder / f"{CA}.crt", folder / f"{CA}.key"
+    for path in (certificate, key_path):
+        if path.exists():
+            raise UsageError(f"{path}: an authority is here already; it is never overwritten")
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Coterie local authority")])
+    expires = _days_from_now(days)
+    signed = (
+        _builder(name, name, key.public_key(), expires)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(_usage(authority=True), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    _write_key(key_path, key)
+    _write(certificate, signed.public_bytes(Encoding.PEM), 0o644)
+    return Issued(CA, certificate, key_path, expires)
+
+
+def issue(
+    folder: Path, name: str, hosts: Sequence[str], days: int, into: Path | None = None
+) -> Issued:
+    """Makes a key and a certificate for one organisation or coordinator.
+
+    `folder` is the authority's; the files are put `into` another one, or into `folder`/`name`.
+    """
+    if not _NAME.fullmatch(name) or name == CA:
+        raise UsageError(
+            f"'{name}' is not a name for a certificate: letters, digits, '_', '.', '-', "
+            "at most 64, and not 'ca'"
+        )
+    authority = load_certificate(folder / f"{CA}.crt")
+    authority_key = load_key(folder / f"{CA}.key")
+    if not _same_key(authority, authority_key):
+        raise CertificateError(f"{folder}: ca.key does not belong to ca.crt")
+    expires = _days_from_now(days)
+    if expires > authority.not_valid_after_utc:
+        left = (authority.not_valid_after_utc - datetime.now(UTC)).days
+        raise UsageError(
+            f"{folder / 'ca.crt'}: the authority has {left} days left, so it cannot vouch for "
+            f"{days}; ask for fewer with --days or make a new authority"
+        )
+    target = into or folder / name
+    certificate, key_path = target / f"{name}.crt", target / f"{name}.key"
+    key = ec.generate_private_key(ec.SECP256R1())
+    signed = (
+        _builder(
+            x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]),
+            authority.subject,
+            key.public_key(),
+            expires,
+        )
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(authority=False), critical=True)
+        .add_extension(
+            x509.ExtendedKeyUsage(
+                [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+            ),
+            critical=False,
+        )
+        .add_extension(
+            x509.SubjectAlternativeName([_host(host) for host in dict.fromkeys([name, *hosts])]),
+            critical=False,
+        )
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(_ec(authority)), critical=False
+        )
+        .sign(authority_key, hashes.SHA256())
+    )
+    _write_key(key_path, key)
+    _write(certificate, signed.public_bytes(Encoding.PEM), 0o644)
+    _write(target / f"{CA}.crt", authority.public_bytes(Encoding.PEM), 0o644)
+    return Issued(name, certificate, key_path, expires)
+
+
+def load_identity(place: Path) -> Identity:
+    """The identity in a folder (NAME.crt, NAME.key, ca.crt) or beside a certificate's file."""
+    if place.is_file():
+        certificate = place
+    else:
+        if not place.is_dir():
+            raise UsageError(f"{place}: no such identity folder")
+        found = sorted(path for path in place.glob("*.crt") if path.stem != CA)
+        if len(found) != 1:
+            what = f"{len(found)} certificates" if found else "no certificate"
+            raise UsageError(
+                f"{place}: {what} here; an identity folder holds NAME.crt, NAME.key and ca.crt "
+                "(or give the path of one .crt file)"
+            )
+        [certificate] = found
+    identity = Identity(
+        common_name(load_certificate(certificate), certificate),
+        certificate,
+        certificate.with_suffix(".key"),
+        certificate.with_name(f"{CA}.crt"),
+    )
+    for check in check_certificate(certificate):
+        if check.state == "failed" and check.name != "permissions":
+            raise _error_of(check)
+    return identity
+
+
+def _error_of(check: Check) -> CertificateError:
+    kind = ExpiredError if check.exit_code == ExpiredError.exit_code else CertificateError
+    return kind(f"{check.subject}: {check.detail}")
+
+
+def check_place(place: Path) -> Iterator[Check]:
+    """Checks one certificate, or every certificate in a folder and the folders in it."""
+    if place.is_file():
+        yield from check_certificate(place)
+        return
+    if not place.is_dir():
+        raise UsageError(f"{place}: no such file or folder")
+    found = sorted([*place.glob("*.crt"), *place.glob("*/*.crt")])
+    if not found:
+        raise UsageError(f"{place}: no certificates (*.crt) here")
+    for path in found:
+        # Each organisation's folder has a copy of the authority's certificate; one check is enough.
+        if path.stem == CA and path.parent != place:
+            continue
+        yield from check_certificate(path)
+
+
+def check_certificate(path: Path) -> Iterator[Check]:
+    """Dates, key, permissions of the key, and who signed it."""
+    subject = str(path)
+    wrong = CertificateError.exit_code
+    certificate = load_certificate(path)
+    yield expiry_check(subject, certificate)
+    key_path = path.with_suffix(".key")
+    if key_path.exists():
+        try:
+            matches = _same_key(certificate, load_key(key_path))
+        except CertificateError as error:
+            yield failed(subject, "key", str(error), wrong)
+        else:
+            if matches:
+                yield passed(subject, "key", f"{key_path.name} belongs to it")
+            else:
+                yield failed(subject, "key", f"{key_path.name} belongs to another one", wrong)
+        yield _permissions_check(subject, key_path)
+    elif path.stem != CA:  # the authority's key is not given away with its certificate
+        yield failed(subject, "key", f"{key_path} is missing", wrong)
+    yield _chain_check(subject, path, certificate)
+
+
+def expiry_check(subject: str, certificate: x509.Certificate) -> Check:
+    now = datetime.now(UTC)
+    start, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    expired = ExpiredError.exit_code
+    if now > end:
+        return failed(subject, "expiry", f"expired on {end:%Y-%m-%d}", expired)
+    if now < start:
+        return failed(subject, "expiry", f"is valid only from {start:%Y-%m-%d %H:%M} UTC", expired)
+    return validity(subject, "expiry", end, now)
+
+
+def _permissions_check(subject: str, key_path: Path) -> Check:
+    mode = stat.S_IMODE(key_path.stat().st_mode)
+    if mode & 0o077:
+        return failed(
+            subject,
+            "permissions",
+            f"others may read {key_path.name} (mode {mode:04o}); run: chmod 600 {key_path}",
+            CertificateError.exit_code,
+        )
+    return passed(subject, "permissions", f"{key_path.name} is {mode:04o}")
+
+
+def _chain_check(subject: str, path: Path, certificate: x509.Certificate) -> Check:
+    wrong = CertificateError.exit_code
+    authority_path = path.with_name(f"{CA}.crt")
+    if not authority_path.exists():
+        return failed(subject, "chain", f"{authority_path} is missing", wrong)
+    authority = load_certificate(authority_path)
+    try:
+        certificate.verify_directly_issued_by(authority)
+    except (ValueError, TypeError, InvalidSignature):
+        return failed(subject, "chain", f"not signed by {authority_path}", wrong)
+    own = "an authority" if path.stem == CA else f"signed by {authority_path.name}"
+    return passed(subject, "chain", own)
+
+
+def load_certificate(path: Path) -> x509.Certificate:
+    try:
+        return x509.load_pem_x509_certificate(path.read_bytes())
+    except OSError as error:
+        raise CertificateError(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise CertificateError(f"{path}: not a certificate in PEM form") from None
+
+
+def load_key(path: Path) -> ec.EllipticCurvePrivateKey:
+    try:
+        key = load_pem_private_key(path.read_bytes(), password=None)
+    except OSError as error:
+        raise CertificateError(f"{path}: {error.strerror}") from None
+    except (ValueError, TypeError):
+        raise CertificateError(f"{path}: not an unencrypted private key in PEM form") from None
+    return key  # type: ignore[return-value]
+
+
+def common_name(certificate: x509.Certificate, path: Path) -> str:
+    names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    if len(names) != 1:
+        raise CertificateError(f"{path}: the certificate names nobody (no common name)")
+    return str(names[0].value)
+
+
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, expires: datetime
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(datetime.now(UTC) - _BACKDATED)
+        .not_valid_after(expires)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+    )
+
+
+def _usage(authority: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not authority,
+        key_cert_sign=authority,
+        crl_sign=authority,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _days_from_now(days: int) -> datetime:
+    return (datetime.now(UTC) + timedelta(days=days)).replace(microsecond=0)
+
+
+def _host(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        pass
+    try:
+        return x509.DNSName(host)
+    except ValueError:
+        raise UsageError(f"'{host}' is neither a host name nor an address") from None
+
+
+def _ec(certificate: x509.Certificate) -> ec.EllipticCurvePublicKey:
+    return certificate.public_key()  # type: ignore[return-value]
+
+
+def _same_key(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> bool:
+    form = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return certificate.public_key().public_bytes(*form) == key.public_key().public_bytes(*form)
+
+
+def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    _write(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600)
+
+
+def _write(path: Path, data: bytes, mode: int) -> None:
+    """Replaces the file; it never exists with wider permissions than `mode`."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None

@@ -1,0 +1,185 @@
+"""Who is who: certificates of this party and of those it talks to.
+
+A certificate proves the name in it: the common name, which is also a DNS name of the certificate.
+Both ends of a connection show one, issued by the same authority. Where the party file pins a peer's
+certificate, that one certificate is the only trust anchor for connecting to the peer, and the only
+one it may show when it connects.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import grpc
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.x509.oid import NameOID
+from grpc.experimental import ChannelOptions
+
+from coterie.base.errors import CertificateError, ExpiredError, RefusedError
+
+# One connection for each user of a channel, no proxy in between, quick reconnection. What a peer
+# sends is read by the thread that waits for it, without another one between it and the connection.
+CHANNEL_OPTIONS = (
+    (ChannelOptions.SingleThreadedUnaryStream, 1),
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+)
+
+# What a party may have handed to gRPC before it waits for a peer to take it: the next frame is made
+# while the last one is encrypted.
+SERVER_OPTIONS = (("grpc.http2.write_buffer_size", 2 << 20),)
+
+
+@dataclass(frozen=True)
+class Pin:
+    """The one certificate a peer may show."""
+
+    pem: bytes
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Identity:
+    """This party's certificate, its key and the authority everyone trusts, as PEM."""
+
+    name: str
+    certificate: bytes
+    key: bytes = field(repr=False)
+    authority: bytes
+    fingerprint: str
+    expires: datetime.datetime
+
+    def server_credentials(self) -> grpc.ServerCredentials:
+        return grpc.ssl_server_credentials(
+            [(self.key, self.certificate)], self.authority, require_client_auth=True
+        )
+
+    def connect(self, name: str, address: str, pin: Pin | None = None) -> grpc.Channel:
+        """A channel to whoever proves to be `name` at this address."""
+        root = pin.pem if pin else self.authority
+        credentials = grpc.ssl_channel_credentials(root, self.key, self.certificate)
+        options = (*CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", name))
+        return grpc.secure_channel(address, credentials, options=options)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who called, as its certificate proves."""
+
+    name: str
+    fingerprint: str
+
+
+def fingerprint(certificate: x509.Certificate) -> str:
+    return certificate.fingerprint(hashes.SHA256()).hex()
+
+
+def proven_name(certificate: x509.Certificate) -> str:
+    """The common name, if it is also a DNS name of the certificate."""
+    names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    if len(names) != 1:
+        raise ValueError("has no single common name")
+    name = str(names[0].value)
+    try:
+        extension = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+        alternatives = extension.value.get_values_for_type(x509.DNSName)
+    except x509.ExtensionNotFound:
+        alternatives = []
+    if name not in alternatives:
+        raise ValueError(f"names '{name}', but not as a DNS name")
+    return name
+
+
+def caller_of(context: grpc.ServicerContext) -> Caller:
+    """The caller of an RPC. TLS has already checked its certificate against the authority."""
+    pems = context.auth_context().get("x509_pem_cert", [])
+    if not pems:
+        raise RefusedError("the caller shows no certificate")
+    certificate = x509.load_pem_x509_certificate(pems[0])
+    try:
+        return Caller(proven_name(certificate), fingerprint(certificate))
+    except ValueError as error:
+        raise RefusedError(f"the caller's certificate {error}") from None
+
+
+def load_identity(
+    name: str,
+    certificate_path: Path,
+    key_path: Path,
+    authority_path: Path,
+    now: datetime.datetime | None = None,
+) -> Identity:
+    """Reads and checks the three files; whoever can read the key can be this party."""
+    now = now or datetime.datetime.now(datetime.UTC)
+    certificate = _certificate(certificate_path)
+    _check_name_and_dates(certificate, certificate_path, name, now)
+    authority = _certificate(authority_path)
+    try:
+        certificate.verify_directly_issued_by(authority)
+    except Exception:
+        raise CertificateError(f"{certificate_path}: is not issued by {authority_path}") from None
+    if now > authority.not_valid_after_utc:
+        raise ExpiredError(
+            f"{authority_path}: the authority expired on {authority.not_valid_after_utc:%Y-%m-%d}"
+        )
+    mode = key_path.stat().st_mode & 0o777
+    if mode & 0o077:
+        raise CertificateError(
+            f"{key_path}: the key is readable by others (mode {mode:04o}); run chmod 600 on it"
+        )
+    pem = key_path.read_bytes()
+    try:
+        key = serialization.load_pem_private_key(pem, None)
+    except (ValueError, TypeError) as error:
+        raise CertificateError(
+            f"{key_path}: not an unencrypted private key in PEM: {error}"
+        ) from None
+    form = (serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    if key.public_key().public_bytes(*form) != certificate.public_key().public_bytes(*form):
+        raise CertificateError(f"{key_path}: is not the key of {certificate_path}")
+    return Identity(
+        name,
+        certificate_path.read_bytes(),
+        pem,
+        authority_path.read_bytes(),
+        fingerprint(certificate),
+        min(certificate.not_valid_after_utc, authority.not_valid_after_utc),
+    )
+
+
+def load_pin(name: str, path: Path) -> Pin:
+    certificate = _certificate(path)
+    _check_name_and_dates(certificate, path, name, datetime.datetime.now(datetime.UTC))
+    return Pin(path.read_bytes(), fingerprint(certificate))
+
+
+def _certificate(path: Path) -> x509.Certificate:
+    try:
+        return x509.load_pem_x509_certificate(path.read_bytes())
+    except ValueError:
+        raise CertificateError(f"{path}: not a certificate in PEM") from None
+
+
+def _check_name_and_dates(
+    certificate: x509.Certificate, path: Path, name: str, now: datetime.datetime
+) -> None:
+    try:
+        proven = proven_name(certificate)
+    except ValueError as error:
+        raise CertificateError(f"{path}: the certificate {error}") from None
+    if proven != name:
+        raise CertificateError(f"{path}: the certificate is of '{proven}', not of '{name}'")
+    if now > certificate.not_valid_after_utc:
+        raise ExpiredError(
+            f"{path}: the certificate expired on {certificate.not_valid_after_utc:%Y-%m-%d}"
+        )
+    if now < certificate.not_valid_before_utc:
+        raise ExpiredError(
+            f"{path}: the certificate is valid only from {certificate.not_valid_before_utc:%Y-%m-%d}"
+        )
