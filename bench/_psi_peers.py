@@ -17,27 +17,29 @@ import socket
 import sys
 import threading
 import time
+from multiprocessing.connection import Connection
+from typing import Any
 
 
-def read(path):
+def read(path: str) -> list[str]:
     with open(path, newline="") as file:
         return [row[0] for row in csv.reader(file)][1:]
 
 
-def spent():
+def spent() -> tuple[float, float]:
     """Peak megabytes and seconds of the processor, of this process so far."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
 
 
-def send(wire, data):
+def send(wire: Connection, data: bytes) -> threading.Thread:
     """In a thread: a pipe holds little, and both sides send first."""
     thread = threading.Thread(target=wire.send_bytes, args=(data,))
     thread.start()
     return thread
 
 
-def openmined(rank, folder, wire, ready, go, out):
+def openmined(rank: int, folder: str, wire: Connection, ready: Any, go: Any, out: Any) -> None:
     """The client sends its encrypted set while the server encrypts its own, as on two machines."""
     import private_set_intersection.python as psi
 
@@ -68,7 +70,9 @@ def openmined(rank, folder, wire, ready, go, out):
         out.put((rank, None, spent()[0], spent()[1] - before))
 
 
-def spu(rank, folder, protocol, ports, ready, go, out):
+def spu(
+    rank: int, folder: str, protocol: str, ports: list[int], ready: Any, go: Any, out: Any
+) -> None:
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)
@@ -102,7 +106,7 @@ def spu(rank, folder, protocol, ports, ready, go, out):
     context.stop_link()
 
 
-def free_ports():
+def free_ports() -> list[int]:
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
     ports = [s.getsockname()[1] for s in sockets]
     for s in sockets:
@@ -110,10 +114,12 @@ def free_ports():
     return ports
 
 
-def main():
+def main() -> None:
     tool, folder = sys.argv[1:]
     spawn = multiprocessing.get_context("spawn")
-    out, ready, go = spawn.Queue(), spawn.Semaphore(0), spawn.Event()
+    out: Any = spawn.Queue()
+    ready, go = spawn.Semaphore(0), spawn.Event()
+    work: list[tuple[Any, tuple[Any, ...]]]
     if tool == "openmined":
         ends = spawn.Pipe()
         work = [(openmined, (i, folder, ends[i], ready, go, out)) for i in (0, 1)]

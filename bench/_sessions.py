@@ -37,9 +37,8 @@ def _party(
 ) -> None:
     import grpc
 
-    from coterie.party.config import Heartbeat
     from coterie.transport.peers import PeerService
-    from coterie.transport.session import Session
+    from coterie.transport.session import Heartbeat, Session
     from coterie.trust.identity import SERVER_OPTIONS, caller_of, load_identity
 
     me, home = names[index], Path(folder)

@@ -83,7 +83,7 @@ def make_certificates(folder: Path) -> None:
         make(name, ec.generate_private_key(ec.SECP256R1()), False)
 
 
-class BareService(grpc.GenericRpcHandler):
+class BareService(grpc.GenericRpcHandler):  # type: ignore[misc]
     """What bare grpcio does with the same bytes: counts a stream, echoes messages."""
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:

@@ -112,14 +112,15 @@ def party(channel: Any, names: list[str], sizes: dict[str, int]) -> dict[str, fl
     count = sizes["transfers"]
     choices = rng.bits(count)
     packed = np.packbits(choices, bitorder="little")
-    for kind, work in (
+    works: list[tuple[str, Callable[[], object]]] = [
         ("correlated", lambda: session.correlated(count if first else choices)),
         ("random", lambda: session.random(count if first else choices)),
         (
             "bits",
             lambda: session.random_bits(count) if first else session.random_bits(packed, count),
         ),
-    ):
+    ]
+    for kind, work in works:
         work()
         results[f"{kind}_transfers_a_second"] = count / best(work)
     count = sizes["products"]

@@ -24,6 +24,7 @@ import platform
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,7 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
         list(pool.map(begin, [0.5, 0.5]))
     for evaluation in ("transfer", "paillier"):
         seconds, session = timed(
-            lambda evaluation=evaluation: Session(
-                channel, peer, first, rng, evaluation, key_bits, key
-            )
+            partial(Session, channel, peer, first, rng, evaluation, key_bits, key)
         )
         report: dict[str, Any] = {"set_up_seconds": seconds}
         for label, count in (("warm", 9), ("one", 1), ("batch", arguments["count"])):
@@ -94,9 +93,7 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
                 session.prepare(settings, count, pool if label == "batch" else None)
                 offline.append(time.perf_counter() - start)
                 used = time.process_time()
-                seconds, result = timed(
-                    lambda session=session, share=share: logarithms(session, settings, share, rng)
-                )
+                seconds, result = timed(partial(logarithms, session, settings, share, rng))
                 online.append(seconds)
                 busy.append(time.process_time() - used)
             opened = open_shares(channel, peer, result.ring, result.share)
@@ -213,14 +210,16 @@ def measure_paillier(key_bits: int, quick: bool) -> dict[str, Any]:
         for method in ("exact", "full", "half", "short"):
             if owner and method in ("half", "short"):
                 continue  # the owner's full-length ones are faster than half ones
-            pool = Randomizers(key if owner else key.public, rng, method)  # type: ignore[arg-type]
+            pool = Randomizers(key if owner else key.public, rng, method)
             count = few if method == "exact" else many
             start = time.process_time()
             pool.take(count)
             with_table = count / (time.process_time() - start)
-            made = rate(
-                lambda pool=pool, count=count: key.encrypt([7] * count, pool.take(count)), count
-            )
+
+            def encrypt(pool: Randomizers = pool, count: int = count) -> object:
+                return key.encrypt([7] * count, pool.take(count))
+
+            made = rate(encrypt, count)
             out[f"encrypt_{where}_{method}"] = {
                 "a_second": made,
                 "times_phe": made / peer["encrypt"],
