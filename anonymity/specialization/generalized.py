@@ -23,7 +23,7 @@ from coterie.anonymity.specialization.partitions import Partitions
 from coterie.anonymity.specialization.record_suppression import groups_too_small
 from coterie.anonymity.specialization.scores import RULES, Effect, Rule
 from coterie.anonymity.table.columns import IntervalTree, Tree, code_type
-from coterie.base.errors import DataError
+from coterie.base.errors import DataError, UsageError
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
@@ -99,6 +99,11 @@ def models_of(
         column = labels.get(requirement.sensitive or "")
         if requirement.model is None or column is None:
             continue
+        if not requirement.model.monotone:
+            raise UsageError(
+                f"{_named(j, requirement)}: {requirement.model.name} can come back after it was "
+                "violated, which specialization does not look for"
+            )
         try:
             model = requirement.model.for_values(column.values)
         except ValueError as error:

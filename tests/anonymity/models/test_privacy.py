@@ -164,6 +164,7 @@ def test_groups_that_satisfy_a_model_still_do_when_they_are_merged(
     case: tuple[Model, Plain, list[Group]], data: st.DataObject
 ) -> None:
     model, _, groups = case
+    assert model.monotone
     overall = np.array(groups, dtype=np.int64).sum(axis=0)
     first = data.draw(st.integers(0, len(groups) - 1))
     second = data.draw(st.integers(0, len(groups) - 1))

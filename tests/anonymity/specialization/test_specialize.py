@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from coterie.anonymity.models.privacy import DistinctDiversity
 from coterie.anonymity.specialization import partitions
 from coterie.anonymity.specialization.scores import RULES, best_split
-from coterie.anonymity.specialization.specialize import Requirement, specialize
-from coterie.base.errors import DataError
+from coterie.anonymity.specialization.specialize import Labels, Requirement, specialize
+from coterie.anonymity.table.columns import continuous_column
+from coterie.base.errors import DataError, UsageError
 from tests.anonymity import reference
 from tests.anonymity.tables import Case, cases
 
@@ -121,3 +122,13 @@ def test_diversity_gives_the_result_of_the_plain_reference(case, cells, least):
             case.columns(), case.labels("class"), requirements, sensitive={"s": case.labels("s")}
         )
     assert outcome(result) == expected
+
+
+def test_a_model_that_merging_groups_can_break_is_refused():
+    class Odd(DistinctDiversity):
+        monotone = False
+
+    labels = Labels(np.array([0, 1, 0, 1]), ("n", "y"))
+    column = continuous_column("x", ["1", "2", "3", "4"])
+    with pytest.raises(UsageError, match="distinct 2-diversity can come back"):
+        specialize([column], labels, [Requirement(("x",), 1, "s", Odd(2))], sensitive={"s": labels})
