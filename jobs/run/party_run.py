@@ -2,11 +2,13 @@
 
 Before the kind's own steps, all parties compare the digest of the job they were given, so that a
 coordinator cannot tell them different stories. Afterwards the party's summary is written beside
-what it releases.
+what it releases. What has been opened, to whom and how often, stays with the party, also when the
+job fails, and goes to the coordinator with the summary.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import time
@@ -22,12 +24,27 @@ from coterie.jobs.kinds.kind import Kind
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import save_job
 from coterie.protocols.messaging.channel import Channel, Transport
+from coterie.protocols.messaging.opening import COORDINATOR, declare, put_together
 from coterie.protocols.messaging.wire import alike
 from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
 
 SUMMARY = "summary.json"
+OPENED = "opened.json"
 FINISH = "finish"  # the step that is reported last
+
+JOB_DIGEST = declare(
+    "job: digest of the job",
+    what="The digest of the job file and its taxonomies, as each party was given them.",
+    to="every party",
+    why="A coordinator that tells the parties different stories is found out before anything is computed.",
+)
+PARTY_SUMMARY = declare(
+    "job: summary",
+    what="The result of the job as every party computes it, the seconds of each step, the numbers of bytes, messages and rounds, and this list of what was opened.",
+    to="the coordinator",
+    why="The coordinator makes the result's files from it, and compares what the parties report.",
+)
 
 
 @dataclass(frozen=True)
@@ -74,16 +91,30 @@ def run_party(
         if not error.step:  # the transport cannot know the step
             raise type(error)(error.peer, channel.failed_step, error.reason) from error
         raise
+    finally:
+        with contextlib.suppress(OSError):  # the job's own error says more
+            _keep_opened(channel, workspace)
     listen(FINISH, 0, 0)
-    summary = {"traffic": asdict(metered.total), "seconds": seconds, "result": result}
+    told = channel.open(
+        PARTY_SUMMARY,
+        {"traffic": asdict(metered.total), "seconds": seconds, "result": result},
+        to=COORDINATOR,
+    )
+    summary = {**told, "opened": channel.opened.listed()}
     (workspace.released / SUMMARY).write_text(json.dumps(summary, indent=1))
+    _keep_opened(channel, workspace)
     return summary
+
+
+def _keep_opened(channel: Channel, workspace: Workspace) -> None:
+    """Leaves with the party what it knows to have been opened, for its steward to read."""
+    (workspace.kept / OPENED).write_text(json.dumps(channel.opened.listed(), indent=1) + "\n")
 
 
 def agree(channel: Channel, job: Job) -> None:
     """All parties hold the same job, or the first that differs is named."""
     with channel.step("agree"):
-        channel.broadcast(job.digest)
+        channel.broadcast(channel.open(JOB_DIGEST, job.digest))
         for peer, digest in channel.gather().items():
             if not alike(digest, job.digest):
                 raise channel.fault(peer, "was given another job than this party")
@@ -96,6 +127,12 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any
     for other in others:
         if summaries[other]["result"] != summaries[first]["result"]:
             raise VerificationError(f"{first} and {other} report different results of the job")
+    try:
+        opened = put_together(
+            {name: summary["opened"] for name, summary in summaries.items()}, job.party_names
+        )
+    except ValueError as error:
+        raise PeerFaultError(str(error), "assemble", "lists openings that cannot be") from None
     phases = {phase: 0.0 for summary in summaries.values() for phase in summary["seconds"]}
     result = {
         **summaries[first]["result"],
@@ -107,6 +144,7 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any
             phase: max(summary["seconds"].get(phase, 0.0) for summary in summaries.values())
             for phase in phases
         },
+        "opened": opened,
     }
     KINDS[job.kind].assemble(job, released, out)
     save_job(job, out)
@@ -118,11 +156,13 @@ def _read_summary(name: str, folder: Path) -> dict[str, Any]:
     """What a party says about its run; it may say anything."""
     try:
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-        traffic, seconds, result = (summary[key] for key in ("traffic", "seconds", "result"))
+        traffic, seconds, result, opened = (
+            summary[key] for key in ("traffic", "seconds", "result", "opened")
+        )
         whole = all(type(traffic[key]) is int for key in ("sent_bytes", "received_bytes"))
         timed = all(0 <= value < math.inf for value in seconds.values())
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         whole = timed = False
     if not whole or not timed or not isinstance(result, dict):
         raise PeerFaultError(name, "assemble", f"released no {SUMMARY} that can be read")
-    return {"traffic": traffic, "seconds": seconds, "result": result}
+    return {"traffic": traffic, "seconds": seconds, "result": result, "opened": opened}

@@ -1,7 +1,8 @@
 """How a protocol talks to its peers.
 
 A protocol is a plain blocking function `protocol(channel, inputs…, rng)`. It sees named peers and
-four verbs: `send`, `recv`, `broadcast`, `gather`. Under it lies a `Transport`, which moves whole
+four verbs: `send`, `recv`, `broadcast`, `gather`; and `open`, the one door that every value passes
+which is no longer to be hidden (`protocols.messaging.opening`). Under it lies a `Transport`, which moves whole
 messages between named parties: in memory (`protocols.messaging.memory`), over gRPC (`transport.session`), or
 wrapped to be metered, traced or made faulty (`protocols.messaging.wrappers`).
 
@@ -16,10 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.opening import COORDINATOR, Opened, Opening
 from coterie.protocols.messaging.wire import Buffer, Value, WireError, decode, encode
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ class Channel:
         self._failed_step: str | None = None
         self._sent = dict.fromkeys(transport.peers, 0)
         self._received = dict.fromkeys(transport.peers, 0)
+        self.opened = Opened()
 
     @property
     def me(self) -> str:
@@ -149,6 +154,19 @@ class Channel:
     def gather(self) -> dict[str, Any]:
         """One message of every peer, by name."""
         return {peer: self.recv(peer) for peer in self.peers}
+
+    def open(self, opening: Opening, value: T, to: str | Iterable[str] | None = None) -> T:
+        """The value, after noting that it is opened: to one or several, or to every party.
+
+        Everything that a job opens passes here, at whoever tells it and at whoever learns it.
+        """
+        everybody = (self.me, *self.peers)
+        names = everybody if to is None else (to,) if isinstance(to, str) else tuple(to)
+        for name in names:
+            if name != COORDINATOR and name not in everybody:
+                raise ValueError(f"'{opening.name}' is opened to '{name}', who takes no part")
+        self.opened.note(opening, names)
+        return value
 
     def fault(self, peer: str, reason: str) -> PeerFaultError:
         """The error to raise when what a peer sent cannot be honest."""

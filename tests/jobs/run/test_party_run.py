@@ -113,3 +113,39 @@ def test_a_lost_peer_is_named_with_the_step(tmp_path):
     with pytest.raises(PeerLostError) as caught:
         run_party(parse_job(TEXT, {}), None, network.transport("a"), "s", Random(1), space)
     assert (caught.value.peer, caught.value.step) == ("b", "agree")
+
+
+def test_the_result_lists_what_was_opened_as_all_parties_together_know(released, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    opened = assemble(parse_job(TEXT, {}), released, out)["opened"]
+    [digest] = [entry for entry in opened if entry["what"] == "job: digest of the job"]
+    assert (digest["to"], digest["times"]) == (["a", "b"], 1)
+    assert digest["meaning"].startswith("The digest")
+    [summary] = [entry for entry in opened if entry["what"] == "job: summary"]
+    assert summary["to"] == ["the coordinator"]
+    kept = json.loads((released["a"].parent / "kept" / "opened.json").read_text())
+    assert {entry["what"] for entry in kept} == {entry["what"] for entry in opened}
+
+
+def test_a_party_that_lists_impossible_openings_is_named(released, tmp_path):
+    path = released["b"] / SUMMARY
+    summary = json.loads(path.read_text())
+    summary["opened"].append({"what": "job: nothing", "to": ["a"], "times": 1})
+    path.write_text(json.dumps(summary))
+    with pytest.raises(PeerFaultError, match=r"b: .*openings that cannot be"):
+        assemble(parse_job(TEXT, {}), released, tmp_path)
+
+
+def test_what_was_opened_stays_with_the_party_when_the_job_fails(tmp_path):
+    job = parse_job(TEXT, {})
+    space = Workspace(tmp_path / "a")
+    space.create()
+
+    def lonely(channel):
+        with pytest.raises(PeerLostError):
+            run_party(job, None, channel._transport, "s", Random("a"), space)
+
+    run_parties({"a": lonely, "b": lambda channel: None})
+    kept = json.loads((space.kept / "opened.json").read_text())
+    assert [entry["what"] for entry in kept] == ["job: digest of the job"]

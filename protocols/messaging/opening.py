@@ -1,0 +1,127 @@
+"""The one door: whatever a job opens to anybody is declared here first, and passes `Channel.open`.
+
+An opening says what is told (a sentence), to whom and why. It is declared once, at the top of the
+module that opens it, by `declare`; its name begins with the part of Coterie that it belongs to, such
+as "count: visible cells", and no two openings have the same name. From the declarations follow the
+tables of docs/threat-model.md. `Channel.open(OPENING, value, to)` returns the value and notes that
+it was opened, to whom and how often; a job's `result.json` lists that under `opened`.
+
+What counts as opened is a value that is no longer hidden from somebody it was hidden from: shares
+put together, outputs of circuits decoded, winners, sizes, domains, labels, instructions, verdicts,
+and all that goes to the coordinator. Shares, ciphertexts, labels of wires and masked words are not:
+they say nothing. A primitive that opens what its caller asks for (a secure sum, a garbled output)
+has no declaration: whoever calls it in the end knows what the value means, and passes it through
+the door.
+
+Messages: none. Everyone who learns a value notes it, and so does who tells it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+COORDINATOR = "the coordinator"  # no name of a party: it has a blank in it
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Something that a job tells: `what` and `why` are sentences, `to` says whom in words."""
+
+    name: str
+    what: str
+    to: str
+    why: str
+
+    @property
+    def part(self) -> str:
+        """The part of Coterie that it belongs to."""
+        return self.name.partition(":")[0]
+
+
+_declared: dict[str, Opening] = {}
+
+
+def declare(name: str, *, what: str, to: str, why: str) -> Opening:
+    """Declares an opening, at the top of the module that opens it."""
+    part, colon, rest = name.partition(": ")
+    if not part or not colon or not rest.strip():
+        raise ValueError(f"'{name}' must be 'part: thing'")
+    for text in (what, why):
+        if not text[:1].isupper() or not text.endswith("."):
+            raise ValueError(f"'{name}': '{text}' is no sentence")
+    if name in _declared:
+        raise ValueError(f"'{name}' is declared twice")
+    opening = _declared[name] = Opening(name, what, to, why)
+    return opening
+
+
+def declared() -> dict[str, Opening]:
+    """All openings of the modules that have been imported, by name."""
+    return dict(_declared)
+
+
+class Opened:
+    """What has been opened in one session, as one party sees it."""
+
+    def __init__(self) -> None:
+        self._times: Counter[tuple[str, tuple[str, ...]]] = Counter()
+
+    def note(self, opening: Opening, to: Iterable[str]) -> None:
+        if _declared.get(opening.name) is not opening:
+            raise ValueError(f"'{opening.name}' is not declared")
+        self._times[opening.name, tuple(sorted(to))] += 1
+
+    def listed(self) -> list[dict[str, Any]]:
+        """One entry for each opening and group of recipients, in the order of first occurrence."""
+        return [
+            {"what": name, "to": list(to), "times": times}
+            for (name, to), times in self._times.items()
+        ]
+
+
+def put_together(parties: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """What was opened in a job, from what each of its parties lists.
+
+    All who know of an opening note it, so that the largest number is the right one. Recipients stand
+    in the order of `names`. ValueError, with the name of the party, if what it lists cannot be.
+    """
+    order = [*names, COORDINATOR]
+    times: dict[tuple[str, tuple[str, ...]], int] = {}
+    for party, entries in parties.items():
+        if not isinstance(entries, list) or not all(_sound(entry, order) for entry in entries):
+            raise ValueError(party)
+        for entry in entries:
+            key = entry["what"], tuple(sorted(set(entry["to"]), key=order.index))
+            count = entry["times"]
+            times[key] = max(count, times.get(key, 0))
+    return [
+        {
+            "what": name,
+            "meaning": _declared[name].what,
+            "to": list(to),
+            "why": _declared[name].why,
+            "times": count,
+        }
+        for (name, to), count in times.items()
+    ]
+
+
+def _sound(entry: Any, order: Sequence[str]) -> bool:
+    """Whether something is an entry of `Opened.listed`."""
+    if not isinstance(entry, dict) or set(entry) != {"what", "to", "times"}:
+        return False
+    name, to, times = entry["what"], entry["to"], entry["times"]
+    return (
+        isinstance(name, str)
+        and name in _declared
+        and isinstance(to, list)
+        and all(recipient in order for recipient in to)
+        and type(times) is int
+        and times > 0
+    )
+
+
+__all__ = ["COORDINATOR", "Opened", "Opening", "declare", "declared", "put_together"]
