@@ -3,12 +3,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test lint protos compose-test clean
+.PHONY: demo test soak lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          three organisations on this machine, from data to release"
 	@echo "make test          lint, type check and all tests that need no container engine"
+	@echo "make soak          500 jobs of all kinds and outcomes at real servers; what they hold is printed"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
 
 $(STAMP): pyproject.toml
@@ -27,6 +28,9 @@ lint: $(STAMP)
 
 test: $(STAMP) lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not compose"
+
+soak: $(STAMP)
+	$(BIN)/python -m tests.soak --jobs 500
 
 protos: $(STAMP)
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. coterie/protos/*.proto

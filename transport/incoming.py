@@ -12,6 +12,7 @@ Whatever is not data the reader leaves to the keeper: the end of a stream is han
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -25,10 +26,30 @@ from coterie.transport.spool import Spool
 AWAY = 0.05  # seconds without a visit of the reader, after which the keeper takes the stream back
 
 
+def read_to_the_end(call: Any, patience: float) -> None:
+    """Reads a single-threaded call until gRPC has nothing more to tell of it."""
+    timer = threading.Timer(patience, call.cancel)
+    timer.daemon = True
+    timer.start()
+    try:
+        for _ in call:
+            pass
+    except grpc.RpcError:
+        pass
+    finally:
+        timer.cancel()
+    # A call that was cancelled here refuses to be read, though its end has not been taken from
+    # gRPC; no public function takes it. `due` lists what gRPC still has to tell.
+    with contextlib.suppress(AttributeError):  # of another version of gRPC
+        while call._state.due:
+            call._consume_next_event()
+
+
 class Incoming:
     """The stream of one peer, from before it is opened until it is over.
 
-    `read` and `give_back` are for the reader, `begin` and `follow` for the keeper, the rest for all.
+    `read` and `give_back` are for the reader; `begin`, `follow` and `drain` for the keeper; the rest
+    for all.
     """
 
     def __init__(
@@ -133,6 +154,16 @@ class Incoming:
                 with self._lock:
                     if not self._inside and self._visits == visits:
                         self._lent = False
+
+    def drain(self, patience: float) -> None:
+        """Reads what is left of the stream, and drops it, until gRPC says that the call is over.
+
+        gRPC keeps the connection of a call of this kind open, also after `cancel` and after its
+        channel was closed, until somebody has read the call to its end. A peer that does not end
+        its stream within the patience is cut off.
+        """
+        if self._call is not None:
+            read_to_the_end(self._call, patience)
 
     # Either, and others.
 

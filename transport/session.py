@@ -300,6 +300,9 @@ class Session:
                 seconds = self._heartbeat.deadline if well else _TELLING
                 with contextlib.suppress(grpc.RpcError):  # it has ended, too
                     channel.unary_unary(PART)(request.SerializeToString(), timeout=seconds)
+            if not well:
+                self._incoming[peer].cancel()
+            self._incoming[peer].drain(_TELLING)
         if peer not in self._accepted:
             out.ended.set()
 
@@ -332,6 +335,7 @@ class Session:
             if late or call.code() not in _RETRIED or link.trouble in HOPELESS:
                 self._blame(peer, call)
                 return False
+            link.drain(_TELLING)
             self._stop.wait(0.1)
         return False
 

@@ -1,0 +1,44 @@
+"""What a server holds does not grow with the jobs it has served, however they ended."""
+
+import gc
+import os
+import threading
+import time
+
+from tests.party.outcomes import KINDS, OUTCOMES, furnish, play
+
+ROUND = len(KINDS) * len(OUTCOMES)
+
+
+def held():
+    """Open descriptors and threads of this process, which serves all parties."""
+    gc.collect()
+    return {"descriptors": len(os.listdir("/proc/self/fd")), "threads": threading.active_count()}
+
+
+def settled(bound):
+    """What is held once it is within the bound, or after a few seconds; ends take a moment."""
+    until = time.monotonic() + 8
+    while time.monotonic() < until:
+        now = held()
+        if all(now[key] <= bound[key] for key in bound):
+            return now
+        time.sleep(0.1)
+    return held()
+
+
+def test_jobs_leave_no_descriptor_no_thread_and_no_temporary_file_behind(houses):
+    furnish(houses)
+    houses.serve_all()
+    coordinator = houses.coordinator()
+    for number in range(ROUND):
+        play(houses, coordinator, number)
+    time.sleep(1)
+    before = held()
+    for number in range(2 * ROUND):
+        play(houses, coordinator, number)
+    # One leak of one descriptor in one outcome of one kind would be above this bound.
+    bound = {"descriptors": before["descriptors"] + 1, "threads": before["threads"] + 4}
+    after = settled(bound)
+    assert all(after[key] <= bound[key] for key in bound), (before, after)
+    assert not [path for name in houses.names for path in houses.state(name).glob("tmp*")]
