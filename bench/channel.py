@@ -39,6 +39,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from coterie.base.arrays import Array
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.memory import MemoryNetwork
 from coterie.transport.peers import PeerService
@@ -104,7 +105,7 @@ class BareService(grpc.GenericRpcHandler):  # type: ignore[misc]
         return None
 
 
-def _array(data: bytes) -> np.ndarray[Any, Any]:
+def _array(data: bytes) -> Array:
     return np.frombuffer(data, np.uint8).copy()
 
 
@@ -185,7 +186,7 @@ def channel_messages(channel: Channel, count: int) -> float:
 
 
 @functools.cache
-def arrays() -> list[np.ndarray[Any, Any]]:
+def arrays() -> list[Array]:
     return list(np.random.default_rng(0).integers(0, 256, (_DIFFERENT, _VALUE), np.uint8))
 
 

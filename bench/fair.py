@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Words
 from coterie.bench import _mpyc
 
 PARTIES = (2, 3, 5, 10)
 REPEATS = 3
 
 
-def scores(parties: int, count: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def scores(parties: int, count: int) -> Words:
     """The same numbers for both; 31 bits, because MPyC's 32-bit integers are signed."""
     draw = np.random.default_rng(parties)
     return draw.integers(0, 1 << 31, (parties, count), dtype=np.uint64)

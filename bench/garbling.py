@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.bench import _mpyc
 
 REPEATS = 3
@@ -43,7 +44,7 @@ def product_circuit(width: int = 32) -> Any:
     return builder.build()
 
 
-def pairs(count: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def pairs(count: int) -> tuple[Array, Array]:
     """Numbers to compare; 31 bits, because MPyC's 32-bit integers are signed."""
     x, y = np.random.default_rng(1).integers(0, 1 << 31, (2, count), dtype=np.uint64)
     return x, y

@@ -14,13 +14,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn, number_text
-
-Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+from coterie.base.arrays import Ints
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
-Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+from coterie.base.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -25,15 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.classifier.decision_tree import (
-    Attribute,
-    DecisionTree,
-    Floats,
-    Ints,
-    Labels,
-    Node,
-)
+from coterie.anonymity.classifier.decision_tree import Attribute, DecisionTree, Labels, Node
 from coterie.anonymity.classifier.pruning import collapse, prune
+from coterie.base.arrays import Floats, Ints
 
 _LEAST = 2  # records in a branch that counts
 _GAIN = 1e-3  # a gain below this is none

@@ -8,7 +8,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from coterie.anonymity.classifier.decision_tree import Attribute, DecisionTree, Ints, Node, Numbers
+from coterie.anonymity.classifier.decision_tree import Attribute, DecisionTree, Node, Numbers
+from coterie.base.arrays import Ints
 
 _LENIENT = 0.1  # errors by which the smaller tree may be worse
 

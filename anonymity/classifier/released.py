@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from coterie.anonymity.classifier.decision_tree import Attribute, Labels, Numbers
 from coterie.anonymity.table.intervals import lower_end
+from coterie.base.arrays import Array
 
 
-def coded_attribute(name: str, codes: np.ndarray[Any, Any], values: Sequence[str]) -> Attribute:
+def coded_attribute(name: str, codes: Array, values: Sequence[str]) -> Attribute:
     """A released column for the learner: numbers where all values are numbers or intervals."""
     ends = [lower_end(value) for value in values]
     numbers = [end for end in ends if end is not None]

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
+from coterie.base.arrays import Ints, Mask
+
 Lines = np.ndarray[Any, np.dtype[np.int8]]
 
 
@@ -39,7 +40,7 @@ class Table:
     def cells(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64))
 
-    def keys(self, names: Collection[str]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def keys(self, names: Collection[str]) -> Ints:
         """For every cell a number for its values of some attributes, taken in sorted order."""
         index = np.indices(self.shape).reshape(len(self.shape), -1)
         key = np.zeros(self.cells, np.int64)

@@ -21,9 +21,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-Counts: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
-Flags: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
-Measures: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
+from coterie.base.arrays import Floats, Ints, Mask
+
+Counts: TypeAlias = Ints
+Flags: TypeAlias = Mask
+Measures: TypeAlias = Floats
 
 
 class Model(ABC):

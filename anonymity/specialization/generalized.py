@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,8 @@ from coterie.anonymity.specialization.partitions import Partitions
 from coterie.anonymity.specialization.record_suppression import groups_too_small
 from coterie.anonymity.specialization.scores import RULES, Effect, Rule
 from coterie.anonymity.table.columns import IntervalTree, Tree, code_type
+from coterie.base.arrays import Array
 from coterie.base.errors import DataError, UsageError
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclass(frozen=True)

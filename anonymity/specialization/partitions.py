@@ -9,13 +9,11 @@ alike. Definition 3's Link_x is `link`; the trees of definition 4 are the number
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from coterie.anonymity.specialization import kernels
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
+from coterie.base.arrays import Array
 
 _CELLS = 1 << 22  # counts of sensitive values kept at once
 

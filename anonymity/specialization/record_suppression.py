@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from coterie.anonymity.specialization.partitions import Partitions
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
+from coterie.base.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from coterie.base.arrays import Array
 
 SCALE = 2**30
 _TINY = 1e-300
@@ -34,7 +35,7 @@ class Effect:
     """
 
     by_class: Sequence[Sequence[int]]
-    partitions: np.ndarray[Any, Any]
+    partitions: Array
     smallest: Sequence[tuple[int, int]]
     records: int
 
@@ -97,7 +98,7 @@ RULES = {
 }
 
 
-def best_split(counts: np.ndarray[Any, Any], by_size: bool = False) -> int | None:
+def best_split(counts: Array, by_size: bool = False) -> int | None:
     """The place at which the second part of the best binary split begins.
 
     `counts` has a row per class and a column per distinct value, in order. The best split has the
@@ -123,7 +124,7 @@ def best_split(counts: np.ndarray[Any, Any], by_size: bool = False) -> int | Non
     return int(occurring[1 + int(np.argmax(np.rint(values * SCALE)))])
 
 
-def _entropies(counts: np.ndarray[Any, Any], sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _entropies(counts: Array, sizes: Array) -> Array:
     """Of every column. Class by class, since adding long rows is what NumPy does fast."""
     result = np.zeros(len(sizes))
     for row in counts:

@@ -28,7 +28,6 @@ import heapq
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -44,9 +43,8 @@ from coterie.anonymity.specialization.generalized import (
 from coterie.anonymity.specialization.record_suppression import Outliers, outliers
 from coterie.anonymity.specialization.scores import Effect, best_split
 from coterie.anonymity.table.columns import Column, ContinuousColumn, Tree, continuous_column
+from coterie.base.arrays import Array
 from coterie.base.errors import DataError
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclass

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
 
-Codes: TypeAlias = "np.ndarray[Any, Any]"
 Text: TypeAlias = "pa.Array | pa.ChunkedArray | Sequence[str]"
 
 _EXACT = 2**53  # beyond this, whole numbers are not all floats

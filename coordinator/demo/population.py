@@ -14,10 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.base.errors import UsageError
 
 ID, CLASS = "ID", "Class"
@@ -77,7 +78,7 @@ _JOBS: dict[str, tuple[str, str, float, tuple[float, ...]]] = {
     "Lawyer": ("Law and management", "Professional", 60, (0.01, 0.05, 0.1, 0.5, 8, 2)),
     "Manager": ("Law and management", "Professional", 63, (0.3, 2, 3, 4, 5, 3)),
 }
-Column = np.ndarray[Any, Any]
+Column: TypeAlias = Array
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,7 @@ import pyarrow.compute as pc
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.anonymity.table.columns import Column, categorical_column, continuous_column
 from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy
+from coterie.base.arrays import Ints
 from coterie.base.errors import DataError
 from coterie.jobs.data.sources import read_table
 
@@ -56,8 +56,6 @@ RANKED = tuple(
     ATTRIBUTES[short] for short in ("Cg", "Ag", "Ms", "En", "Re", "Hw", "Sx", "Ed", "Oc")
 )
 CLASSES = ("<=50K", ">50K")
-
-Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 
 def top(number: int) -> tuple[str, ...]:

@@ -16,18 +16,16 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.anonymity.table.taxonomy import read_taxonomy
+from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, referred_file
-
-Codes = np.ndarray[Any, np.dtype[np.int32]]
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
+from coterie.base.arrays import Ints
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.matching.compute import executor_for
@@ -25,7 +24,7 @@ def line_up(
     channel: Channel,
     rng: Random,
     workspace: Workspace,
-) -> np.ndarray[Any, np.dtype[np.int64]]:
+) -> Ints:
     """The rows of this party's table whose record all parties hold, in one order at every party."""
     if workspace.memory is not None:  # what reading the table left over counts against the budget
         pa.default_memory_pool().release_unused()
@@ -47,5 +46,5 @@ def line_up(
             store=store,
             memory=workspace.memory,
         )
-    rows: np.ndarray[Any, np.dtype[np.int64]] = prepared.rows[common]
+    rows: Ints = prepared.rows[common]
     return rows

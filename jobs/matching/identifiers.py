@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from coterie.base.arrays import Array, Ints
 from coterie.base.errors import DataError
 from coterie.jobs.file.document import Node, Section
 from coterie.protocols.intersection.identifiers import Identifiers
@@ -65,7 +66,7 @@ class PreparedIdentifiers:
     """One identifier for each record that takes part; `rows` are their rows in the table."""
 
     identifiers: Identifiers
-    rows: np.ndarray[Any, np.dtype[np.int64]]
+    rows: Ints
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -195,7 +196,7 @@ def _refuse_nulls(column: Any, complaint: str, source: str) -> None:
         raise DataError(f"{source}: {_named(rows)}: {complaint}")
 
 
-def _named(rows: np.ndarray[Any, Any]) -> str:
+def _named(rows: Array) -> str:
     listed = ", ".join(str(row + 1) for row in rows[:_SHOWN])
     more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
     return f"row{'s' if len(rows) > 1 else ''} {listed}{more}"
@@ -212,10 +213,10 @@ def _join(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 def _distinct(
     column: pa.ChunkedArray,
-    suspects: np.ndarray[Any, np.dtype[np.int64]],
+    suspects: Ints,
     matching: Matching,
     source: str,
-) -> np.ndarray[Any, np.dtype[np.int64]]:
+) -> Ints:
     """The rows that hold an identifier for the first time; only suspects can be repeats."""
     count = len(column)
     encoded = pa.concat_arrays(_chunks(column.take(pa.array(suspects)))).dictionary_encode()

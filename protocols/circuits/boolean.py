@@ -17,12 +17,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-Bits: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
-Wires: TypeAlias = np.ndarray[Any, np.dtype[np.int32]]
+from coterie.base.arrays import Array, Bits, Int32s
+
+Wires: TypeAlias = Int32s
 Word: TypeAlias = list[int]
 
 XOR, AND, NOT = 0, 1, 2
@@ -291,7 +292,7 @@ def check_inputs(circuit: Circuit, inputs: Mapping[str, Bits]) -> int:
     return counts.pop() if counts else 0
 
 
-def to_bits(values: Sequence[int] | np.ndarray[Any, Any], width: int) -> Bits:
+def to_bits(values: Sequence[int] | Array, width: int) -> Bits:
     """Numbers modulo 2^width as rows of bits, the lowest first; negatives in two's complement."""
     size = (width + 7) // 8
     if width <= 64 and isinstance(values, np.ndarray) and values.dtype.kind in "iu":
@@ -306,7 +307,7 @@ def to_bits(values: Sequence[int] | np.ndarray[Any, Any], width: int) -> Bits:
     return np.unpackbits(raw, axis=1, count=width, bitorder="little")
 
 
-def from_bits(bits: Bits) -> np.ndarray[Any, Any]:
+def from_bits(bits: Bits) -> Array:
     """Rows of bits as numbers: uint64 up to 64 bits, Python integers (dtype object) beyond."""
     count, width = bits.shape
     raw = np.packbits(bits, axis=1, bitorder="little")

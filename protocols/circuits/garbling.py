@@ -40,11 +40,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from coterie.protocols.circuits.boolean import Bits, Circuit, check_inputs
+from coterie.base.arrays import Bits, Blocks, Ints
+from coterie.protocols.circuits.boolean import Circuit, check_inputs
 from coterie.protocols.circuits.half_gates import Worker
 from coterie.protocols.circuits.table_messages import Part, batches, parts_of
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.primitives.aes import OUTPUT, Blocks, hashed
+from coterie.protocols.primitives.aes import OUTPUT, hashed
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
@@ -382,7 +383,7 @@ def _slice(span: range) -> slice:
     return slice(span.start, span.stop)
 
 
-def _columns(circuit: Circuit, names: list[str]) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _columns(circuit: Circuit, names: list[str]) -> Ints:
     """The wires of these inputs, one after the other."""
     return np.concatenate([np.arange(s.start, s.stop) for s in map(circuit.span, names)])
 

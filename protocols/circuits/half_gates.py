@@ -24,12 +24,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from coterie.base.arrays import Blocks
 from coterie.protocols.circuits.boolean import AND, NOT, Circuit
 from coterie.protocols.primitives.aes import (
     BLOCK,
     GATE,
     ROUND_KEYS,
-    Blocks,
     accelerated,
     block_of,
     compiled,

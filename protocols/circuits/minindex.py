@@ -19,16 +19,17 @@ n - 1 matches; `circuit(...)` has the exact counts.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.protocols.circuits.arithmetic import Builder, from_bits, to_bits
 from coterie.protocols.circuits.boolean import Circuit
 from coterie.protocols.circuits.garbling import Evaluator, Garbler, Reveal
 from coterie.protocols.primitives.randomness import Random
 
-Numbers = np.ndarray[Any, Any]
+Numbers: TypeAlias = Array
 
 
 @lru_cache(maxsize=64)

@@ -25,19 +25,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from coterie.anonymity.specialization.specialize import Labels
+from coterie.base.arrays import Bytes
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import pack_codes, unpack_codes
 from coterie.protocols.primitives import cipher
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
-
-Bytes: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 
 MOST_CLASSES = 256
 _MAX_LABEL = 4096

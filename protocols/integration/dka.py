@@ -38,11 +38,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from coterie.anonymity.algorithms.datafly import Ladder, datafly, groups, raised
+from coterie.base.arrays import Ints
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.group import (
     ELEMENT_BYTES,
@@ -55,7 +55,6 @@ from coterie.protocols.primitives.group import (
 )
 from coterie.protocols.primitives.randomness import Random
 
-Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 _MOST_STEPS = 1 << 20
 
 

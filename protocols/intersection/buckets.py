@@ -11,16 +11,16 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
+from coterie.base.arrays import Bytes, Rows
 from coterie.base.errors import CoterieError
 from coterie.protocols.intersection.identifiers import Identifiers
 from coterie.protocols.primitives.store import Store
 
-Rows = np.ndarray[Any, np.dtype[np.int64]]
-Digests = np.ndarray[Any, np.dtype[np.uint8]]
+Digests: TypeAlias = Bytes
 
 BYTES_PER_ELEMENT = 400  # what a protocol holds at its peak for each element of a bucket
 BASE_MEMORY = 250_000_000  # the interpreter, its libraries and compiled code

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from coterie.protocols.intersection.matching import Rows, Table, Tags, in_tag_order
+from coterie.base.arrays import Rows
+from coterie.protocols.intersection.matching import Table, Tags, in_tag_order
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.stream import cut, receive_array
 

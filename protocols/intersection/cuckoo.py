@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Blocks, Bytes, Int32s, UInt32s
 from coterie.protocols.primitives.aes import compiled
-from coterie.protocols.primitives.blocks import Blocks, spread
+from coterie.protocols.primitives.blocks import spread
 from coterie.protocols.primitives.randomness import Random
 
 HASHES = 3
@@ -28,8 +29,8 @@ class Cuckoo:
     """`item[b]` is the value in bin b, or -1; `which[b]` the hash function that put it there."""
 
     key: bytes
-    item: np.ndarray[Any, np.dtype[np.int32]]
-    which: np.ndarray[Any, np.dtype[np.uint8]]
+    item: Int32s
+    which: Bytes
 
 
 def bins_for(count: int) -> int:
@@ -37,7 +38,7 @@ def bins_for(count: int) -> int:
     return -(-(13 * count // 10 + 320) // 128) * 128
 
 
-def positions(values: Blocks, key: bytes, bins: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+def positions(values: Blocks, key: bytes, bins: int) -> UInt32s:
     """The three bins of every value, of shape (n, 3)."""
     words = spread(key, values).view(np.uint32).reshape(-1, 4)[:, :HASHES]
     return ((words.astype(np.uint64) * np.uint64(bins)) >> np.uint64(32)).astype(np.uint32)

@@ -44,22 +44,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Blocks, Bytes, Rows, Words
 from coterie.base.errors import UsageError
 from coterie.protocols.intersection import cuckoo, okvs
 from coterie.protocols.intersection.confirm import announce, confirm
 from coterie.protocols.intersection.cuckoo import HASHES
-from coterie.protocols.intersection.matching import Rows, as_tags
-from coterie.protocols.intersection.okvs import DENSE, Hint, Words, table_size
+from coterie.protocols.intersection.matching import as_tags
+from coterie.protocols.intersection.okvs import DENSE, Hint, table_size
 from coterie.protocols.intersection.oprf import OprfReceiver, OprfSender, marked
 from coterie.protocols.intersection.oprf_intersect import smallest
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.stream import cut, receive_pieces, send_array
 from coterie.protocols.primitives import group, sodium
-from coterie.protocols.primitives.blocks import Blocks, encrypted
+from coterie.protocols.primitives.blocks import encrypted
 from coterie.protocols.primitives.executor import Executor
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
@@ -71,7 +71,7 @@ _WORDS_PIECE = 1 << 17
 def hinted_intersect(
     channel: Channel,
     names: Sequence[str],
-    values: np.ndarray[Any, np.dtype[np.uint8]],
+    values: Bytes,
     sizes: Mapping[str, int],
     rng: Random,
     executor: Executor,
@@ -207,7 +207,7 @@ def _help_by_transfer(
         _send_hint(channel, leader, hint, _WORDS_PIECE)
 
 
-def _outputs(elements: np.ndarray[Any, np.dtype[np.uint8]]) -> Words:
+def _outputs(elements: Bytes) -> Words:
     """64 bits of the hash of every element."""
     words: Words = sodium.row_digests(elements).view(np.uint64)[:, 0].copy()
     return words
@@ -215,7 +215,7 @@ def _outputs(elements: np.ndarray[Any, np.dtype[np.uint8]]) -> Words:
 
 def _lead_by_group(
     channel: Channel,
-    values: np.ndarray[Any, np.dtype[np.uint8]],
+    values: Bytes,
     sizes: Mapping[str, int],
     rng: Random,
     executor: Executor,
@@ -255,7 +255,7 @@ def _lead_by_group(
 def _help_by_group(
     channel: Channel,
     leader: str,
-    values: np.ndarray[Any, np.dtype[np.uint8]],
+    values: Bytes,
     share: Words,
     count: int,
     rng: Random,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Bytes, Int32s, Ints
 from coterie.protocols.primitives import sodium
 from coterie.protocols.primitives.aes import compiled
 
@@ -26,8 +27,8 @@ def _marks(data: Any, offsets: Any, out: Any) -> None:
 class Identifiers:
     """Byte strings end to end: the i-th is data[offsets[i]:offsets[i + 1]]. No two are equal."""
 
-    data: np.ndarray[Any, np.dtype[np.uint8]]
-    offsets: np.ndarray[Any, np.dtype[np.int64]] | np.ndarray[Any, np.dtype[np.int32]]
+    data: Bytes
+    offsets: Ints | Int32s
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -42,7 +43,7 @@ class Identifiers:
     def nbytes(self) -> int:
         return int(self.offsets[-1] - self.offsets[0]) + self.offsets.nbytes
 
-    def suspects(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def suspects(self) -> Ints:
         """Rows that may hold a value twice: every such row, and hardly any other."""
         marks = np.empty(len(self), np.uint64)
         _marks(self.data, self.offsets, marks)
@@ -53,9 +54,7 @@ class Identifiers:
         _marks(self.data, self.offsets, marks)
         return np.flatnonzero(np.isin(marks, again))
 
-    def digests(
-        self, salt: bytes, start: int = 0, stop: int | None = None
-    ) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def digests(self, salt: bytes, start: int = 0, stop: int | None = None) -> Bytes:
         """Salted 128-bit digests, of shape (n, 16). Two of 2^24 agree with a chance of 2^-81."""
         stop = len(self) if stop is None else stop
         return sodium.digests(self.data, self.offsets[start : stop + 1], salt, 16)

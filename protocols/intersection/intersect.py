@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Rows
 from coterie.base.errors import CoterieError
 from coterie.protocols.intersection.buckets import (
     MOST_BUCKETS,
@@ -38,7 +39,6 @@ from coterie.protocols.intersection.buckets import (
     Buckets,
     Digests,
     Plan,
-    Rows,
     buckets_for,
     read_checkpoint,
     room_for,

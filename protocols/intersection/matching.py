@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from coterie.base.arrays import Bytes, Mask, Rows, Words
 from coterie.protocols.primitives.aes import compiled
 
-Tags: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
-Rows: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+Tags: TypeAlias = Words
 
 
-def as_tags(data: np.ndarray[Any, np.dtype[np.uint8]]) -> Tags:
+def as_tags(data: Bytes) -> Tags:
     """Rows of at least 16 bytes, cut to 16."""
     return np.ascontiguousarray(data[:, :16]).view(np.uint64).reshape(-1, 2)
 
@@ -75,7 +75,7 @@ class Table:
         return out
 
 
-def common(own: Table, count: int, others: Iterable[Tags]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def common(own: Table, count: int, others: Iterable[Tags]) -> Mask:
     """Which of the table's `count` rows are in every one of the other lists."""
     held = np.ones(count, np.bool_)
     for tags in others:

@@ -21,14 +21,13 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Blocks, Words
 from coterie.protocols.primitives.aes import compiled
-from coterie.protocols.primitives.blocks import Blocks, spread
+from coterie.protocols.primitives.blocks import spread
 from coterie.protocols.primitives.randomness import Random
 
 DENSE = 64
 _ATTEMPTS = 5
-
-Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 @dataclass(frozen=True)

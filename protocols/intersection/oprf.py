@@ -30,16 +30,17 @@ import hashlib
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeAlias
 
 import numba
 import numpy as np
 
+from coterie.base.arrays import Blocks, Bytes, Words
 from coterie.protocols.intersection.cuckoo import HASHES, Cuckoo, bins_for, positions
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives import sodium
 from coterie.protocols.primitives.aes import compiled
-from coterie.protocols.primitives.blocks import Blocks, Stream, spread
+from coterie.protocols.primitives.blocks import Stream, spread
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.transpose import transpose
 from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
@@ -50,7 +51,7 @@ _BLOCK = 1 << 15  # bins transposed together: 1.8 MB, which a core's cache holds
 _CHUNK = 1 << 15  # values hashed together
 _NOTHING = np.zeros(_WORDS, np.uint64)
 
-Outputs = np.ndarray[Any, np.dtype[np.uint64]]
+Outputs: TypeAlias = Words
 
 
 def _code_keys(seed: bytes) -> list[bytes]:
@@ -138,7 +139,7 @@ class OprfReceiver:
         return out
 
 
-def _next(streams: list[Stream], length: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def _next(streams: list[Stream], length: int) -> Bytes:
     """The next bytes of every stream, one row each."""
     space = np.empty(len(streams) * length + 15, np.uint8)
     zeros = bytes(length)

@@ -25,10 +25,11 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Bytes, Rows
 from coterie.protocols.intersection import cuckoo
 from coterie.protocols.intersection.confirm import announce, confirm
 from coterie.protocols.intersection.cuckoo import HASHES
-from coterie.protocols.intersection.matching import RepeatedTagError, Rows, Table, as_tags
+from coterie.protocols.intersection.matching import RepeatedTagError, Table, as_tags
 from coterie.protocols.intersection.oprf import OprfReceiver, OprfSender
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.stream import receive_pieces
@@ -43,7 +44,7 @@ def smallest(names: Sequence[str], sizes: Mapping[str, int]) -> str:
 def oprf_intersect(
     channel: Channel,
     names: Sequence[str],
-    values: np.ndarray[Any, np.dtype[np.uint8]],
+    values: Bytes,
     sizes: Mapping[str, int],
     rng: Random,
 ) -> Rows:

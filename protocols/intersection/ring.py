@@ -32,13 +32,12 @@ bytes sent by each (32 (n-1) + 16) m, for n > 2 and 16 (n-1) m more; n rounds, o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Bytes, Rows
 from coterie.protocols.intersection.matching import (
     RepeatedTagError,
-    Rows,
     Table,
     Tags,
     as_tags,
@@ -58,7 +57,7 @@ TAG_BYTES = 16
 def ring_intersect(
     channel: Channel,
     names: Sequence[str],
-    values: np.ndarray[Any, np.dtype[np.uint8]],
+    values: Bytes,
     sizes: Mapping[str, int],
     rng: Random,
     executor: Executor,

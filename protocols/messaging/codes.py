@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-Array: TypeAlias = "np.ndarray[Any, Any]"
+from coterie.base.arrays import Array
 
 
 def bits_for(choices: int) -> int:

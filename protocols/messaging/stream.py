@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.protocols.messaging.channel import Channel
-
-Array = np.ndarray[Any, Any]
 
 
 def cut(array: Array, size: int) -> Iterator[Array]:

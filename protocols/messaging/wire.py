@@ -25,9 +25,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.base.errors import CoterieError
 
-Value: TypeAlias = "bytes | int | str | np.ndarray[Any, Any] | list[Value]"
+Value: TypeAlias = "bytes | int | str | Array | list[Value]"
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
 
 _BYTES, _INT, _STR, _ARRAY, _LIST = 1, 2, 3, 4, 5
@@ -128,7 +129,7 @@ class _Encoder:
         else:
             raise WireError(f"a value of type {type(value).__name__} has no encoding")
 
-    def _put_array(self, value: np.ndarray[Any, Any]) -> None:
+    def _put_array(self, value: Array) -> None:
         plain = value.dtype.newbyteorder("<") if value.dtype.kind in "iuf" else value.dtype
         code = _CODES.get(plain.str)
         if code is None or value.ndim > _MAX_DIMENSIONS:
@@ -199,7 +200,7 @@ class _Decoder:
         magnitude = int.from_bytes(self._view[start : self.at], "little")
         return -magnitude if sign else magnitude
 
-    def _array(self) -> np.ndarray[Any, Any]:
+    def _array(self) -> Array:
         code, ndim = self._u8("array type"), self._u8("array dimensions")
         if code >= len(_DTYPES) or ndim > _MAX_DIMENSIONS:
             raise WireError(f"array of unknown type {code} or {ndim} dimensions at byte {self.at}")

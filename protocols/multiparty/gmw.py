@@ -32,17 +32,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Array, Bits
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.multiparty.secure_sum import checked_names
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
-
-Words: TypeAlias = np.ndarray[Any, Any]  # uint8 up to eight bits, uint64 beyond
-Bits: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,9 @@ class Product:
 class Prepared:
     """One party's shares of random products c = a * b; zero where it is not on that side."""
 
-    a: Words
+    a: Array
     b: Bits
-    c: Words
+    c: Array
 
     def split(self, count: int) -> tuple[Prepared, Prepared]:
         return (
@@ -157,7 +155,7 @@ class Gmw:
             b = self._rng.bits(count)
         return Prepared(a, b, a * b)
 
-    def multiply(self, product: Product, strings: Words, bits: Bits) -> Words:
+    def multiply(self, product: Product, strings: Array, bits: Bits) -> Array:
         """Shares of the products; vectors of one length. A side that is not ours is ignored."""
         me = self.channel.me
         count = len(bits)
@@ -185,12 +183,12 @@ class Gmw:
                 d = d ^ self._unpacked(peer, values[0], product.width, count)
             if peer in product.right:
                 e = e ^ self._unpacked(peer, values[-1], 1, count)
-        z: Words = own.c ^ d * own.b ^ own.a * e
+        z: Array = own.c ^ d * own.b ^ own.a * e
         if me == product.group[0]:
             z ^= d * e
         return z
 
-    def reveal(self, shares: Words, width: int, group: Sequence[str]) -> Words:
+    def reveal(self, shares: Array, width: int, group: Sequence[str]) -> Array:
         """The values whose shares the members of `group` hold, to all parties of the session."""
         result = shares.copy()
         packed = pack_words(shares, width)
@@ -202,7 +200,7 @@ class Gmw:
                 result ^= self._unpacked(peer, received, width, len(shares))
         return result
 
-    def _unpacked(self, peer: str, packed: Any, width: int, count: int) -> Words:
+    def _unpacked(self, peer: str, packed: Any, width: int, count: int) -> Array:
         words = unpack_words(packed, width, count)
         if words is None:
             raise self.channel.fault(
@@ -211,16 +209,16 @@ class Gmw:
         return words
 
 
-def narrow(words: Words, product: Product) -> Words:
+def narrow(words: Array, product: Product) -> Array:
     """The lowest `width` bits of every word."""
     dtype = product.dtype
     if product.width == 64:
         return words.astype(dtype)
-    kept: Words = words & words.dtype.type((1 << product.width) - 1)
+    kept: Array = words & words.dtype.type((1 << product.width) - 1)
     return kept.astype(dtype)
 
 
-def pack_words(words: Words, width: int) -> Bits:
+def pack_words(words: Array, width: int) -> Bits:
     """Words of `width` bits for the wire: bit by bit up to eight, in whole bytes beyond."""
     if width == 1:
         return np.packbits(words, bitorder="little")
@@ -231,7 +229,7 @@ def pack_words(words: Words, width: int) -> Bits:
     return np.ascontiguousarray(whole[:, : (width + 7) // 8])
 
 
-def unpack_words(packed: Any, width: int, count: int) -> Words | None:
+def unpack_words(packed: Any, width: int, count: int) -> Array | None:
     """The inverse of `pack_words`, or None for what it does not make."""
     if not isinstance(packed, np.ndarray) or packed.dtype != np.uint8:
         return None
@@ -242,7 +240,7 @@ def unpack_words(packed: Any, width: int, count: int) -> Words | None:
         if width == 1:
             return bits
         planes = bits.reshape(width, count)
-        words: Words = planes[0].copy()
+        words: Array = planes[0].copy()
         for i in range(1, width):
             words |= planes[i] << i
         return words
@@ -251,7 +249,7 @@ def unpack_words(packed: Any, width: int, count: int) -> Words | None:
         return None
     whole = np.zeros((count, 8), np.uint8)
     whole[:, :size] = packed
-    result: Words = whole.view("<u8")[:, 0]
+    result: Array = whole.view("<u8")[:, 0]
     if width < 64 and count and int(result.max()) >> width:
         return None
     return result

@@ -29,16 +29,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from coterie.base.arrays import Array, Bits, Ints, Words
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.multiparty.gmw import Bits, Gmw, Product
+from coterie.protocols.multiparty.gmw import Gmw, Product
 from coterie.protocols.primitives.randomness import Random
 
-Scores: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+Scores: TypeAlias = Words
 AT_ONCE = 1 << 14  # maxima prepared at a time: some 16 MB of words for each peer
 
 
@@ -46,7 +47,7 @@ AT_ONCE = 1 << 14  # maxima prepared at a time: some 16 MB of words for each pee
 class Winners:
     """For each maximum the winner's place among the names, and the maximum where revealed."""
 
-    indices: np.ndarray[Any, np.dtype[np.int64]]
+    indices: Ints
     maxima: Scores | None
 
 
@@ -173,7 +174,7 @@ class SecureMaximum:
         change = gmw.multiply(match.choosing(self._width), best, greater[0])
         return best ^ change if me in match.left else change
 
-    def _places(self, indices: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _places(self, indices: Array) -> Ints:
         places = indices.astype(np.int64)
         if len(places) and int(places.max()) >= len(self._gmw.names):
             channel = self._gmw.channel

@@ -26,16 +26,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Array, Floats, Words
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
 RING = 1 << 64
-Words: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 class SecureSum:
@@ -113,10 +113,10 @@ class SecureSum:
 
     def fixed(
         self,
-        values: np.ndarray[Any, np.dtype[np.float64]],
+        values: Floats,
         fraction_bits: int = 20,
         bound: float = 2.0**36,
-    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+    ) -> Floats:
         """The sum of real vectors, each entry rounded to a multiple of 2^-fraction_bits.
 
         No entry of any party may exceed `bound` in size; sums are exact as long as
@@ -140,7 +140,7 @@ class SecureSum:
             )
         scaled = np.rint(values * 2.0**fraction_bits).astype(np.int64)
         total = self.modular(scaled.view(np.uint64)).view(np.int64)
-        result: np.ndarray[Any, np.dtype[np.float64]] = total / 2.0**fraction_bits
+        result: Floats = total / 2.0**fraction_bits
         return result
 
     def _streams(self, modulus: int) -> list[tuple[str, Random]]:
@@ -178,7 +178,7 @@ class SecureSum:
             value,
         )
 
-    def _agreed(self, peer: str, received: Any, modulus: int) -> np.ndarray[Any, Any]:
+    def _agreed(self, peer: str, received: Any, modulus: int) -> Array:
         if (
             not isinstance(received, list)
             or len(received) != 2

@@ -40,6 +40,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Bytes
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.channel import Channel, ring
 from coterie.protocols.multiparty.secure_sum import checked_names
@@ -112,7 +113,7 @@ def union(
 
 def _blocks(
     me: str, items: Collection[bytes], rng: Random, longest: int, size: int, pad_to: int | None
-) -> np.ndarray[Any, np.dtype[np.uint8]]:
+) -> Bytes:
     """The mixed block of every item, and of fakes up to `pad_to`."""
     distinct = sorted(set(items))
     blocks = []
@@ -188,9 +189,7 @@ def key_pair(rng: Random) -> tuple[bytes, bytes]:
             return key.to_bytes(32, "little"), inverse.to_bytes(32, "little")
 
 
-def place_on_curve(
-    key: bytes, inverse: bytes, pieces: np.ndarray[Any, np.dtype[np.uint8]]
-) -> Points:
+def place_on_curve(key: bytes, inverse: bytes, pieces: Bytes) -> Points:
     """Each piece with its smallest counter that gives a point of the subgroup of prime order.
 
     A point is in the subgroup if encrypting and decrypting give it back; others lose a component.

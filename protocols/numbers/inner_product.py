@@ -34,12 +34,13 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.numbers.multiplication import receive_products, send_products
 from coterie.protocols.numbers.packing import Slots
 from coterie.protocols.numbers.paillier import DEFAULT_BITS, PrivateKey, agree_on_key, from_bytes
 from coterie.protocols.numbers.randomizers import Randomizers
-from coterie.protocols.numbers.shares import Array, Ring
+from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 

@@ -45,6 +45,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from coterie.base.arrays import Array, Floats
 from coterie.base.errors import DataError, UsageError
 from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
@@ -61,7 +62,7 @@ from coterie.protocols.numbers.polynomial import (
     powers,
     shift_argument,
 )
-from coterie.protocols.numbers.shares import Array, Ring, product
+from coterie.protocols.numbers.shares import Ring, product
 from coterie.protocols.primitives.randomness import Random
 
 Evaluation = Literal["paillier", "transfer"]
@@ -95,7 +96,7 @@ class Logarithms:
     scale: int
     error_bound: float
 
-    def values(self, opened: Array) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def values(self, opened: Array) -> Floats:
         """Opened values as numbers."""
         return np.array([int(v) / self.scale for v in self.ring.signed(opened)])
 

@@ -32,11 +32,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from coterie.base.arrays import Array, Words
 from coterie.protocols.primitives.aes import compiled
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
-Numbers: TypeAlias = "np.ndarray[Any, Any] | Sequence[int]"
-Limbs = np.ndarray[Any, np.dtype[np.uint64]]
+Numbers: TypeAlias = "Array | Sequence[int]"
+Limbs: TypeAlias = Words
 
 STEP = "products"
 CHUNK = 1 << 17  # transfers at a time
@@ -72,7 +73,7 @@ class _Ring:
             raise ValueError("a number to multiply is outside the ring")
         return _limbs(flat, self.words)
 
-    def store(self, totals: Limbs, sign: int) -> np.ndarray[Any, Any]:
+    def store(self, totals: Limbs, sign: int) -> Array:
         """Sums with one word to spare, reduced, as numbers."""
         if self.power and self.words == 1:
             low = totals[..., 0] if sign > 0 else np.uint64(0) - totals[..., 0]
@@ -177,7 +178,7 @@ def _collect(pads: Any, corrections: Any, choices: Any, bits: Any, total: Any) -
                 total[i, c, words] += overflow
 
 
-def send_products(session: Sender, x: Numbers, modulus: int, bits: int) -> np.ndarray[Any, Any]:
+def send_products(session: Sender, x: Numbers, modulus: int, bits: int) -> Array:
     """The sender's shares of x y, in the shape of x: (n,), or (n, several) for n numbers y."""
     ring = _Ring(modulus)
     shape = np.shape(x)
@@ -210,7 +211,7 @@ def send_products(session: Sender, x: Numbers, modulus: int, bits: int) -> np.nd
 
 def receive_products(
     session: Receiver, y: Numbers, modulus: int, bits: int, several: int | None = None
-) -> np.ndarray[Any, Any]:
+) -> Array:
     """The receiver's shares of x y, of shape (n,), or (n, several) where the sender has several."""
     ring = _Ring(modulus)
     count, each = len(y), 1 if several is None else several
@@ -261,9 +262,7 @@ def _corrections(
     return packed
 
 
-def multiply_shares(
-    session: Sender | Receiver, x: Numbers, y: Numbers, modulus: int
-) -> np.ndarray[Any, Any]:
+def multiply_shares(session: Sender | Receiver, x: Numbers, y: Numbers, modulus: int) -> Array:
     """Shares of x y modulo m from shares of x and of y: two products for the cross terms."""
     ring = _Ring(modulus)
     width = (modulus - 1).bit_length()
@@ -272,7 +271,7 @@ def multiply_shares(
         cross = send_products(session, _joined(x, y), modulus, width)
     else:
         cross = receive_products(session, _joined(y, x), modulus, width)
-    result: np.ndarray[Any, Any]
+    result: Array
     if ring.power and ring.words == 1:
         own = np.asarray(x, np.uint64) * np.asarray(y, np.uint64)
         result = (own + cross[:count] + cross[count:]) & np.uint64(modulus - 1)

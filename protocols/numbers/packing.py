@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.protocols.numbers.paillier import Bytes, KeySizeError, from_bytes, to_bytes
+from coterie.base.arrays import Array, Bytes
+from coterie.protocols.numbers.paillier import KeySizeError, from_bytes, to_bytes
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Slots:
         """What a number is multiplied by to stand in this slot."""
         return 1 << (8 * self.width * slot)
 
-    def pack(self, values: np.ndarray[Any, Any]) -> list[Any]:
+    def pack(self, values: Array) -> list[Any]:
         """Rows of at most `count` unsigned integers, one plaintext for each row."""
         rows, columns = values.shape
         if columns > self.count:
@@ -65,7 +66,7 @@ class Slots:
         """The same for values that are bytes already: shape (rows, slots, width)."""
         return from_bytes(field.reshape(field.shape[0], -1))
 
-    def unpack(self, plaintexts: list[Any], columns: int) -> np.ndarray[Any, Any]:
+    def unpack(self, plaintexts: list[Any], columns: int) -> Array:
         """The first `columns` slots of each plaintext: uint64, or integers of any size."""
         field = self.unpack_bytes(plaintexts)[:, :columns]
         rows = field.shape[0]

@@ -30,6 +30,7 @@ import numpy as np
 from gmpy2 import mpz
 from phe import EncryptedNumber, PaillierPrivateKey, PaillierPublicKey
 
+from coterie.base.arrays import Bytes
 from coterie.base.errors import UsageError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
@@ -39,7 +40,6 @@ MOST_BITS = 16384  # of a peer's key
 THREADS = 2
 
 Ciphertexts: TypeAlias = list[Any]  # of gmpy2.mpz, which has no type stubs
-Bytes: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
 
 
 class KeySizeError(UsageError):

@@ -18,8 +18,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.base.errors import UsageError
-from coterie.protocols.numbers.shares import Array, Engine, Ring
+from coterie.protocols.numbers.shares import Engine, Ring
 from coterie.protocols.primitives.randomness import Random
 
 

@@ -37,6 +37,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.base.errors import DataError, UsageError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wire import alike
@@ -44,7 +45,7 @@ from coterie.protocols.numbers.inner_product import mask_bound
 from coterie.protocols.numbers.packing import Slots
 from coterie.protocols.numbers.paillier import DEFAULT_BITS, PrivateKey, agree_on_key, from_bytes
 from coterie.protocols.numbers.randomizers import Randomizers
-from coterie.protocols.numbers.shares import Array, Ring, open_from, open_to
+from coterie.protocols.numbers.shares import Ring, open_from, open_to
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 

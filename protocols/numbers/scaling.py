@@ -33,12 +33,13 @@ from typing import Literal
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.base.errors import UsageError
 from coterie.protocols.circuits.arithmetic import Builder, Circuit
 from coterie.protocols.circuits.boolean import from_bits, to_bits
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.numbers.shares import Array, Ring
+from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives.randomness import Random
 
 Method = Literal["exact", "autonomous"]

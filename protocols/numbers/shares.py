@@ -23,16 +23,15 @@ Conversion to another modulus, and non-integer multiples, need a comparison: `pr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
+from coterie.base.arrays import Array
 from coterie.base.errors import UsageError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.numbers.paillier import from_bytes, to_bytes
 from coterie.protocols.primitives.randomness import Random
-
-Array: TypeAlias = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ import hashlib
 import platform
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import llvmlite.binding
 import numba
@@ -37,7 +37,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-Blocks: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+from coterie.base.arrays import Array, Blocks, Words
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 FIXED_KEY = hashlib.sha256(b"coterie: fixed key of the public permutation").digest()[:16]
@@ -66,7 +67,7 @@ def accelerated() -> bool:
     return bool(llvmlite.binding.get_host_cpu_features().get("aes", False))
 
 
-def expand_key(key: bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def expand_key(key: bytes) -> Words:
     """The eleven round keys of AES-128 (FIPS 197, section 5.2), as 22 words. For public keys."""
     box = _substitution()
     words = [list(key[4 * i : 4 * i + 4]) for i in range(4)]
@@ -282,7 +283,7 @@ def hashed_bits(blocks: Blocks, first: int, domain: int, mask: Blocks | None = N
     return np.packbits((low & np.uint64(1)).astype(np.uint8), bitorder="little")
 
 
-def portable_hash(blocks: Blocks, tweaks: np.ndarray[Any, Any], domain: int) -> Blocks:
+def portable_hash(blocks: Blocks, tweaks: Array, domain: int) -> Blocks:
     """TMMO by NumPy and `cryptography`; `tweaks` broadcasts against the blocks' leading axes."""
     once = permute(blocks)
     mixed = once.copy()

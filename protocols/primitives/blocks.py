@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-Blocks: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+from coterie.base.arrays import Blocks, Bytes
 
 
 def encrypted(key: bytes, blocks: Blocks) -> Blocks:
@@ -32,6 +30,6 @@ class Stream:
     def __init__(self, key: bytes) -> None:
         self._encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
-    def fill(self, out: np.ndarray[Any, np.dtype[np.uint8]], zeros: bytes) -> None:
+    def fill(self, out: Bytes, zeros: bytes) -> None:
         """Writes the next len(zeros) bytes; `out` has 15 more to spare."""
         self._encryptor.update_into(zeros, out.data)

@@ -30,12 +30,13 @@ import numpy as np
 from gmpy2 import mpz
 from numba import types
 
+from coterie.base.arrays import Bytes
 from coterie.protocols.primitives.aes import compiled
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.sodium import expand_message_xmd, external
 
-Points: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+Points: TypeAlias = Bytes
 POINT_BYTES = 32
 TAG = b"coterie-V01-CS02-with-curve25519_XMD:SHA-512_ELL2_NU_"
 
@@ -89,7 +90,7 @@ def check_and_encrypt(key: bytes, points: Points) -> Points:
     return encrypt(key, points)
 
 
-def map_to_curve(uniform: np.ndarray[Any, np.dtype[np.uint8]]) -> Points:
+def map_to_curve(uniform: Bytes) -> Points:
     """Elligator 2 (RFC 9380, section 6.7.1) of every row, a big-endian number modulo p."""
     jacobi, invert, p, j = gmpy2.jacobi, gmpy2.invert, _P, _J
     data, width = np.ascontiguousarray(uniform).tobytes(), uniform.shape[1]
@@ -104,11 +105,11 @@ def map_to_curve(uniform: np.ndarray[Any, np.dtype[np.uint8]]) -> Points:
     return np.frombuffer(out, np.uint8).reshape(-1, POINT_BYTES)
 
 
-def hash_to_curve(messages: np.ndarray[Any, np.dtype[np.uint8]], tag: bytes = TAG) -> Points:
+def hash_to_curve(messages: Bytes, tag: bytes = TAG) -> Points:
     """`encode_to_curve` of RFC 9380 for every row, before the cofactor, which the cipher clears."""
     return map_to_curve(expand_message_xmd(messages, tag, 48))
 
 
-def hash_and_encrypt(key: bytes, messages: np.ndarray[Any, np.dtype[np.uint8]]) -> Points:
+def hash_and_encrypt(key: bytes, messages: Bytes) -> Points:
     """What is done with this party's own values."""
     return encrypt(key, hash_to_curve(messages))

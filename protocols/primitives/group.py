@@ -16,11 +16,12 @@ import numpy as np
 import rbcl
 from numba import types
 
+from coterie.base.arrays import Bytes, Mask
 from coterie.protocols.primitives.aes import compiled
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.sodium import expand_message_xmd, external
 
-Elements: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
+Elements: TypeAlias = Bytes
 ELEMENT_BYTES = 32
 TAG = b"coterie-V01-CS01-with-ristretto255_XMD:SHA-512_R255MAP_RO_"
 
@@ -89,24 +90,24 @@ def multiply(scalar: bytes, elements: Elements) -> Elements:
     return out
 
 
-def derive(uniform: np.ndarray[Any, np.dtype[np.uint8]]) -> Elements:
+def derive(uniform: Bytes) -> Elements:
     """RFC 9496, section 4.3.4: elements from rows of 64 uniform bytes."""
     out = np.empty((len(uniform), ELEMENT_BYTES), np.uint8)
     _derive(np.ascontiguousarray(uniform), out)
     return out
 
 
-def hash_to_group(messages: np.ndarray[Any, np.dtype[np.uint8]], tag: bytes = TAG) -> Elements:
+def hash_to_group(messages: Bytes, tag: bytes = TAG) -> Elements:
     """RFC 9380, appendix B: a random element for every row."""
     return derive(expand_message_xmd(messages, tag, 64))
 
 
-def hash_and_multiply(scalar: bytes, messages: np.ndarray[Any, np.dtype[np.uint8]]) -> Elements:
+def hash_and_multiply(scalar: bytes, messages: Bytes) -> Elements:
     """The pseudorandom function of the group: the hashed row times the scalar."""
     return multiply(scalar, hash_to_group(messages))
 
 
-def valid(elements: Elements) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def valid(elements: Elements) -> Mask:
     """Which rows encode an element other than the identity."""
     out = np.empty(len(elements), np.bool_)
     _validate(np.ascontiguousarray(elements), out)

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from coterie.base.arrays import Array, Bytes, Ints
+
 
 class Random:
     """A stream of random values. Not shared between threads: `fork` gives one to each."""
@@ -34,16 +36,16 @@ class Random:
     def bytes(self, count: int) -> bytes:
         return self._stream.update(bytes(count))
 
-    def array(self, shape: int | tuple[int, ...], dtype: Any = np.uint64) -> np.ndarray[Any, Any]:
+    def array(self, shape: int | tuple[int, ...], dtype: Any = np.uint64) -> Array:
         """Uniform over the whole range of an integer type."""
         dtype = np.dtype(dtype)
         count = int(np.prod(shape, dtype=np.int64))
         out = np.empty(count * dtype.itemsize + 15, np.uint8)  # update_into wants a block to spare
         self._stream.update_into(bytes(count * dtype.itemsize), out.data)
-        used: np.ndarray[Any, Any] = out[: count * dtype.itemsize].view(dtype)
+        used: Array = out[: count * dtype.itemsize].view(dtype)
         return used.reshape(shape)
 
-    def bits(self, count: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    def bits(self, count: int) -> Bytes:
         """`count` uniform zeros and ones."""
         packed = np.frombuffer(self.bytes((count + 7) // 8), np.uint8)
         return np.unpackbits(packed, count=count)
@@ -63,7 +65,7 @@ class Random:
         """`count` integers, uniform in [0, bound)."""
         return [self.below(bound) for _ in range(count)]
 
-    def permutation(self, count: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def permutation(self, count: int) -> Ints:
         """A uniform order of 0 … count-1 (sorting by 128-bit keys; a tie has chance below 2^-60)."""
         keys = self.array((2, count))
         return np.lexsort((keys[0], keys[1])).astype(np.int64)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Ints
 from coterie.protocols.primitives.aes import compiled
 from coterie.protocols.primitives.randomness import Random
 
@@ -20,7 +21,7 @@ def _shuffle(order: Any, words: Any) -> None:
         order[i], order[j] = order[j], order[i]
 
 
-def shuffled(count: int, rng: Random) -> np.ndarray[Any, np.dtype[np.int64]]:
+def shuffled(count: int, rng: Random) -> Ints:
     """A random order of 0 … count-1, for counts below 2^32."""
     order = np.arange(count, dtype=np.int64)
     _shuffle(order, rng.array(count))

@@ -20,10 +20,10 @@ import numpy as np
 import rbcl
 from numba import types
 
+from coterie.base.arrays import Bytes, Int32s, Ints
 from coterie.protocols.primitives.aes import compiled
 
-Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
-Offsets: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]] | np.ndarray[Any, np.dtype[np.int32]]"
+Offsets: TypeAlias = "Ints | Int32s"
 
 _loader = sys.modules["rbcl._sodium"]
 _library: Any = _loader.__dict__["_sodium"]

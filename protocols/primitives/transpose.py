@@ -15,9 +15,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from coterie.base.arrays import Bytes
 from coterie.protocols.primitives.aes import compiled
-
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def _sixteen_by_eight(typing: Any, source: Any, stride: Any, target: Any, step: Any) -> Any:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Codes
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.shared_counts import (
@@ -27,8 +27,6 @@ from coterie.protocols.statistics.shared_counts import (
     one_hot,
     share_out,
 )
-
-Codes = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -20,19 +20,16 @@ servers and half a round to the others for each call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from coterie.protocols.circuits.boolean import Bits, Circuit, from_bits, to_bits
+from coterie.base.arrays import Bits, Codes, Mask
+from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.count_circuits import WIDTH, cell_circuit, leaf_circuit
 from coterie.protocols.statistics.shared_counts import Ring, received_ring
-
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
-Codes = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class HiddenCounts:

@@ -26,10 +26,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from coterie.base.arrays import Ints, Words
 from coterie.base.errors import UsageError
 from coterie.protocols.circuits.boolean import from_bits, to_bits
 from coterie.protocols.circuits.minindex import minindex
@@ -47,8 +47,6 @@ from coterie.protocols.statistics.bayesnet import Family
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import RING_BITS, Ring
 from coterie.protocols.statistics.tree import STOP
-
-Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 SCALE_BITS = 24
 PRECISE_TERMS = 9
@@ -229,9 +227,7 @@ class HiddenScores(HiddenCounts):
 
     # Both
 
-    def _choose(
-        self, scores: Words | None, rows: int, count: int, greatest: bool
-    ) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _choose(self, scores: Words | None, rows: int, count: int, greatest: bool) -> Ints:
         """The best of each row, told to everybody."""
         width = max(1, (count - 1).bit_length())
         bits = None

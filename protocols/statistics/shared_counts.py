@@ -28,16 +28,16 @@ logarithms and garbled circuits are two-party protocols.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from coterie.base.arrays import Array, Bits, UInt32s
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
-Ring = np.ndarray[Any, np.dtype[np.uint32]]
-Bits = np.ndarray[Any, np.dtype[np.uint8]]
+Ring: TypeAlias = UInt32s
 
 RING_BITS = 32
 _CHUNK = 1 << 22  # ring elements worked on at once: 16 MB
@@ -158,7 +158,7 @@ def _choose(transfers: Transfers, senders: Sequence[str], bits: Bits, width: int
     return total.reshape(records, size * width)
 
 
-def _elements(words: np.ndarray[Any, Any], width: int) -> Ring:
+def _elements(words: Array, width: int) -> Ring:
     """The first `width` ring elements of each row of 64-bit words."""
     elements: Ring = np.ascontiguousarray(words).view(np.uint32)
     return elements[:, :width]
@@ -202,7 +202,7 @@ def received_ring(channel: Channel, peer: str, count: int) -> Ring:
     return value
 
 
-def one_hot(codes: np.ndarray[Any, Any], size: int, dtype: Any = np.uint32) -> np.ndarray[Any, Any]:
+def one_hot(codes: Array, size: int, dtype: Any = np.uint32) -> Array:
     """Rows of zeros with a one at the code; a negative code is a record that does not count."""
     out = np.zeros((len(codes), size), dtype)
     inside = np.flatnonzero(codes >= 0)

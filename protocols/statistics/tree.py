@@ -29,10 +29,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from coterie.base.arrays import Codes, Mask
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
@@ -46,8 +47,6 @@ from coterie.protocols.statistics.shared_counts import (
     share_out,
 )
 
-Codes = np.ndarray[Any, Any]
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 STOP = -1
 
 

@@ -22,11 +22,12 @@ the receiver 2 n multiplications and n hashes (about 20 ms a side for n = 128).
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import rbcl
 
+from coterie.base.arrays import Bytes
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.group import random_scalar
 from coterie.protocols.primitives.randomness import Random
@@ -35,7 +36,7 @@ KEY_BYTES = 16
 _POINT = 32
 _LABEL = b"coterie endemic transfer\0"
 
-Keys = np.ndarray[Any, np.dtype[np.uint8]]
+Keys: TypeAlias = Bytes
 
 
 def _oracle(context: bytes, side: int, index: int, point: bytes) -> bytes:
@@ -87,9 +88,7 @@ def send_keys(channel: Channel, peer: str, count: int, rng: Random) -> Keys:
     return np.frombuffer(keys, np.uint8).reshape(2, count, KEY_BYTES)
 
 
-def receive_keys(
-    channel: Channel, peer: str, choices: np.ndarray[Any, np.dtype[np.uint8]], rng: Random
-) -> Keys:
+def receive_keys(channel: Channel, peer: str, choices: Bytes, rng: Random) -> Keys:
     """The receiver's role: for every choice bit the key it names, of shape (count, 16)."""
     context = _context(channel.session, peer, channel.me)
     pairs, secrets = [], []

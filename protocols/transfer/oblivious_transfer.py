@@ -37,20 +37,19 @@ from typing import Any
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from coterie.base.arrays import Array, Blocks, Bytes
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.primitives.aes import TRANSFER, Blocks, hashed, hashed_bits
+from coterie.protocols.primitives.aes import TRANSFER, hashed, hashed_bits
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.transpose import transpose
 from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
-
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 WIDTH = 128  # columns: the security parameter
 CHUNK = 1 << 17  # transfers per message, which then has 2 MB; a multiple of 8
 BASE_STEP, STEP = "base transfers", "transfers"
 
 
-def pack(bits: np.ndarray[Any, Any]) -> Bytes:
+def pack(bits: Array) -> Bytes:
     """Zeros and ones, or booleans, eight to a byte."""
     return np.packbits(bits, bitorder="little")
 

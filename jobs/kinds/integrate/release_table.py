@@ -15,15 +15,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from coterie.base.arrays import Array
 from coterie.base.errors import VerificationError
-
-Array: TypeAlias = "np.ndarray[Any, Any]"
 
 SHARE = "columns.arrow"
 KNOWN = "known.json"

@@ -21,8 +21,9 @@ import numpy as np
 import pyarrow as pa
 
 from coterie.anonymity.specialization.specialize import Labels
+from coterie.base.arrays import Codes, Ints
 from coterie.base.errors import DataError
-from coterie.jobs.data.domains import Attribute, Codes, read_attributes
+from coterie.jobs.data.domains import Attribute, read_attributes
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
@@ -89,7 +90,7 @@ class Joined:
     axes: Mapping[str, Axis]
     domains: Mapping[str, tuple[str, ...]]
     labels: Labels | None
-    rows: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    rows: Ints | None = None
 
 
 def read_statistics(section: Section, common: Common, needs_class: bool) -> dict[str, Any]:
@@ -270,7 +271,7 @@ def _checked_values(channel: Channel, peer: str, name: str, values: Any) -> tupl
 def _share_labels(
     job: StatisticsJob,
     prepared: PreparedColumns,
-    rows: np.ndarray[Any, np.dtype[np.int64]],
+    rows: Ints,
     channel: Channel,
     rng: Random,
 ) -> Labels | None:

@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from coterie.base.arrays import Array
 from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node as YamlNode
@@ -173,7 +174,7 @@ def _numbered(job: TreeJob, joined: Joined, me: str, rng: Random, workspace: Wor
 def _write_predictions(
     prepared: PreparedColumns,
     joined: Joined,
-    found: np.ndarray[Any, Any],
+    found: Array,
     workspace: Workspace,
 ) -> None:
     """The receiver's own identifiers, each with its predicted class."""
