@@ -10,6 +10,8 @@ from typing import Literal
 
 import click
 
+from coterie.base.text import printable
+
 State = Literal["ok", "warning", "failed"]
 _SOON = timedelta(days=30)
 _COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red"}
@@ -43,11 +45,6 @@ def validity(subject: str, name: str, end: datetime, now: datetime) -> Check:
 def line(check: Check, width: int) -> str:
     text = f"{check.state:<8} {check.subject:<{width}}  {check.name:<12} {check.detail}"
     return printable(text)
-
-
-def printable(text: str) -> str:
-    """One line without control characters: a party's words must not steer a terminal."""
-    return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
 
 
 def show(checks: Iterable[Check], as_json: bool, width: int = 8) -> int:

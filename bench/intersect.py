@@ -46,7 +46,8 @@ class Houses:
     """Party servers on this machine, with data files that are rewritten between jobs."""
 
     def __init__(self, folder: Path, parties: int, memory: str | None) -> None:
-        from coterie.trust.certificates import create_authority, issue, load_identity
+        from coterie.trust.certificates import create_authority, issue
+        from coterie.trust.identity import find_identity
 
         self.folder = folder
         self.names = [f"p{i}" for i in range(parties)]
@@ -58,7 +59,7 @@ class Houses:
             issue(
                 folder / "authority", name, ["localhost", "127.0.0.1"], days=1, into=folder / name
             )
-        self.identity = load_identity(folder / ANALYST)
+        self.identity = find_identity(folder / ANALYST)
         for name in self.names:
             (folder / name / "party.yaml").write_text(self._party_file(name, memory))
             (folder / name / "people.csv").write_text("ID\nnobody\n")

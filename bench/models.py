@@ -64,12 +64,12 @@ def tree_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict
     from coterie.protocols.statistics.contingency import Axis
     from coterie.protocols.statistics.hidden_scores import HiddenScores
     from coterie.protocols.statistics.shared_counts import Transfers
-    from coterie.protocols.statistics.tree import Plan, grow
+    from coterie.protocols.statistics.tree import TreePlan, grow
 
     def work(metered: Any, rng: Any) -> Any:
         servers = (names[0], names[1])
         axes = tuple(Axis(name, owner, size) for name, owner, size in argument["axes"])
-        plan = Plan(
+        plan = TreePlan(
             tuple(names), servers, axes, 2, argument["records"], argument["depth"],
             argument["minimum"],
         )  # fmt: skip

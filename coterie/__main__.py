@@ -24,6 +24,7 @@ from coterie.base.errors import (
     EnvironmentFaultError,
     UsageError,
 )
+from coterie.base.text import one_line
 
 # In the order in which `coterie --help` lists them: where the command is, and its short help, so
 # that the list can be shown without importing what the commands need.
@@ -90,7 +91,7 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         hint = f" (see '{where} --help')" if where else ""
-        return tell(UsageError(_one_line(error.format_message()) + hint), as_json)
+        return tell(UsageError(one_line(error.format_message(), None) + hint), as_json)
     except (click.Abort, KeyboardInterrupt):
         return _report({"error": "interrupted", "exit_code": INTERRUPTED}, as_json)
     except CoterieError as error:
@@ -107,7 +108,7 @@ def run(arguments: Sequence[str]) -> int:
         return tell(EnvironmentFaultError(f"{place}{error.strerror or error}"), as_json)
     except Exception as error:
         _debug()
-        text = f"internal: {type(error).__name__}: {_one_line(str(error))}"
+        text = f"internal: {type(error).__name__}: {one_line(str(error), None)}"
         hint = "" if _debugging() else " (a defect of Coterie; COTERIE_DEBUG=1 shows where)"
         return _report({"error": text + hint, "exit_code": INTERNAL}, as_json)
     return code if isinstance(code, int) else 0
@@ -116,7 +117,7 @@ def run(arguments: Sequence[str]) -> int:
 def tell(error: CoterieError, as_json: bool) -> int:
     """Reports an error that is meant for a person."""
     _debug()
-    report: dict[str, Any] = {"error": _one_line(str(error)), "exit_code": error.exit_code}
+    report: dict[str, Any] = {"error": one_line(str(error), None), "exit_code": error.exit_code}
     if peer := getattr(error, "peer", None):
         report |= {"party": peer, "step": getattr(error, "step", "")}
     return _report(report, as_json)
@@ -128,11 +129,6 @@ def _report(report: dict[str, Any], as_json: bool) -> int:
     else:
         click.echo(f"error: {report['error']}", err=True)
     return int(report["exit_code"])
-
-
-def _one_line(text: str) -> str:
-    """Without control characters: what a party says must not steer a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
 
 
 def _debugging() -> bool:

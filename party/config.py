@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coterie.base.errors import UsageError
+from coterie.base.names import is_name
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document
 from coterie.jobs.file.job import party_name
@@ -103,7 +104,7 @@ def _peers(node: Node, folder: Path, me: str) -> dict[str, Peer]:
     seen = {me.lower()}
     for name, entry_node in node.section().entries():
         entry = entry_node.section()
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", name):
+        if not is_name(name):
             raise entry_node.error(f"'{name}' is not a name for a party")
         if name.lower() in seen:  # TLS compares names without regard to case
             raise entry_node.error(f"'{name}' is taken (capital letters make no difference)")

@@ -7,7 +7,6 @@ own certificate may approve and list jobs.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from importlib import metadata
@@ -23,6 +22,8 @@ from coterie.base.errors import (
     RefusedError,
     UsageError,
 )
+from coterie.base.names import is_job_id
+from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party.config import PartyConfig
@@ -34,10 +35,9 @@ from coterie.party.worker import Worker, check_data, check_parties, check_policy
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.jobs_pb2_grpc import JobsServicer
-from coterie.transport.farewell import describe, one_line, tell
+from coterie.transport.farewell import describe, tell
 from coterie.trust.identity import Caller
 
-_JOB_ID = re.compile(r"[0-9a-f]{32}")
 _OPEN_JOBS = 64  # of one coordinator that have not ended
 _PIECE = 1 << 20
 
@@ -136,7 +136,7 @@ class JobService(JobsServicer):
         record: Record | None = None
         try:
             self._check_coordinator(caller)
-            if not _JOB_ID.fullmatch(request.job_id):
+            if not is_job_id(request.job_id):
                 raise UsageError("a job's id must be 32 hexadecimal digits")
             if self._open_jobs(caller.name) >= _OPEN_JOBS:
                 raise RefusedError(f"{caller.name} has {_OPEN_JOBS} jobs here that have not ended")

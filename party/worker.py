@@ -17,6 +17,7 @@ from coterie.base.errors import (
     RefusedError,
     UsageError,
 )
+from coterie.base.text import one_line
 from coterie.jobs.data.sources import read_wanted
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
@@ -28,7 +29,7 @@ from coterie.party.policy import judge
 from coterie.party.records import Book, Record
 from coterie.protocols.primitives.randomness import Random
 from coterie.protos.jobs_pb2 import State
-from coterie.transport.farewell import culprit_of, describe, exit_code_of, one_line, tell
+from coterie.transport.farewell import culprit_of, describe, exit_code_of, tell
 from coterie.transport.peers import PeerService
 from coterie.transport.session import Session
 

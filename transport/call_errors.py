@@ -6,7 +6,7 @@ from typing import Any
 
 import grpc
 
-from coterie.transport.farewell import one_line
+from coterie.base.text import one_line
 
 HOPELESS = (
     "its certificate has expired",

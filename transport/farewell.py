@@ -18,15 +18,8 @@ from coterie.base.errors import (
     PeerFaultError,
     PeerLostError,
 )
+from coterie.base.text import one_line
 from coterie.protos.peers_pb2 import Farewell
-
-_MAX_TEXT = 500
-
-
-def one_line(text: str) -> str:
-    """Text of someone else, fit to be printed."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= _MAX_TEXT else line[:_MAX_TEXT] + "…"
 
 
 def exit_code_of(error: BaseException) -> int:

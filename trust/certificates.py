@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,10 +31,10 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from coterie.base.checks import Check, failed, passed, validity
 from coterie.base.errors import CertificateError, EnvironmentFaultError, ExpiredError, UsageError
+from coterie.base.names import is_name
 
 CA = "ca"
 _BACKDATED = timedelta(minutes=5)  # a peer's clock may be a little behind
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 @dataclass(frozen=True)
@@ -46,16 +45,6 @@ class Issued:
     certificate: Path
     key: Path
     expires: datetime
-
-
-@dataclass(frozen=True)
-class Identity:
-    """Who this program is towards parties: paths of PEM files, and the name they certify."""
-
-    name: str
-    certificate: Path
-    key: Path
-    authority: Path
 
 
 def create_authority(folder: Path, days: int) -> Issued:
@@ -85,7 +74,7 @@ def issue(
 
     `folder` is the authority's; the files are put `into` another one, or into `folder`/`name`.
     """
-    if not _NAME.fullmatch(name) or name == CA:
+    if not is_name(name) or name == CA:
         raise UsageError(
             f"'{name}' is not a name for a certificate: letters, digits, '_', '.', '-', "
             "at most 64, and not 'ca'"
@@ -132,38 +121,6 @@ def issue(
     _write(certificate, signed.public_bytes(Encoding.PEM), 0o644)
     _write(target / f"{CA}.crt", authority.public_bytes(Encoding.PEM), 0o644)
     return Issued(name, certificate, key_path, expires)
-
-
-def load_identity(place: Path) -> Identity:
-    """The identity in a folder (NAME.crt, NAME.key, ca.crt) or beside a certificate's file."""
-    if place.is_file():
-        certificate = place
-    else:
-        if not place.is_dir():
-            raise UsageError(f"{place}: no such identity folder")
-        found = sorted(path for path in place.glob("*.crt") if path.stem != CA)
-        if len(found) != 1:
-            what = f"{len(found)} certificates" if found else "no certificate"
-            raise UsageError(
-                f"{place}: {what} here; an identity folder holds NAME.crt, NAME.key and ca.crt "
-                "(or give the path of one .crt file)"
-            )
-        [certificate] = found
-    identity = Identity(
-        common_name(load_certificate(certificate), certificate),
-        certificate,
-        certificate.with_suffix(".key"),
-        certificate.with_name(f"{CA}.crt"),
-    )
-    for check in check_certificate(certificate):
-        if check.state == "failed" and check.name != "permissions":
-            raise _error_of(check)
-    return identity
-
-
-def _error_of(check: Check) -> CertificateError:
-    kind = ExpiredError if check.exit_code == ExpiredError.exit_code else CertificateError
-    return kind(f"{check.subject}: {check.detail}")
 
 
 def check_place(place: Path) -> Iterator[Check]:

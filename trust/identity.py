@@ -18,7 +18,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.x509.oid import NameOID
 from grpc.experimental import ChannelOptions
 
-from coterie.base.errors import CertificateError, ExpiredError, RefusedError
+from coterie.base.checks import Check
+from coterie.base.errors import CertificateError, ExpiredError, RefusedError, UsageError
+from coterie.trust.certificates import CA, check_certificate, common_name, load_certificate
 
 # One connection for each user of a channel, no proxy in between, quick reconnection. What a peer
 # sends is read by the thread that waits for it, without another one between it and the connection.
@@ -45,8 +47,17 @@ class Pin:
 
 
 @dataclass(frozen=True)
+class IdentityFiles:
+    """Where an identity was read from."""
+
+    certificate: Path
+    key: Path
+    authority: Path
+
+
+@dataclass(frozen=True)
 class Identity:
-    """This party's certificate, its key and the authority everyone trusts, as PEM."""
+    """Who this program is: its certificate, its key and the authority everyone trusts, as PEM."""
 
     name: str
     certificate: bytes
@@ -54,6 +65,7 @@ class Identity:
     authority: bytes
     fingerprint: str
     expires: datetime.datetime
+    files: IdentityFiles
 
     def server_credentials(self) -> grpc.ServerCredentials:
         return grpc.ssl_server_credentials(
@@ -117,9 +129,9 @@ def load_identity(
 ) -> Identity:
     """Reads and checks the three files; whoever can read the key can be this party."""
     now = now or datetime.datetime.now(datetime.UTC)
-    certificate = _certificate(certificate_path)
+    certificate = load_certificate(certificate_path)
     _check_name_and_dates(certificate, certificate_path, name, now)
-    authority = _certificate(authority_path)
+    authority = load_certificate(authority_path)
     try:
         certificate.verify_directly_issued_by(authority)
     except Exception:
@@ -143,27 +155,55 @@ def load_identity(
     form = (serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
     if key.public_key().public_bytes(*form) != certificate.public_key().public_bytes(*form):
         raise CertificateError(f"{key_path}: is not the key of {certificate_path}")
+    return _read(name, IdentityFiles(certificate_path, key_path, authority_path))
+
+
+def find_identity(place: Path) -> Identity:
+    """The identity in a folder (NAME.crt, NAME.key, ca.crt) or beside a certificate's file."""
+    if place.is_file():
+        certificate = place
+    else:
+        if not place.is_dir():
+            raise UsageError(f"{place}: no such identity folder")
+        found = sorted(path for path in place.glob("*.crt") if path.stem != CA)
+        if len(found) != 1:
+            what = f"{len(found)} certificates" if found else "no certificate"
+            raise UsageError(
+                f"{place}: {what} here; an identity folder holds NAME.crt, NAME.key and ca.crt "
+                "(or give the path of one .crt file)"
+            )
+        [certificate] = found
+    name = common_name(load_certificate(certificate), certificate)
+    for check in check_certificate(certificate):
+        if check.state == "failed" and check.name != "permissions":
+            raise _error_of(check)
+    key, authority = certificate.with_suffix(".key"), certificate.with_name(f"{CA}.crt")
+    return _read(name, IdentityFiles(certificate, key, authority))
+
+
+def _error_of(check: Check) -> CertificateError:
+    kind = ExpiredError if check.exit_code == ExpiredError.exit_code else CertificateError
+    return kind(f"{check.subject}: {check.detail}")
+
+
+def _read(name: str, files: IdentityFiles) -> Identity:
+    certificate = load_certificate(files.certificate)
+    authority = load_certificate(files.authority)
     return Identity(
         name,
-        certificate_path.read_bytes(),
-        pem,
-        authority_path.read_bytes(),
+        files.certificate.read_bytes(),
+        files.key.read_bytes(),
+        files.authority.read_bytes(),
         fingerprint(certificate),
         min(certificate.not_valid_after_utc, authority.not_valid_after_utc),
+        files,
     )
 
 
 def load_pin(name: str, path: Path) -> Pin:
-    certificate = _certificate(path)
+    certificate = load_certificate(path)
     _check_name_and_dates(certificate, path, name, datetime.datetime.now(datetime.UTC))
     return Pin(path.read_bytes(), fingerprint(certificate))
-
-
-def _certificate(path: Path) -> x509.Certificate:
-    try:
-        return x509.load_pem_x509_certificate(path.read_bytes())
-    except ValueError:
-        raise CertificateError(f"{path}: not a certificate in PEM") from None
 
 
 def _check_name_and_dates(

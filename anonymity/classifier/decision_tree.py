@@ -38,7 +38,7 @@ class Numbers:
         return Numbers(self.name, self.values[rows])
 
 
-Attribute: TypeAlias = Labels | Numbers
+Feature: TypeAlias = Labels | Numbers
 
 
 @dataclass
@@ -76,7 +76,7 @@ class DecisionTree:
             at += 1
         return found
 
-    def predict(self, attributes: Sequence[Attribute]) -> Ints:
+    def predict(self, attributes: Sequence[Feature]) -> Ints:
         """The class of every record."""
         out = np.empty(len(attributes[0].values), np.int64)
         for leaf, rows in self.route(0, attributes, np.arange(len(out))):
@@ -84,7 +84,7 @@ class DecisionTree:
         return out
 
     def route(
-        self, start: int, attributes: Sequence[Attribute], rows: Ints
+        self, start: int, attributes: Sequence[Feature], rows: Ints
     ) -> list[tuple[int, Ints]]:
         """Which leaf below `start` each of the rows falls into."""
         found: list[tuple[int, Ints]] = []
@@ -110,6 +110,6 @@ class DecisionTree:
         return found
 
 
-def error_rate(tree: DecisionTree, attributes: Sequence[Attribute], target: Ints) -> float:
+def error_rate(tree: DecisionTree, attributes: Sequence[Feature], target: Ints) -> float:
     """The share of records whose class the tree gets wrong."""
     return float(np.mean(tree.predict(attributes) != target))

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.classifier.decision_tree import Attribute, DecisionTree, Labels, Node
+from coterie.anonymity.classifier.decision_tree import DecisionTree, Feature, Labels, Node
 from coterie.anonymity.classifier.pruning import collapse, prune
 from coterie.base.arrays import Floats, Ints
 
@@ -34,7 +34,7 @@ _GAIN = 1e-3  # a gain below this is none
 
 
 def learn(
-    attributes: Sequence[Attribute], target: Ints, classes: int, confidence: float | None = 0.25
+    attributes: Sequence[Feature], target: Ints, classes: int, confidence: float | None = 0.25
 ) -> DecisionTree:
     """The tree for a training table; unpruned when `confidence` is None."""
     tree = grow(attributes, np.asarray(target, np.int64), classes)
@@ -116,7 +116,7 @@ def _number_splits(level: _Level, values: Floats, ranks: Ints) -> tuple[Floats, 
     return gain, info, threshold
 
 
-def grow(attributes: Sequence[Attribute], target: Ints, classes: int) -> DecisionTree:
+def grow(attributes: Sequence[Feature], target: Ints, classes: int) -> DecisionTree:
     """The tree before it is cut back."""
     ranks: list[Ints] = []
     known: list[Floats] = []
@@ -176,7 +176,7 @@ def _choose(gain: Floats, info: Floats, wide: Any) -> Ints:
 
 def _branch(
     nodes: list[Node],
-    attributes: Sequence[Attribute],
+    attributes: Sequence[Feature],
     known: Sequence[Floats],
     ids: Ints,
     choice: Ints,

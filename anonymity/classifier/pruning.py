@@ -8,7 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from coterie.anonymity.classifier.decision_tree import Attribute, DecisionTree, Node, Numbers
+from coterie.anonymity.classifier.decision_tree import DecisionTree, Feature, Node, Numbers
 from coterie.base.arrays import Ints
 
 _LENIENT = 0.1  # errors by which the smaller tree may be worse
@@ -56,7 +56,7 @@ def _pessimistic(counts: Ints, best: int, confidence: float) -> float:
 
 
 def prune(
-    tree: DecisionTree, attributes: Sequence[Attribute], target: Ints, confidence: float
+    tree: DecisionTree, attributes: Sequence[Feature], target: Ints, confidence: float
 ) -> None:
     """Pessimistic pruning, from the leaves up; `attributes` and `target` are the training table."""
     nodes = tree.nodes

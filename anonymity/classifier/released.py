@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from coterie.anonymity.classifier.decision_tree import Attribute, Labels, Numbers
+from coterie.anonymity.classifier.decision_tree import Feature, Labels, Numbers
 from coterie.anonymity.table.intervals import lower_end
 from coterie.base.arrays import Array
 
 
-def coded_attribute(name: str, codes: Array, values: Sequence[str]) -> Attribute:
+def coded_attribute(name: str, codes: Array, values: Sequence[str]) -> Feature:
     """A released column for the learner: numbers where all values are numbers or intervals."""
     ends = [lower_end(value) for value in values]
     numbers = [end for end in ends if end is not None]
@@ -20,7 +20,7 @@ def coded_attribute(name: str, codes: Array, values: Sequence[str]) -> Attribute
     return Numbers(name, np.array(numbers, np.float64)[codes])
 
 
-def learner_attribute(name: str, texts: Sequence[str]) -> Attribute:
+def learner_attribute(name: str, texts: Sequence[str]) -> Feature:
     """The same from one text per record."""
     values, codes = np.unique(np.asarray(texts, dtype=str), return_inverse=True)
     return coded_attribute(name, codes, [str(value) for value in values])

@@ -130,10 +130,10 @@ def run(
     from coterie.coordinator.run.progress import Board
     from coterie.coordinator.run.run_job import Patience, run_job
     from coterie.jobs.kinds.job_file import load_job
-    from coterie.trust.certificates import load_identity
+    from coterie.trust.identity import find_identity
 
     parsed = load_job(job)
-    who = load_identity(identity)
+    who = find_identity(identity)
     make_result_folder(out, force)
     patience = Patience(consent=consent_timeout, heartbeat=heartbeat)
     with Interrupts() as interrupts, Board(parsed.party_names, show=not as_json) as board:

@@ -37,7 +37,8 @@ from coterie.coordinator.run.run_job import run_job
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.trust.certificates import create_authority, issue, load_identity
+from coterie.trust.certificates import create_authority, issue
+from coterie.trust.identity import find_identity
 
 PARTIES = tuple(population.COLUMNS)
 ANALYST = "analyst"
@@ -127,7 +128,7 @@ def play(
     out: Path, tell: Callable[[str], None], show: bool, check_interrupt: Check = never
 ) -> tuple[Job, dict[str, Any]]:
     """Starts the servers, checks, runs the job, and stops the servers whatever happens."""
-    identity = load_identity(out / ANALYST)
+    identity = find_identity(out / ANALYST)
     job_path = out / ANALYST / "job.yaml"
     job = load_job(job_path)
     make_result_folder(out / "result", force=True)

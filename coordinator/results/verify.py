@@ -34,7 +34,7 @@ from coterie.anonymity.table.intervals import interval_ends, lower_end
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.jobs.data.sources import read_table
-from coterie.jobs.kinds.integrate.job import Attribute, IntegrateJob
+from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.run.archive import saved_job
 
 RELEASE, RESULT = "release.csv", "result.json"
@@ -154,7 +154,7 @@ def _check_order(table: Mapping[str, Released], path: Path) -> None:
         undecided &= key[1:] == key[:-1]
 
 
-def _check_cut(attribute: Attribute, column: Released, cut: Sequence[str]) -> None:
+def _check_cut(attribute: ReleasedAttribute, column: Released, cut: Sequence[str]) -> None:
     where = f"column '{attribute.name}'"
     for value in column.values:
         if value not in cut:
@@ -185,7 +185,7 @@ def _interval(value: str, where: str) -> tuple[float, float]:
     return ends
 
 
-def _check_plain(attribute: Attribute, column: Released, path: Path) -> None:
+def _check_plain(attribute: ReleasedAttribute, column: Released, path: Path) -> None:
     where = f"{path}: column '{attribute.name}'"
     for value in column.values:
         if attribute.taxonomy is not None and value not in attribute.taxonomy.leaves:
@@ -199,7 +199,7 @@ def _check_plain(attribute: Attribute, column: Released, path: Path) -> None:
 class _Cut:
     """The cut of one attribute while the specializations are carried out again, value by value."""
 
-    def __init__(self, attribute: Attribute, final: Sequence[str]) -> None:
+    def __init__(self, attribute: ReleasedAttribute, final: Sequence[str]) -> None:
         tree = attribute.tree()
         if tree is None:
             ends = [_interval(value, attribute.name) for value in final]

@@ -25,7 +25,7 @@ from coterie.base.errors import (
 from coterie.jobs.file.job import Job
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos import jobs_pb2_grpc
-from coterie.trust.certificates import Identity
+from coterie.trust.identity import Identity
 
 CALL_SECONDS = 15.0
 # A proposal makes the party read and check its whole table.
@@ -47,9 +47,7 @@ class PartyClient:
         self.name = name
         self.address = address
         credentials = grpc.ssl_channel_credentials(
-            identity.authority.read_bytes(),
-            identity.key.read_bytes(),
-            identity.certificate.read_bytes(),
+            identity.authority, identity.key, identity.certificate
         )
         self._channel = grpc.secure_channel(
             address, credentials, (*_OPTIONS, ("grpc.ssl_target_name_override", name))

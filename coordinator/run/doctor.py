@@ -21,7 +21,8 @@ from coterie.coordinator.run import probe
 from coterie.coordinator.run.client import PartyClient
 from coterie.jobs.file.job import Job, PartyEntry
 from coterie.jobs.kinds.job_file import load_job
-from coterie.trust.certificates import Identity, check_certificate, load_identity
+from coterie.trust.certificates import check_certificate
+from coterie.trust.identity import Identity, find_identity
 
 CONNECT_SECONDS = 10.0
 # Certificates are made a few minutes back.
@@ -46,11 +47,11 @@ def examine(
         "job", "file", f"{job_path}: {job.kind} '{job.name}' among {', '.join(job.party_names)}"
     )
     try:
-        identity = load_identity(identity_place)
+        identity = find_identity(identity_place)
     except CoterieError as error:
         yield failed("you", "certificate", str(error), error.exit_code)
         return
-    for check in check_certificate(identity.certificate):
+    for check in check_certificate(identity.files.certificate):
         yield Check("you", check.name, check.state, check.detail, check.exit_code)
     with ThreadPoolExecutor(len(job.parties)) as pool:
         reports = [

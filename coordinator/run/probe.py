@@ -14,7 +14,8 @@ from cryptography import x509
 
 from coterie.base.checks import Check, failed, passed
 from coterie.base.errors import CertificateError, CoterieError, ExpiredError, UnreachableError
-from coterie.trust.certificates import Identity, expiry_check
+from coterie.trust.certificates import expiry_check
+from coterie.trust.identity import Identity
 
 _EXPIRED, _NOT_YET, _OTHER_NAME = 10, 9, 62  # OpenSSL's verification codes
 _CLASSES = {cls.exit_code: cls for cls in (UnreachableError, CertificateError, ExpiredError)}
@@ -109,7 +110,7 @@ def _unverified(
         detail = f"{address} shows a certificate that is not of '{name}'{who}"
     else:
         detail = (
-            f"{address} shows a certificate of another authority than {identity.authority} "
+            f"{address} shows a certificate of another authority than {identity.files.authority} "
             f"({error.verify_message})"
         )
     return failed(name, "tls", detail, CertificateError.exit_code)
@@ -145,8 +146,8 @@ def _shown_certificate(
 def _context(identity: Identity, verify: bool) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.set_alpn_protocols(["h2"])
-    context.load_verify_locations(identity.authority)
-    context.load_cert_chain(identity.certificate, identity.key)
+    context.load_verify_locations(identity.files.authority)
+    context.load_cert_chain(identity.files.certificate, identity.files.key)
     if not verify:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE

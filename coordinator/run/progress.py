@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from coterie.base.checks import printable
+from coterie.base.text import printable
 
 _QUIET_SECONDS = 5.0
 _WIDEST = 28  # of a step's name, so that a line fits a narrow terminal

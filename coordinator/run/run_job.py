@@ -41,7 +41,7 @@ from coterie.coordinator.run.progress import Board, duration
 from coterie.jobs.file.job import Job
 from coterie.jobs.run.party_run import FINISH, assemble
 from coterie.protos import jobs_pb2 as pb
-from coterie.trust.certificates import Identity
+from coterie.trust.identity import Identity
 
 T = TypeVar("T")
 _CANCEL_SECONDS = 5.0

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.classifier.decision_tree import Attribute, error_rate
+from coterie.anonymity.classifier.decision_tree import Feature, error_rate
 from coterie.anonymity.classifier.learner import learn
 from coterie.anonymity.classifier.released import coded_attribute, learner_attribute
 from coterie.anonymity.specialization.specialize import Requirement, Specializer, specialize
@@ -96,7 +96,7 @@ class Errors:
         self._raw = {name: learner_attribute(name, adult.table[name].to_pylist()) for name in NAMES}
         self._known: dict[tuple[str, ...], float] = {}
 
-    def _error(self, attributes: Sequence[Attribute], kept: Any = slice(None)) -> tuple[float, int]:
+    def _error(self, attributes: Sequence[Feature], kept: Any = slice(None)) -> tuple[float, int]:
         """On these records; those for training come first among them."""
         target = self.adult.target[kept]
         cut = int(np.arange(len(self.adult.target))[kept].searchsorted(self.adult.training))

@@ -47,7 +47,7 @@ from coterie.experiments.secure_data_integration.adult_data import (
 from coterie.experiments.secure_data_integration.deviation_figures import draw_adult, draw_game
 from coterie.experiments.secure_data_integration.deviation_tables import SIZES, markdown
 from coterie.experiments.secure_data_integration.game import (
-    Board,
+    Deal,
     Play,
     endless_average,
     once_average,
@@ -76,7 +76,7 @@ SPLITS: dict[str, dict[str, tuple[str, ...]]] = {
 # Random tables
 
 
-def random_board(parties: int, seed: int, game: str) -> Board:
+def random_deal(parties: int, seed: int, game: str) -> Deal:
     """Two attributes a party, each with some influence on the class.
 
     Short games: 300 records, all attributes in one QID, k = 10, which ends after a few rounds. Long
@@ -92,7 +92,7 @@ def random_board(parties: int, seed: int, game: str) -> Board:
     weights = {attribute: draw.normal(size=6) * draw.uniform(0.2, 1.5) for attribute in holders}
     total = np.sum([weights[a][codes[a]] for a in holders], axis=0) + draw.normal(size=records)
     texts = {a: [f"v{c}" for c in codes[a]] for a in holders}
-    return Board(
+    return Deal(
         holders,
         names,
         lambda attribute: categorical_column(attribute, texts[attribute], taxonomy),
@@ -108,19 +108,19 @@ def play_random(parties: int, tables: int, game: str) -> list[dict[str, Any]]:
     """One entry for each table, algorithm, deviating party and way."""
     found = []
     for seed in range(tables):
-        board = random_board(parties, seed, game)
+        deal = random_deal(parties, seed, game)
         for epsilon in (None, EPSILON):
-            honest = play(board, epsilon)
-            for party in board.names:
+            honest = play(deal, epsilon)
+            for party in deal.names:
                 for way in DEVIATIONS:
-                    deviating = play(board, epsilon, {party: deviation(way)})
-                    entry = _entry(board, seed, epsilon, party, way, honest, deviating)
+                    deviating = play(deal, epsilon, {party: deviation(way)})
+                    entry = _entry(deal, seed, epsilon, party, way, honest, deviating)
                     found.append({"game": game, **entry})
     return found
 
 
 def _entry(
-    board: Board,
+    deal: Deal,
     seed: int,
     epsilon: float | None,
     party: str,
@@ -129,7 +129,7 @@ def _entry(
     deviating: Play,
 ) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "parties": len(board.names),
+        "parties": len(deal.names),
         "table": seed,
         "algorithm": 1 if epsilon is None else 2,
         "party": party,
@@ -143,7 +143,7 @@ def _entry(
     }
     if epsilon is not None:
         entry["repeated"] = [
-            _repeated(honest.payoffs(party), deviating.payoffs(party), len(board.names), d)
+            _repeated(honest.payoffs(party), deviating.payoffs(party), len(deal.names), d)
             for d in DISCOUNTS
         ]
     return entry
@@ -229,7 +229,7 @@ class SplitErrors(Errors):
         return (of_kept * left + 100 * (tests - left)) / tests
 
 
-def adult_board(adult: Adult, split: str, size: int, k: int) -> Board:
+def adult_deal(adult: Adult, split: str, size: int, k: int) -> Deal:
     holder = {name: party for party, names in SPLITS[split].items() for name in names}
 
     def tree(name: str) -> Tree:
@@ -237,7 +237,7 @@ def adult_board(adult: Adult, split: str, size: int, k: int) -> Board:
             return TaxonomyTree(adult.taxonomies[name])
         return IntervalTree(*CONTINUOUS[name])
 
-    return Board(
+    return Deal(
         {name: holder[name] for name in top(size)},
         tuple(SPLITS[split]),
         adult.column,
@@ -252,10 +252,10 @@ def play_adult(adult: Adult, thresholds: Sequence[int]) -> dict[str, Any]:
     entries = []
     for split, parties in SPLITS.items():
         for size, k in itertools.product(SIZES, thresholds):
-            board = adult_board(adult, split, size, k)
+            deal = adult_deal(adult, split, size, k)
             entry: dict[str, Any] = {"split": split, "qid": f"Top{size}", "k": k}
             for number, epsilon in ((1, None), (2, EPSILON)):
-                run = play(board, epsilon)
+                run = play(deal, epsilon)
                 if run.table is None:
                     raise RuntimeError(f"an honest party was blamed: {run.caught}")
                 entry[f"error_{number}"] = errors.released(run.table)
@@ -274,13 +274,13 @@ def deviate_adult(adult: Adult, size: int = 9, k: int = 20) -> list[dict[str, An
     """What deviating brings each party of each split, under both algorithms."""
     rows = []
     for split in SPLITS:
-        board = adult_board(adult, split, size, k)
+        deal = adult_deal(adult, split, size, k)
         for epsilon in (None, EPSILON):
-            honest = play(board, epsilon)
-            for party in board.names:
+            honest = play(deal, epsilon)
+            for party in deal.names:
                 for way in DEVIATIONS:
-                    run = play(board, epsilon, {party: deviation(way)})
-                    entry = _entry(board, 0, epsilon, party, way, honest, run)
+                    run = play(deal, epsilon, {party: deviation(way)})
+                    entry = _entry(deal, 0, epsilon, party, way, honest, run)
                     entry.pop("repeated", None)
                     rows.append({"split": split, "qid": f"Top{size}", "k": k, **entry})
     return rows

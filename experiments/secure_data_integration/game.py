@@ -21,7 +21,7 @@ from coterie.protocols.primitives.randomness import Random
 
 
 @dataclass(frozen=True)
-class Board:
+class Deal:
     """Who holds which attributes of the QIDs. Columns and trees are made anew for each run."""
 
     holders: Mapping[str, str]  # of the attributes, in job order
@@ -56,13 +56,13 @@ class Play:
 
 
 def play(
-    board: Board,
+    deal: Deal,
     epsilon: float | None,
     deviations: Mapping[str, Deviation] | None = None,
 ) -> Play:
     """All parties in this process; without epsilon there is no strategy (Algorithm 1)."""
     rounds: list[tuple[str, int]] = []
-    watcher = next(name for name in board.names if name not in (deviations or {}))
+    watcher = next(name for name in deal.names if name not in (deviations or {}))
 
     def conduct_of(name: str) -> Conduct:
         conduct = Conduct()
@@ -74,26 +74,24 @@ def play(
         return _noting(conduct, rounds) if name == watcher else conduct
 
     def party(name: str, channel: Channel) -> Outcome:
-        own = {n: board.column(n) for n, holder in board.holders.items() if holder == name}
+        own = {n: deal.column(n) for n, holder in deal.holders.items() if holder == name}
         plan = Plan(
-            board.names,
-            {n: own[n].tree if n in own else board.tree(n) for n in board.holders},
-            board.holders,
-            board.requirements,
-            (board.names[0],),
+            deal.names,
+            {n: own[n].tree if n in own else deal.tree(n) for n in deal.holders},
+            deal.holders,
+            deal.requirements,
+            (deal.names[0],),
             "class",
-            rule=board.rule,
-            max_suppression=board.max_suppression,
+            rule=deal.rule,
+            max_suppression=deal.max_suppression,
         )
-        labels = {"class": board.classes} if name == board.names[0] else {}
+        labels = {"class": deal.classes} if name == deal.names[0] else {}
         hooks: dict[str, Any] = conduct_of(name).hooks
-        return integrate(
-            channel, plan, own, labels, len(board.classes.codes), Random(name), **hooks
-        )
+        return integrate(channel, plan, own, labels, len(deal.classes.codes), Random(name), **hooks)
 
     caught, table = None, None
     try:
-        outcomes = run_parties({name: partial(party, name) for name in board.names})
+        outcomes = run_parties({name: partial(party, name) for name in deal.names})
         table = outcomes[watcher].table
         final = outcomes[watcher].contributions
         _note(rounds, final)

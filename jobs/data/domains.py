@@ -29,7 +29,7 @@ from coterie.jobs.file.job import Common, referred_file
 
 
 @dataclass(frozen=True)
-class Attribute:
+class CodedAttribute:
     """A column with a domain. `values` is None where the owner announces them."""
 
     name: str
@@ -83,9 +83,11 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def read_attributes(section: Section, common: Common, horizontal: bool) -> dict[str, Attribute]:
+def read_attributes(
+    section: Section, common: Common, horizontal: bool
+) -> dict[str, CodedAttribute]:
     """The `attributes` of a job, in their order."""
-    found: dict[str, Attribute] = {}
+    found: dict[str, CodedAttribute] = {}
     node = section.required("attributes")
     for name, entry_node in node.section().entries():
         found[name] = _read_attribute(name, entry_node, common, horizontal)
@@ -94,7 +96,7 @@ def read_attributes(section: Section, common: Common, horizontal: bool) -> dict[
     return found
 
 
-def _read_attribute(name: str, node: Node, common: Common, horizontal: bool) -> Attribute:
+def _read_attribute(name: str, node: Node, common: Common, horizontal: bool) -> CodedAttribute:
     entry = node.section()
     party = None
     if not horizontal:
@@ -105,7 +107,7 @@ def _read_attribute(name: str, node: Node, common: Common, horizontal: bool) -> 
             "with 'partition: horizontal' a domain must be declared: values, taxonomy or cuts"
         )
     entry.close()
-    return Attribute(name, party, values, cuts)
+    return CodedAttribute(name, party, values, cuts)
 
 
 def _read_domain(

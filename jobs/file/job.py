@@ -7,13 +7,11 @@ refers to (taxonomies), by the path it uses. `Job.digest` is what parties compar
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from coterie.base.names import is_name
 from coterie.jobs.file.document import Node, Section
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Common:
 
 def party_name(node: Node) -> str:
     name = node.text()
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise node.error(
             f"'{name}' is not a name: letters, digits, '_', '.', '-', at most 64, "
             "beginning with a letter or digit"
@@ -84,7 +82,7 @@ def read_common(
     parties_node = section.required("parties")
     parties = []
     for party, node in parties_node.section().entries():
-        if not _NAME.fullmatch(party):
+        if not is_name(party):
             raise node.error(f"'{party}' is not a name for a party")
         entry = node.section()
         parties.append(

@@ -38,7 +38,7 @@ from coterie.protocols.primitives import cipher
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
 
-MOST_CLASSES = 256
+MOST_CLASSES = 256  # values of a class; a label is one byte
 _MAX_LABEL = 4096
 
 

@@ -31,7 +31,7 @@ _BLOCK = 1 << 20  # identifiers hashed and spilled together
 
 
 @dataclass(frozen=True)
-class Plan:
+class BucketPlan:
     """What all parties agree on."""
 
     salt: bytes
@@ -84,7 +84,7 @@ def _fingerprint(identifiers: Identifiers) -> bytes:
     return total.digest()
 
 
-def read_checkpoint(store: Store, identifiers: Identifiers) -> Plan | None:
+def read_checkpoint(store: Store, identifiers: Identifiers) -> BucketPlan | None:
     """What is kept of an earlier run on the very same identifiers."""
     data = store.read("checkpoint")
     if data is None or len(data) < 48 or data[:32] != _fingerprint(identifiers):
@@ -94,13 +94,13 @@ def read_checkpoint(store: Store, identifiers: Identifiers) -> Plan | None:
     for entry in data[80:].decode().split("\n")[:-1]:
         name, _, size = entry.rpartition("\t")
         sizes[name] = int(size)
-    return Plan(data[32:64], sizes, buckets, finished)
+    return BucketPlan(data[32:64], sizes, buckets, finished)
 
 
 class Buckets:
     """This party's digests by bucket: in the store when there are several."""
 
-    def __init__(self, identifiers: Identifiers, plan: Plan, me: str, store: Store) -> None:
+    def __init__(self, identifiers: Identifiers, plan: BucketPlan, me: str, store: Store) -> None:
         self._identifiers = identifiers
         self._plan = plan
         self._capacity = plan.capacity(me)

@@ -36,9 +36,9 @@ from coterie.base.errors import CoterieError
 from coterie.protocols.intersection.buckets import (
     MOST_BUCKETS,
     UNLIMITED,
+    BucketPlan,
     Buckets,
     Digests,
-    Plan,
     buckets_for,
     read_checkpoint,
     room_for,
@@ -95,7 +95,7 @@ def _run(
     channel: Channel,
     names: Sequence[str],
     digests: Digests,
-    plan: Plan,
+    plan: BucketPlan,
     rng: Random,
     protocol: str,
     reveal: str,
@@ -142,7 +142,7 @@ def _agree(
     pad_to: int | None,
     memory: int | None,
     store: Store,
-) -> Plan:
+) -> BucketPlan:
     """Sizes, salt and buckets; or those of an earlier run that all parties still hold."""
     size = len(identifiers) if pad_to is None else pad_to
     if len(identifiers) > size:
@@ -171,12 +171,12 @@ def _agree(
             same &= kept is not None and token == kept.token
             finished.append(done)
     if kept is not None and same:
-        return Plan(kept.salt, kept.sizes, kept.buckets, min(finished))
+        return BucketPlan(kept.salt, kept.sizes, kept.buckets, min(finished))
     salt = hashlib.sha256(b"coterie intersect salt")
     for name in names:
         salt.update(shares[name])
     buckets = buckets_for(max(sizes.values()), min(rooms))
-    return Plan(salt.digest(), {name: sizes[name] for name in names}, buckets, 0)
+    return BucketPlan(salt.digest(), {name: sizes[name] for name in names}, buckets, 0)
 
 
 def _checked(message: Any) -> tuple[int, bytes, int, bytes, int] | None:

@@ -70,7 +70,7 @@ class Decisions(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class TreePlan:
     """What all parties know beforehand."""
 
     names: tuple[str, ...]
@@ -102,7 +102,7 @@ class _Open:
 
 def grow(
     transfers: Transfers,
-    plan: Plan,
+    plan: TreePlan,
     codes: Mapping[str, Codes],
     classes: Codes,
     decisions: Decisions,
@@ -131,7 +131,7 @@ def grow(
     return root.node
 
 
-def _root_counts(channel: Channel, plan: Plan, classes: Codes, rng: Random) -> Ring | None:
+def _root_counts(channel: Channel, plan: TreePlan, classes: Codes, rng: Random) -> Ring | None:
     """Shares of how many records each class has, which is known where records are."""
     holders = plan.names if plan.horizontal else plan.names[:1]
     mine = None
@@ -142,7 +142,7 @@ def _root_counts(channel: Channel, plan: Plan, classes: Codes, rng: Random) -> R
 
 def _split_level(
     transfers: Transfers,
-    plan: Plan,
+    plan: TreePlan,
     codes: Mapping[str, Codes],
     classes: Codes,
     decisions: Decisions,
@@ -180,7 +180,7 @@ def _split_level(
 
 def _node_tables(
     transfers: Transfers,
-    plan: Plan,
+    plan: TreePlan,
     codes: Mapping[str, Codes],
     classes: Codes,
     path: Mapping[int, int],
@@ -242,7 +242,7 @@ def _node_tables(
 
 
 def _passing(
-    plan: Plan, codes: Mapping[str, Codes], path: Mapping[int, int], me: str, records: int
+    plan: TreePlan, codes: Mapping[str, Codes], path: Mapping[int, int], me: str, records: int
 ) -> Mask:
     """Which records pass this party's own tests on a path."""
     passing = np.ones(records, np.bool_)
@@ -266,7 +266,7 @@ def pruned(node: Node) -> Node:
 
 def predict(
     transfers: Transfers,
-    plan: Plan,
+    plan: TreePlan,
     tree: Node,
     codes: Mapping[str, Codes],
     records: int,

@@ -14,7 +14,7 @@ from pathlib import Path
 from coterie.__main__ import run
 from coterie.coordinator.demo import demo
 from coterie.coordinator.run.probe import probe
-from coterie.trust.certificates import load_identity
+from coterie.trust.identity import find_identity
 
 
 @dataclass
@@ -106,7 +106,7 @@ class Organisations:
                 start_new_session=True,
             )
             log.close()
-        identity = load_identity(self.identity)
+        identity = find_identity(self.identity)
         for name in names or demo.PARTIES:
             wait_for(
                 lambda name=name: all(

@@ -11,7 +11,7 @@ from coterie.protocols.statistics.bayesnet import search
 from coterie.protocols.statistics.contingency import Axis, table_shares
 from coterie.protocols.statistics.hidden_scores import HiddenScores, settings_for
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.tree import Plan, grow
+from coterie.protocols.statistics.tree import TreePlan, grow
 from tests import ROOT
 from tests.protocols.statistics.plain_models import id3, k2
 from tests.protocols.statistics.test_tree import LABEL, as_result
@@ -41,7 +41,7 @@ def test_the_tree_of_adult_is_the_plain_one(adult):
     axes, codes, classes = adult
     records = len(classes)
     assert records == 30162
-    plan = Plan(NAMES, SERVERS, tuple(axes), 2, records, 2, 1000)
+    plan = TreePlan(NAMES, SERVERS, tuple(axes), 2, records, 2, 1000)
 
     def party(channel):
         rng = Random(channel.me)

@@ -9,9 +9,9 @@ from coterie.experiments.secure_data_integration.adult_data import FOLDER, load_
 from coterie.experiments.secure_data_integration.deviation import (
     EPSILON,
     SplitErrors,
-    adult_board,
+    adult_deal,
     main,
-    random_board,
+    random_deal,
 )
 from coterie.experiments.secure_data_integration.game import endless_average, once_average, play
 from coterie.jobs.kinds.integrate.deviation import deviation
@@ -30,7 +30,7 @@ def errors():
     [(5, 20, 16.2), (5, 180, 16.2), (7, 20, 16.6), (7, 180, 16.6), (9, 1000, 18.3)],
 )
 def test_four_parties_release_a_table_as_good_as_the_papers(errors, size, k, paper):
-    done = play(adult_board(errors.adult, "four", size, k), EPSILON)
+    done = play(adult_deal(errors.adult, "four", size, k), EPSILON)
     assert errors.released(done.table) == pytest.approx(paper, abs=0.25)
 
 
@@ -58,16 +58,16 @@ def test_source_errors_are_near_the_papers(errors, split, party, paper, off):
 @pytest.mark.parametrize("size", [5, 7, 9])
 @pytest.mark.parametrize("k", [180, 1000])
 def test_the_equal_split_gives_the_result_of_algorithm_one(errors, size, k):
-    board = adult_board(errors.adult, "equal", size, k)
-    one, two = play(board, None), play(board, EPSILON)
+    deal = adult_deal(errors.adult, "equal", size, k)
+    one, two = play(deal, None), play(deal, EPSILON)
     assert (two.winners, two.scores) == (one.winners, one.scores)
 
 
 @needs_adult
 @pytest.mark.parametrize("size", [5, 7, 9])
 def test_in_the_unequal_split_a_stops_because_b_cannot_match(errors, size):
-    board = adult_board(errors.adult, "unequal", size, 20)
-    fair, free = play(board, EPSILON), play(board, None)
+    deal = adult_deal(errors.adult, "unequal", size, 20)
+    fair, free = play(deal, EPSILON), play(deal, None)
     assert fair.winners == ("A",)
     assert len(free.winners) > 1
     assert errors.released(fair.table) > errors.released(free.table) + 2
@@ -78,18 +78,18 @@ def test_in_the_unequal_split_a_stops_because_b_cannot_match(errors, size):
 def test_who_never_takes_part_gets_one_gift_of_each_other(parties, game):
     """§6.3: others give at most epsilon and one more specialization before they stop."""
     for seed in range(3):
-        board = random_board(parties, seed, game)
-        for party in board.names:
-            done = play(board, EPSILON, {party: deviation("never")})
+        deal = random_deal(parties, seed, game)
+        for party in deal.names:
+            done = play(deal, EPSILON, {party: deviation("never")})
             assert done.given(party) == 0
-            for other in board.names:
+            for other in deal.names:
                 if other != party:
                     assert done.given(other) <= EPSILON + max(done.scores, default=0) + 1e-9
 
 
 def test_without_a_strategy_others_go_on_giving():
-    board = random_board(3, 0, "long")
-    free, fair = (play(board, e, {"A": deviation("never")}) for e in (None, EPSILON))
+    deal = random_deal(3, 0, "long")
+    free, fair = (play(deal, e, {"A": deviation("never")}) for e in (None, EPSILON))
     assert free.received("A") > 2 * fair.received("A")
 
 

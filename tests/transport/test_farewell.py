@@ -15,7 +15,6 @@ from coterie.transport.farewell import (
     error_from,
     exit_code_of,
     farewell_for,
-    one_line,
     tell,
 )
 
@@ -81,15 +80,6 @@ def test_an_unforeseen_error_does_not_tell_its_text():
 def test_a_fault_names_the_peer_and_keeps_its_step():
     farewell = farewell_for(PeerFaultError("card", "ring", "sent nonsense"), "bank", "other")
     assert (farewell.culprit, farewell.step, farewell.exit_code) == ("card", "ring", 7)
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [("a\nb", "a b"), ("\x1b[1mx\x00", "[1mx"), ("  a \t b ", "a b"), ("é…", "é…")],
-)
-def test_text_of_others_becomes_one_printable_line(text, line):
-    assert one_line(text) == line
-    assert len(one_line(text * 1000)) <= 501
 
 
 def test_a_refused_value_does_not_reach_the_coordinator(houses):

@@ -12,6 +12,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from coterie.base.errors import CertificateError, ExpiredError, UsageError
 from coterie.trust import certificates as certs
+from coterie.trust.identity import find_identity
 from tests import ROOT
 from tests.coordinator.support import coterie
 
@@ -161,7 +162,7 @@ def test_check_reports_an_expired_certificate(expired):
     assert (code, list(found)) == (12, ["expiry"])
     assert found["expiry"].startswith("expired on ")
     with pytest.raises(ExpiredError, match="expired on"):
-        certs.load_identity(expired)
+        find_identity(expired)
 
 
 def test_check_warns_of_one_that_expires_soon(authority):
@@ -183,7 +184,7 @@ def test_check_reports_wrong_keys_permissions_and_chains(authority, bank, tmp_pa
     assert "mode 0644" in found["permissions"]
     assert found["chain"].startswith("not signed by ")
     with pytest.raises(CertificateError, match="belongs to another one"):
-        certs.load_identity(bank)
+        find_identity(bank)
 
 
 @pytest.mark.parametrize(
@@ -198,18 +199,18 @@ def test_check_reports_wrong_keys_permissions_and_chains(authority, bank, tmp_pa
 def test_an_identity_that_lacks_something_is_refused(bank, spoil, message):
     spoil(bank)
     with pytest.raises(CertificateError, match=message):
-        certs.load_identity(bank)
+        find_identity(bank)
 
 
 def test_an_identity_folder_holds_one_identity(authority, bank, tmp_path):
     with pytest.raises(UsageError, match="no certificate here"):
-        certs.load_identity(authority)
+        find_identity(authority)
     shutil.copy(bank / "bank.crt", bank / "second.crt")
     with pytest.raises(UsageError, match="2 certificates here"):
-        certs.load_identity(bank)
-    assert certs.load_identity(bank / "bank.crt").name == "bank"
+        find_identity(bank)
+    assert find_identity(bank / "bank.crt").name == "bank"
     with pytest.raises(UsageError, match="no such identity folder"):
-        certs.load_identity(tmp_path / "nowhere")
+        find_identity(tmp_path / "nowhere")
 
 
 def test_no_key_and_no_certificate_is_in_the_project():

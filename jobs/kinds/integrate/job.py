@@ -17,7 +17,7 @@ from coterie.jobs.matching.identifiers import Matching, read_matching
 
 
 @dataclass(frozen=True)
-class Attribute:
+class ReleasedAttribute:
     """A column that goes into the release. In a QID without taxonomy, it is one of numbers."""
 
     name: str
@@ -37,7 +37,7 @@ class Attribute:
 class IntegrateJob(Job):
     matching: Matching
     class_name: str | None
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[ReleasedAttribute, ...]
     requirements: tuple[Requirement, ...]
     rule: str
     max_suppression: float
@@ -45,7 +45,7 @@ class IntegrateJob(Job):
     epsilon: float
     hide_scores: bool
 
-    def of_party(self, party: str) -> list[Attribute]:
+    def of_party(self, party: str) -> list[ReleasedAttribute]:
         return [attribute for attribute in self.attributes if attribute.party == party]
 
     @property
@@ -114,7 +114,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     )
 
 
-def _attribute(name: str, node: Node, common: Common, in_qid: bool) -> Attribute:
+def _attribute(name: str, node: Node, common: Common, in_qid: bool) -> ReleasedAttribute:
     section = node.section()
     party_node = section.required("party")
     party = party_node.text()
@@ -135,7 +135,7 @@ def _attribute(name: str, node: Node, common: Common, in_qid: bool) -> Attribute
         if not limits[0] < limits[1]:
             raise range_node.error("the lowest value must be below the highest")
     section.close()
-    return Attribute(name, party, taxonomy, limits, in_qid)
+    return ReleasedAttribute(name, party, taxonomy, limits, in_qid)
 
 
 def _requirement(node: Node, j: int, names: list[str], class_name: str | None) -> Requirement:

@@ -23,7 +23,7 @@ import pyarrow as pa
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.arrays import Codes, Ints
 from coterie.base.errors import DataError
-from coterie.jobs.data.domains import Attribute, read_attributes
+from coterie.jobs.data.domains import CodedAttribute, read_attributes
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
@@ -35,7 +35,7 @@ from coterie.jobs.matching.identifiers import (
     prepare_identifiers,
     read_matching,
 )
-from coterie.protocols.integration.class_labels import class_holders, share_class
+from coterie.protocols.integration.class_labels import MOST_CLASSES, class_holders, share_class
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.primitives.randomness import Random
@@ -43,7 +43,6 @@ from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import RING_BITS
 
 MAX_VALUES = 4096  # of one attribute
-MAX_CLASSES = 256  # values of a class, and what hides how many of them a party has
 LONGEST_VALUE = 200  # bytes of a value that parties tell each other
 
 
@@ -52,7 +51,7 @@ class StatisticsJob(Job):
     """A job on columns with finite domains. `matching` is None with horizontal partition."""
 
     matching: Matching | None
-    attributes: Mapping[str, Attribute]
+    attributes: Mapping[str, CodedAttribute]
     class_name: str | None
     servers: tuple[str, str]
 
@@ -154,13 +153,13 @@ def prepare_columns(
         check_domain(domains[name], name, source)
     labels = None
     if job.class_name and job.class_name in table.column_names:
-        label = Attribute(job.class_name, None, None)
+        label = CodedAttribute(job.class_name, None, None)
         label_codes, values = label.encode(table.column(job.class_name), source)
         check_domain(values, job.class_name, source)
-        if len(values) > MAX_CLASSES:
+        if len(values) > MOST_CLASSES:
             raise DataError(
                 f"{source}: column '{job.class_name}' has {len(values)} values; "
-                f"a class has at most {MAX_CLASSES}"
+                f"a class has at most {MOST_CLASSES}"
             )
         labels = Labels(label_codes, values)
     identifiers = None
@@ -298,7 +297,7 @@ def _begin_horizontal(
                 values,
                 rng.fork("class"),
                 longest=LONGEST_VALUE,
-                pad_to=MAX_CLASSES,
+                pad_to=MOST_CLASSES,
             )
         try:
             ordered = tuple(value.decode() for value in joint)

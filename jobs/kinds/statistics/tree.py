@@ -47,7 +47,7 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.tree import Node, Plan, grow, predict, pruned
+from coterie.protocols.statistics.tree import Node, TreePlan, grow, predict, pruned
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Tree(StatisticsKind):
         records = total_records(job, joined, channel, rng)
         if records < job.minimum:
             raise DataError(f"{records} records are fewer than the minimum of {job.minimum}")
-        plan = Plan(
+        plan = TreePlan(
             job.party_names,
             job.servers,
             tuple(joined.axes[name] for name in job.attributes),

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 from coterie.anonymity.classifier.decision_tree import (
-    Attribute,
     DecisionTree,
+    Feature,
     Labels,
     Numbers,
     error_rate,
@@ -29,12 +29,12 @@ Rows = list[int]
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[list[Attribute], np.ndarray, int]:
+def tables(draw: st.DrawFn) -> tuple[list[Feature], np.ndarray, int]:
     size, classes = draw(st.integers(1, 60)), draw(st.integers(2, 3))
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
     target = rng.integers(0, classes, size)
-    attributes: list[Attribute] = []
+    attributes: list[Feature] = []
     for number in range(draw(st.integers(1, 4))):
         values = draw(st.integers(1, 6))
         noisy = np.where(rng.random(size) < 0.5, target, rng.integers(0, values, size)) % values
@@ -56,7 +56,7 @@ def gain_and_info(parts: list[list[int]]) -> tuple[float, float]:
 
 
 def best_test(
-    attribute: Attribute, rows: Rows, target: np.ndarray, classes: int
+    attribute: Feature, rows: Rows, target: np.ndarray, classes: int
 ) -> tuple[float, float, set[float]] | None:
     """Gain, split information and thresholds of the attribute's best test on these rows."""
     if isinstance(attribute, Labels):
@@ -83,7 +83,7 @@ def best_test(
 
 
 def check_node(
-    tree: DecisionTree, at: int, attributes: list[Attribute], target: np.ndarray, rows: Rows,
+    tree: DecisionTree, at: int, attributes: list[Feature], target: np.ndarray, rows: Rows,
     used: set[int], classes: int,
 ) -> None:  # fmt: skip
     node = tree.nodes[at]
@@ -125,7 +125,7 @@ def check_node(
 @given(tables())
 @settings(max_examples=200, deadline=None)
 def test_every_split_is_one_that_the_rules_choose(
-    table: tuple[list[Attribute], np.ndarray, int],
+    table: tuple[list[Feature], np.ndarray, int],
 ) -> None:
     attributes, target, classes = table
     tree = grow(attributes, target, classes)
@@ -145,7 +145,7 @@ def test_a_label_with_very_many_values_does_not_spoil_the_average() -> None:
 @given(tables())
 @settings(max_examples=150, deadline=None)
 def test_cutting_back_keeps_the_records_and_never_grows_the_tree(
-    table: tuple[list[Attribute], np.ndarray, int],
+    table: tuple[list[Feature], np.ndarray, int],
 ) -> None:
     attributes, target, classes = table
     full = grow(attributes, target, classes)
@@ -161,7 +161,7 @@ def test_cutting_back_keeps_the_records_and_never_grows_the_tree(
 class Plain:
     """A tree as nested objects, cut back by the rules, one node at a time."""
 
-    def __init__(self, tree: DecisionTree, at: int, table: list[Attribute], target: Any) -> None:
+    def __init__(self, tree: DecisionTree, at: int, table: list[Feature], target: Any) -> None:
         node = tree.nodes[at]
         self.attribute, self.threshold, self.best = node.attribute, node.threshold, node.best
         self.children = [Plain(tree, child, table, target) for child in node.children]
@@ -220,10 +220,10 @@ class Plain:
         return sum(child.leaves for child in self.children) or 1
 
 
-def noisy(seed: int) -> tuple[list[Attribute], np.ndarray, int]:
+def noisy(seed: int) -> tuple[list[Feature], np.ndarray, int]:
     rng = np.random.default_rng(seed)
     target = rng.integers(0, 2, 60)
-    table: list[Attribute] = [
+    table: list[Feature] = [
         Labels("a", np.where(rng.random(60) < 0.55, target, rng.integers(0, 2, 60)), 2),
         Labels("b", np.where(rng.random(60) < 0.65, target, rng.integers(0, 2, 60)), 2),
         Numbers("x", np.round(target * 2 + rng.normal(0, 1.5, 60))),
@@ -235,7 +235,7 @@ def noisy(seed: int) -> tuple[list[Attribute], np.ndarray, int]:
 @example(noisy(58))
 @example(noisy(182))
 @settings(max_examples=150, deadline=None)
-def test_pruning_is_what_the_rules_say(table: tuple[list[Attribute], np.ndarray, int]) -> None:
+def test_pruning_is_what_the_rules_say(table: tuple[list[Feature], np.ndarray, int]) -> None:
     attributes, target, classes = table
     rows = list(range(len(target)))
     plain = Plain(learn(attributes, target, classes, None), 0, attributes, target)
@@ -257,7 +257,7 @@ def test_a_split_that_makes_no_fewer_errors_is_undone() -> None:
     """90 % and 60 % of one class: informative, but both sides predict the same."""
     side = np.repeat([0, 1], 50)
     target = np.concatenate([np.repeat([0, 1], [45, 5]), np.repeat([0, 1], [30, 20])])
-    table: list[Attribute] = [Labels("side", side, 2)]
+    table: list[Feature] = [Labels("side", side, 2)]
     assert grow(table, target, 2).leaves == 2
     assert learn(table, target, 2, None).leaves == 1
 
@@ -266,7 +266,7 @@ def test_a_tree_sees_what_scikit_learn_sees_in_a_table_with_a_simple_rule() -> N
     rng = np.random.default_rng(5)
     numbers = rng.integers(0, 50, (3000, 3)).astype(float)
     target = ((numbers[:, 0] < 20) ^ (numbers[:, 1] >= 33)).astype(np.int64)
-    attributes: list[Attribute] = [Numbers(f"n{i}", numbers[:, i]) for i in range(3)]
+    attributes: list[Feature] = [Numbers(f"n{i}", numbers[:, i]) for i in range(3)]
     tree = learn([a[:2000] for a in attributes], target[:2000], 2)
     peer = DecisionTreeClassifier(criterion="entropy").fit(numbers[:2000], target[:2000])
     assert error_rate(tree, [a[2000:] for a in attributes], target[2000:]) == pytest.approx(
@@ -278,7 +278,7 @@ def test_a_tree_sees_what_scikit_learn_sees_in_a_table_with_a_simple_rule() -> N
 def test_noise_is_pruned_away() -> None:
     rng = np.random.default_rng(9)
     target = (rng.random(2000) < 0.2).astype(np.int64)
-    attributes: list[Attribute] = [
+    attributes: list[Feature] = [
         Numbers("n", rng.random(2000)),
         Labels("a", rng.integers(0, 5, 2000), 5),
         Labels("b", rng.integers(0, 5, 2000), 5),

@@ -19,6 +19,7 @@ from coterie.jobs.kinds.job_file import parse_job
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos import jobs_pb2_grpc
 from coterie.trust import certificates as certs
+from coterie.trust.identity import find_identity
 
 JOB = "kind: intersect\nname: pilot\nparties: {a: {}, b: {}}\nid: ID\n"
 
@@ -52,7 +53,7 @@ def network(tmp_path_factory):
         "127.0.0.1:0", grpc.ssl_server_credentials([tuple(read)], authority, True)
     )
     server.start()
-    client = PartyClient("bank", f"127.0.0.1:{port}", certs.load_identity(folder / "analyst"))
+    client = PartyClient("bank", f"127.0.0.1:{port}", find_identity(folder / "analyst"))
     yield SimpleNamespace(party=party, client=client)
     client.close()
     server.stop(0).wait()

@@ -10,6 +10,7 @@ import pytest
 from coterie.base.errors import CertificateError, ExpiredError, UnreachableError
 from coterie.coordinator.run.probe import probe, require
 from coterie.trust import certificates as certs
+from coterie.trust.identity import find_identity
 from tests.trust.test_certificates import expire
 
 
@@ -22,7 +23,7 @@ def authority(tmp_path):
 @pytest.fixture
 def analyst(authority):
     certs.issue(authority, "analyst", [], 365)
-    return certs.load_identity(authority / "analyst")
+    return find_identity(authority / "analyst")
 
 
 @contextlib.contextmanager

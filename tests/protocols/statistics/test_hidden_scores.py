@@ -12,7 +12,7 @@ from coterie.protocols.statistics.bayesnet import Family, search
 from coterie.protocols.statistics.contingency import Axis, table_shares
 from coterie.protocols.statistics.hidden_scores import HiddenScores, settings_for
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.tree import STOP, Plan, grow
+from coterie.protocols.statistics.tree import STOP, TreePlan, grow
 from tests.protocols.statistics.plain_models import ln_factorial, x_ln_x
 from tests.protocols.statistics.test_bayesnet import plain_edges
 from tests.protocols.statistics.test_tree import as_result, plain_tree
@@ -112,7 +112,7 @@ def test_a_whole_tree_and_net_equal_the_plain_ones():
     classes = np.where(
         rng.random(records) < 0.92, (codes["x0"] & (codes["x1"] > 0)) | codes["x2"], 1
     )
-    plan = Plan(names, servers, axes, 2, records, 2, 20)
+    plan = TreePlan(names, servers, axes, 2, records, 2, 20)
 
     def party(channel):
         random = Random(channel.me)

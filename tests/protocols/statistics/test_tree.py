@@ -9,7 +9,7 @@ from coterie.protocols.messaging.memory import run_alike
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.tree import STOP, Node, Plan, grow, predict, pruned
+from coterie.protocols.statistics.tree import STOP, Node, TreePlan, grow, predict, pruned
 from tests.protocols.statistics.plain_models import id3, x_ln_x
 
 LABEL = "class"
@@ -66,7 +66,7 @@ def cases(draw, horizontal=False):
     )
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     records = draw(st.integers(1, 60))
-    plan = Plan(
+    plan = TreePlan(
         names,
         tuple(draw(st.permutations(names))[:2]),
         attributes,
@@ -159,7 +159,7 @@ def test_pruning_joins_leaves_of_one_class():
 
 
 def test_a_stopped_node_is_a_leaf():
-    plan = Plan(("a", "b"), ("a", "b"), (Axis("x", "a", 2),), 2, 4, 2, 1)
+    plan = TreePlan(("a", "b"), ("a", "b"), (Axis("x", "a", 2),), 2, 4, 2, 1)
 
     class Stop(OpenDecisions):
         def split(self, tables, nodes, sizes, classes):
@@ -177,7 +177,7 @@ def test_a_stopped_node_is_a_leaf():
 
 @pytest.mark.parametrize("depth", [0, 1])
 def test_depth_is_kept(depth):
-    plan = Plan(("a", "b"), ("a", "b"), (Axis("x", "a", 2), Axis("y", "b", 2)), 2, 40, depth, 1)
+    plan = TreePlan(("a", "b"), ("a", "b"), (Axis("x", "a", 2), Axis("y", "b", 2)), 2, 40, depth, 1)
     rng = np.random.default_rng(2)
     codes = {name: rng.integers(0, 2, 40) for name in "xy"}
 

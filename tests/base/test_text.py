@@ -1,0 +1,28 @@
+"""Text of others cannot steer a terminal or forge a line."""
+
+import pytest
+
+from coterie.base.text import one_line, printable
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a\nb", "a b"),
+        ("\x1b[1mx\x00", "?[1mx?"),
+        ("  a \t b ", "a b"),
+        ("é…", "é…"),
+        ("a\u202eb", "a?b"),
+    ],
+)
+def test_text_of_others_becomes_one_printable_line(text, line):
+    assert one_line(text) == line
+
+
+def test_a_long_text_is_cut_unless_the_caller_wants_all_of_it():
+    assert one_line("x" * 1000) == "x" * 500 + "…"
+    assert one_line("x" * 1000, None) == "x" * 1000
+
+
+def test_aligned_columns_keep_their_blanks():
+    assert printable("ok       bank\n\x1b[2J") == "ok       bank ?[2J"
