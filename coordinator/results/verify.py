@@ -38,7 +38,6 @@ from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.run.archive import saved_job
 
 RELEASE, RESULT = "release.csv", "result.json"
-_CLOSE = 2.0**-29  # scores are printed as multiples of 2^-30
 
 
 def verify(folder: Path) -> dict[str, Any]:
@@ -263,12 +262,12 @@ def _check_winners(
             name = winner["attribute"]
             counts = _class_counts(cuts[name], below, table[name], table[job.class_name])
             score = rule.score(Effect(counts, np.empty((0, 0)), (), result["records"])) / SCALE
-            if abs(score - winner["score"]) > _CLOSE:
+            if score != winner["score"]:  # both are multiples of 2^-30
                 raise VerificationError(
                     f"{where} has the score {winner['score']}, the release gives {score}"
                 )
     for party, total in contributions.items():
-        if abs(result["contributions"][party] - total) > _CLOSE * (1 + len(steps)):
+        if result["contributions"][party] != total:
             raise VerificationError(
                 f"{RESULT}: {party} contributed {total}, not {result['contributions'][party]}"
             )

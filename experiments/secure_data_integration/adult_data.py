@@ -22,7 +22,7 @@ from coterie.base.arrays import Ints
 from coterie.base.errors import DataError
 from coterie.jobs.data.sources import read_table
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "adult"
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult"
 
 # Paper 1, Table 4, in its order: the first nine are held by one party, the others by the second.
 ATTRIBUTES = {
