@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,9 @@ from coterie.base.errors import (
     UnreachableError,
     UsageError,
 )
+from coterie.party.audit import heads_of, verify
 from coterie.party.check import examine
 from coterie.party.config import PartyConfig, load_party
-from coterie.party.journal import verify_audit
 from coterie.party.ledger import Ledger
 from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb
@@ -165,12 +166,31 @@ def health(config: Path, as_json: bool) -> int:
 
 @party.command()
 @_CONFIG
+@click.option(
+    "--against",
+    "sources",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A result folder, or a peer's audit log, with heads of this log; repeatable.",
+)
 @_JSON
-def audit(config: Path, as_json: bool) -> int:
-    """Check the hash chain of this party's audit log."""
-    path = load_party(config).state / "audit.log"
-    count = verify_audit(path)
-    _print(as_json, {"file": str(path), "entries": count}, f"{path}: {count} entries, unbroken")
+def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
+    """Check this party's audit log: its hash chain, and the heads that were kept elsewhere.
+
+    The head file is always compared. An emptied, shortened or rewritten log ends with exit code 8; a
+    line that a crash tore does not.
+    """
+    loaded = load_party(config)
+    path = loaded.state / "audit.log"
+    anchors = [head for source in sources for head in heads_of(loaded.name, source)]
+    found = verify(path, loaded.audit_head, anchors)
+    text = f"{path}: {found.entries} entries, unbroken"
+    if anchors:
+        text += f"; {found.anchors} heads kept elsewhere are in it"
+    if found.mended or found.torn:
+        text += f"; {found.mended + found.torn} lines were torn by crashes"
+    facts = {"file": str(path), **asdict(found)}
+    _print(as_json, facts, text)
     return 0
 
 

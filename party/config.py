@@ -46,6 +46,7 @@ class PartyConfig:
     heartbeat: Heartbeat
     policy: Policy
     compute: str = "local"
+    audit_head: Path | None = None
 
     @property
     def own_address(self) -> str:
@@ -76,9 +77,21 @@ def load_party(path: Path) -> PartyConfig:
     heartbeat = section.read("heartbeat", _heartbeat, Heartbeat())
     policy = section.read("policy", _policy, Policy())
     compute = section.read("compute", read_compute, "local")
+    audit_head = section.read("audit_head", lambda node: folder / node.text(), None)
     section.close()
     return PartyConfig(
-        path, name, listen, identity, peers, source, state, memory, heartbeat, policy, compute
+        path,
+        name,
+        listen,
+        identity,
+        peers,
+        source,
+        state,
+        memory,
+        heartbeat,
+        policy,
+        compute,
+        audit_head,
     )
 
 

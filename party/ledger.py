@@ -13,9 +13,7 @@ A damaged line elsewhere is an error: somebody changed the file.
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -26,6 +24,7 @@ from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import EnvironmentFaultError, PeerFaultError, VerificationError
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.integrate.conduct import CONTRIBUTIONS
+from coterie.party.append_file import AppendFile
 from coterie.party.config import PartyConfig
 from coterie.party.records import Record
 
@@ -66,18 +65,11 @@ class Ledger:
         self._me = me
 
     def add(self, entry: Entry) -> None:
-        line = json.dumps(asdict(entry), sort_keys=True, ensure_ascii=False) + "\n"
+        file = AppendFile(self.path)  # it cuts off what a crash has left of a last line
         try:
-            with self.path.open("ab+") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)  # jobs end in threads of their own
-                os.fchmod(file.fileno(), 0o600)
-                file.seek(0)
-                file.truncate(self._whole(file.read()))
-                file.write(line.encode())
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise EnvironmentFaultError(f"{self.path}: {error.strerror}") from None
+            file.append(asdict(entry))
+        finally:
+            file.close()
 
     def entries(self) -> list[Entry]:
         """All jobs, oldest first; each job once, its last line counting."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party.journal import Lines, read_lines
+from coterie.party.append_file import AppendFile, read_lines
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import Event, State
 from coterie.transport.session import Session
@@ -24,6 +25,9 @@ from coterie.transport.session import Session
 ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
 _OFTEN = 0.1  # seconds: steps and progress within one phase are not noted more often
 RESTARTED = "the server was restarted"
+JOURNAL = "journal.jsonl"
+_STATES = frozenset(State.keys())
+_JOB_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass
@@ -74,18 +78,27 @@ class Book:
         self._wall = wall
         self._lock = threading.Lock()
         self._records: dict[str, Record] = {}
-        entries = read_lines(state / "journal.jsonl")
-        self._journal = Lines(state / "journal.jsonl")
-        for entry in entries:
-            self._replay(entry)
+        self._journal = AppendFile(state / JOURNAL)
+        self.damaged = self._replay_all()
         for record in self._records.values():
-            if record.state == State.RUNNING:
+            if record.state in (State.RUNNING, State.STATE_UNSPECIFIED):
                 self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6)
             elif record.state not in ENDED:
                 self._reload(record)
 
-    def _replay(self, entry: Mapping[str, Any]) -> None:
+    def _replay_all(self) -> list[str]:
+        """Reads the journal; says which lines cannot be read, and passes over these alone."""
+        return [
+            f"{JOURNAL}:{line.number}"
+            for line in read_lines(self._journal.path)
+            if line.entry is None or not self._replay(line.entry)
+        ]
+
+    def _replay(self, entry: Mapping[str, Any]) -> bool:
+        """Whether the entry is one that this version knows."""
         job_id = str(entry.get("job", ""))
+        if not _JOB_ID.fullmatch(job_id):  # it is the name of a folder
+            return False
         if entry.get("event") == "proposed":
             coordinator, name, kind, digest = (
                 str(entry.get(key, "")) for key in ("coordinator", "name", "kind", "digest")
@@ -93,15 +106,20 @@ class Book:
             self._records[job_id] = Record(
                 job_id, coordinator, name, kind, digest, self._folder(job_id)
             )
-        elif entry.get("event") == "state" and job_id in self._records:
-            record = self._records[job_id]
+        elif entry.get("event") == "state":
+            record = self._records.get(job_id)
+            if record is None or entry.get("state") not in _STATES:
+                return False
             record.state = State.Value(entry["state"])
-            record.reason = entry.get("reason", "")
-            record.told = entry.get("told", record.reason)
-            record.exit_code = entry.get("exit_code", 0)
-            record.culprit = entry.get("culprit", "")
-            record.records = entry.get("records", record.records)
+            record.reason = str(entry.get("reason", ""))
+            record.told = str(entry.get("told", record.reason))
+            record.exit_code = _number(entry, "exit_code", 0)
+            record.culprit = str(entry.get("culprit", ""))
+            record.records = _number(entry, "records", record.records)
             self._add_event(record, self._event(record))
+        elif entry.get("event") != "step":
+            return False
+        return True
 
     def _reload(self, record: Record) -> None:
         """A job that had not begun goes on where it was; its data is checked again at the start."""
@@ -266,3 +284,8 @@ class Book:
 
     def close(self) -> None:
         self._journal.close()
+
+
+def _number(entry: Mapping[str, Any], key: str, otherwise: int) -> int:
+    value = entry.get(key, otherwise)
+    return value if type(value) is int and 0 <= value < 1 << 63 else otherwise

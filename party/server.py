@@ -15,8 +15,8 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedError
+from coterie.party.audit import AuditLog
 from coterie.party.config import PartyConfig
-from coterie.party.journal import AuditLog
 from coterie.party.records import Book
 from coterie.party.service import JobService
 from coterie.party.worker import Worker
@@ -41,8 +41,11 @@ class PartyServer:
     def __init__(self, config: PartyConfig, clock: Callable[[], float] = time.monotonic) -> None:
         self.config = config
         self._lock = _prepare_state(config.state)
-        self._audit = AuditLog(config.state / "audit.log")
+        self._audit = AuditLog(config.state / "audit.log", config.audit_head)
         self._book = Book(config.state)
+        for place in self._book.damaged:
+            log.error("%s: %s: not an entry of a journal; it is passed over", config.state, place)
+            self._audit.note("journal entry passed over", line=place)
         self._peers = PeerService(config.name, self._peer)
         self._worker = Worker(config, self._book, self._audit, self._peers)
         for record in self._book.all():

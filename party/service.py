@@ -26,9 +26,9 @@ from coterie.base.names import is_job_id
 from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
+from coterie.party.audit import AuditLog
 from coterie.party.config import PartyConfig
 from coterie.party.examinations import Examinations
-from coterie.party.journal import AuditLog
 from coterie.party.policy import judge_coordinator
 from coterie.party.records import ENDED, Book, Record
 from coterie.party.worker import Worker, check_data, check_parties, check_policy, log

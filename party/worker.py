@@ -22,8 +22,8 @@ from coterie.jobs.data.sources import read_wanted
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import Progress, run_party
+from coterie.party.audit import AuditLog
 from coterie.party.config import PartyConfig
-from coterie.party.journal import AuditLog
 from coterie.party.ledger import Ledger, note_job
 from coterie.party.policy import judge
 from coterie.party.records import Book, Record
@@ -145,7 +145,17 @@ class Worker:
             workspace = replace(
                 record.workspace, memory=self._config.memory, compute=self._config.compute
             )
-            run_party(job, prepared, session, record.job_id, Random(), workspace, listen)
+            run_party(
+                job,
+                prepared,
+                session,
+                record.job_id,
+                Random(),
+                workspace,
+                listen,
+                head=lambda: self._audit.head,
+                on_heads=lambda heads: self._audit.note("agreed", job=record.job_id, heads=heads),
+            )
             session.finish()
             self._end(record, None)
         except MemoryError:

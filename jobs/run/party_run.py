@@ -1,7 +1,8 @@
 """Runs one party's part of a job over any transport: alike at a server and in a simulation.
 
-Before the kind's own steps, all parties compare the digest of the job they were given, so that a
-coordinator cannot tell them different stories. Afterwards the party's summary is written beside
+Before the kind's own steps, all parties compare the version of what they say to each other, and the
+digest of the job they were given, so that a coordinator cannot tell them different stories. They
+also give each other the heads of their audit logs to keep. Afterwards the party's summary is written beside
 what it releases. What has been opened, to whom and how often, stays with the party, also when the
 job fails, and goes to the coordinator with the summary.
 """
@@ -11,13 +12,14 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from coterie.base.errors import PeerError, PeerFaultError, VerificationError
+from coterie.base.errors import PeerError, PeerFaultError, PeerLostError, VerificationError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kind import Kind
@@ -29,15 +31,24 @@ from coterie.protocols.messaging.wire import alike
 from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
 
+WIRE = 2  # the version of what parties say to each other; 1 had no version in its first message
 SUMMARY = "summary.json"
 OPENED = "opened.json"
 FINISH = "finish"  # the step that is reported last
+_OLDER = "bring the older of the two up to date"
+_HEAD = re.compile(r"[0-9a-f]{64}")
 
 JOB_DIGEST = declare(
     "job: digest of the job",
     what="The digest of the job file and its taxonomies, as each party was given them.",
     to="every party",
     why="A coordinator that tells the parties different stories is found out before anything is computed.",
+)
+AUDIT_HEAD = declare(
+    "job: head of the audit log",
+    what="The digest of the last line of each party's audit log when the job begins, and when it ends.",
+    to="every party and the coordinator",
+    why="A party whose audit log is later cut off or written anew can be shown the head that it gave.",
 )
 PARTY_SUMMARY = declare(
     "job: summary",
@@ -67,10 +78,13 @@ def run_party(
     on_progress: Callable[[Progress], None] = lambda progress: None,
     clock: Callable[[], float] = time.monotonic,
     kind: Kind | None = None,
+    head: Callable[[], str] = lambda: "",
+    on_heads: Callable[[dict[str, str]], None] = lambda heads: None,
 ) -> dict[str, Any]:
     """Runs the job at one party and returns the summary, which it also writes.
 
-    `kind` replaces the job's own, for simulations of parties that deviate.
+    `kind` replaces the job's own, for simulations of parties that deviate. `head` gives the head of
+    this party's audit log, and `on_heads` takes those of its peers.
     """
     metered = Metered(transport)
     seconds: dict[str, float] = {}
@@ -85,7 +99,7 @@ def run_party(
 
     channel = Channel(metered, session, listen)
     try:
-        agree(channel, job)
+        on_heads(agree(channel, job, head()))
         result = (kind or KINDS[job.kind]).run(job, prepared, channel, rng, workspace)
     except PeerError as error:
         if not error.step:  # the transport cannot know the step
@@ -95,11 +109,13 @@ def run_party(
         with contextlib.suppress(OSError):  # the job's own error says more
             _keep_opened(channel, workspace)
     listen(FINISH, 0, 0)
-    told = channel.open(
+    told: dict[str, Any] = channel.open(
         PARTY_SUMMARY,
         {"traffic": asdict(metered.total), "seconds": seconds, "result": result},
         to=COORDINATOR,
     )
+    if last_head := head():
+        told["audit"] = channel.open(AUDIT_HEAD, last_head, to=COORDINATOR)
     summary = {**told, "opened": channel.opened.listed()}
     (workspace.released / SUMMARY).write_text(json.dumps(summary, indent=1))
     _keep_opened(channel, workspace)
@@ -111,13 +127,40 @@ def _keep_opened(channel: Channel, workspace: Workspace) -> None:
     (workspace.kept / OPENED).write_text(json.dumps(channel.opened.listed(), indent=1) + "\n")
 
 
-def agree(channel: Channel, job: Job) -> None:
-    """All parties hold the same job, or the first that differs is named."""
+def agree(channel: Channel, job: Job, head: str = "") -> dict[str, str]:
+    """All parties speak one version and hold the same job, or the first that differs is named.
+
+    Returns the heads of the peers' audit logs, of those that keep one.
+    """
     with channel.step("agree"):
-        channel.broadcast(channel.open(JOB_DIGEST, job.digest))
-        for peer, digest in channel.gather().items():
-            if not alike(digest, job.digest):
+        digest = channel.open(JOB_DIGEST, job.digest)
+        if head:
+            channel.open(AUDIT_HEAD, head)
+        channel.broadcast(WIRE, digest, head)
+        told = channel.gather()
+        for peer, values in told.items():
+            version = _version(values)
+            if version is not None and version != WIRE:
+                reason = (
+                    f"speaks version {version} of the wire, and this party version {WIRE}; {_OLDER}"
+                )
+                raise PeerLostError(peer, channel.current_step, reason)
+            if version is None or not alike(values[1], job.digest):
                 raise channel.fault(peer, "was given another job than this party")
+        heads = {peer: values[2] for peer, values in told.items() if values[2]}
+        for peer, value in heads.items():
+            if not isinstance(value, str) or not _HEAD.fullmatch(value):
+                raise channel.fault(peer, "sent something else than the head of an audit log")
+    return heads
+
+
+def _version(values: Any) -> int | None:
+    """The version of the wire that a peer's first message says; None if it is no such message."""
+    if isinstance(values, str):
+        return 1
+    if isinstance(values, list) and values and type(values[0]) is int:
+        return values[0] if values[0] != WIRE or len(values) == 3 else None
+    return None
 
 
 def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any]:
@@ -137,7 +180,10 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any
     result = {
         **summaries[first]["result"],
         "parties": {
-            name: {key: summary["traffic"][key] for key in ("sent_bytes", "received_bytes")}
+            name: {
+                **{key: summary["traffic"][key] for key in ("sent_bytes", "received_bytes")},
+                **({"audit": summary["audit"]} if summary["audit"] else {}),
+            }
             for name, summary in summaries.items()
         },
         "seconds": {
@@ -160,9 +206,17 @@ def _read_summary(name: str, folder: Path) -> dict[str, Any]:
             summary[key] for key in ("traffic", "seconds", "result", "opened")
         )
         whole = all(type(traffic[key]) is int for key in ("sent_bytes", "received_bytes"))
+        audit = summary.get("audit", "")
+        whole = whole and (audit == "" or bool(_HEAD.fullmatch(audit)))
         timed = all(0 <= value < math.inf for value in seconds.values())
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         whole = timed = False
     if not whole or not timed or not isinstance(result, dict):
         raise PeerFaultError(name, "assemble", f"released no {SUMMARY} that can be read")
-    return {"traffic": traffic, "seconds": seconds, "result": result, "opened": opened}
+    return {
+        "traffic": traffic,
+        "seconds": seconds,
+        "result": result,
+        "opened": opened,
+        "audit": audit,
+    }

@@ -6,22 +6,24 @@ import grpc
 import pytest
 
 from coterie.base.errors import EnvironmentFaultError
-from coterie.party.journal import Lines
+from coterie.party.append_file import AppendFile
+from coterie.party.audit import verify
 from coterie.protos import jobs_pb2 as pb
+from tests.party.disk import room_for
 
 
 @pytest.fixture
 def disk(monkeypatch):
     """A switch: the files whose names are in it take no more."""
     full = set()
-    append = Lines._append
+    append = AppendFile.append
 
     def write(self, entry, sync=True):
         if self.path.name in full:
             raise EnvironmentFaultError(f"{self.path}: No space left on device")
         append(self, entry, sync)
 
-    monkeypatch.setattr(Lines, "_append", write)
+    monkeypatch.setattr(AppendFile, "append", write)
     return full
 
 
@@ -59,3 +61,19 @@ def test_the_end_of_a_job_is_told_even_if_it_cannot_be_written_down(houses, disk
         coordinator.stubs["lender"].Cancel(pb.Cancellation(job_id=job_id), timeout=60)
     for name in ("lender", "bank"):
         assert coordinator.end(job_id, name).state == pb.CANCELLED
+
+
+def test_a_proposal_that_is_not_written_down_whole_is_refused_and_the_chain_holds(houses):
+    path = houses.state("bank") / "audit.log"
+    server = houses.serve("bank")
+    for _ in range(40):  # the audit log is the longest file, so that only it is cut
+        server._audit.note("padding", text="x" * 500)
+    stub = houses.stub("analyst", "bank")
+    with room_for(path, 100):
+        proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
+        decision = stub.Propose(proposal, timeout=60)
+    assert (decision.state, decision.exit_code) == (pb.REFUSED, 9)
+    assert verify(path).entries == 41
+    proposal = pb.Proposal(job_id="b" * 32, job_yaml=houses.job())
+    assert stub.Propose(proposal, timeout=60).state == pb.ACCEPTED
+    assert verify(path).entries == 42

@@ -1,98 +1,16 @@
-"""Journal and audit log: appended, chained, and read again after a crash."""
+"""The journal: what a server knows of its jobs after a restart."""
 
 import json
 
 import pytest
 
-from coterie.base.errors import EnvironmentFaultError, VerificationError
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party.journal import AuditLog, Lines, read_lines, verify_audit
+from coterie.party.append_file import read_entries
 from coterie.party.records import RESTARTED, Book
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import State
 
 JOB = "kind: intersect\nname: test\nparties: {a: {}, b: {}}\nid: ID\n"
-
-
-def audit(path, *events):
-    log = AuditLog(path, clock=lambda: 0.0)
-    for event in events:
-        log.note(event, by="a")
-    log.close()
-
-
-def test_an_audit_log_is_a_chain(tmp_path):
-    path = tmp_path / "audit.log"
-    audit(path, "one", "two")
-    audit(path, "three")  # after a restart the chain goes on
-    assert verify_audit(path) == 3
-    first, second, third = read_lines(path)
-    assert first["previous"] == "0" * 64
-    assert (second["previous"], third["previous"]) == (first["chain"], second["chain"])
-    assert first["time"] == "1970-01-01T00:00:00Z"
-    assert oct(path.stat().st_mode)[-3:] == "600"
-
-
-def tampered(lines, name):
-    if name == "a changed word":
-        return [lines[0], lines[1].replace("two", "too"), lines[2]]
-    if name == "a line taken out":
-        return [lines[0], lines[2]]
-    if name == "lines swapped":
-        return [lines[0], lines[2], lines[1]]
-    if name == "a line that is no JSON":
-        return [lines[0], "rubbish", lines[2]]
-    return lines[1:]
-
-
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("a changed word", 2),
-        ("a line taken out", 2),
-        ("lines swapped", 2),
-        ("a line that is no JSON", 2),
-        ("the beginning taken out", 1),
-    ],
-)
-def test_a_changed_audit_log_is_found_out_with_its_line(tmp_path, name, line):
-    path = tmp_path / "audit.log"
-    audit(path, "one", "two", "three")
-    path.write_text("\n".join(tampered(path.read_text().splitlines(), name)) + "\n")
-    with pytest.raises(VerificationError, match=rf"audit\.log:{line}: the chain"):
-        verify_audit(path)
-
-
-def test_a_changed_line_with_a_new_digest_breaks_the_next_line(tmp_path):
-    path = tmp_path / "audit.log"
-    audit(path, "one", "two", "three")
-    lines = path.read_text().splitlines()
-    forged = tmp_path / "forged.log"
-    audit(forged, "one", "too")
-    lines[1] = forged.read_text().splitlines()[1]
-    path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(VerificationError, match=r"audit\.log:3"):
-        verify_audit(path)
-
-
-def test_a_line_cut_off_by_a_crash_does_not_spoil_the_next(tmp_path):
-    path = tmp_path / "journal"
-    lines = Lines(path)
-    lines.append({"n": 1})
-    lines.close()
-    with path.open("ab") as file:
-        file.write(b'{"n": 2, "tor')
-    lines = Lines(path)
-    lines.append({"n": 3})
-    lines.close()
-    assert read_lines(path) == [{"n": 1}, {"n": 3}]
-
-
-def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
-    with pytest.raises(EnvironmentFaultError, match="No such file"):
-        Lines(tmp_path / "missing" / "journal")
-    with pytest.raises(EnvironmentFaultError, match="No such file"):
-        verify_audit(tmp_path / "missing")
 
 
 def book_with(tmp_path, *states):
@@ -189,7 +107,7 @@ def test_events_keep_every_phase_and_the_newest_of_each_step(tmp_path):
     ]
     serials = [serial for serial, _ in record.events]
     assert serials == sorted(set(serials))
-    steps = [e["step"] for e in read_lines(tmp_path / "journal.jsonl") if e["event"] == "step"]
+    steps = [e["step"] for e in read_entries(tmp_path / "journal.jsonl") if e["event"] == "step"]
     assert steps == ["one", "two"]
     book.close()
 
@@ -202,3 +120,33 @@ def test_the_journal_is_json_lines(tmp_path):
     book_with(tmp_path, State.FINISHED).close()
     for line in (tmp_path / "journal.jsonl").read_text().splitlines():
         assert json.loads(line)["job"] == "0" * 32
+
+
+def test_a_job_of_which_only_the_proposal_was_written_down_has_failed(tmp_path):
+    book = Book(tmp_path)
+    book.add("0" * 32, "analyst", parse_job(JOB, {}))
+    book.close()
+    [record] = Book(tmp_path).all()
+    assert (record.state, record.reason) == (State.FAILED, RESTARTED)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"rubbish",
+        b"[1, 2]",
+        b'{"job": "00000000000000000000000000000000", "event": "dreamed"}',
+        b'{"job": "00000000000000000000000000000000", "event": "state", "state": "ASLEEP"}',
+        b'{"job": "../../../../etc", "event": "proposed"}',
+        b'{"job": "11111111111111111111111111111111", "event": "state", "state": "RUNNING"}',
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named_and_nothing_else_is_lost(tmp_path, line):
+    book_with(tmp_path, State.FINISHED, State.WAITING).close()
+    path = tmp_path / "journal.jsonl"
+    first, *others = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([first, line, *others, b""]))
+    book = Book(tmp_path)
+    assert book.damaged == ["journal.jsonl:2"]
+    assert [record.state for record in book.all()] == [State.FINISHED, State.WAITING]
+    book.close()

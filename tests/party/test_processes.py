@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from coterie.party.journal import verify_audit
+from coterie.party.audit import verify
 from coterie.protos import jobs_pb2 as pb
 from tests.party.authority import Authority
 from tests.party.houses import ROOT
@@ -54,7 +54,7 @@ def test_a_server_that_is_stopped_tells_its_peers_and_its_coordinator(houses, nu
     assert houses.processes["bank"].wait(60) == code
     _, errors = houses.processes["bank"].communicate()
     assert "Traceback" not in errors
-    assert verify_audit(houses.state("bank") / "audit.log") >= 5
+    assert verify(houses.state("bank") / "audit.log").entries >= 5
 
 
 def test_a_killed_party_is_named_at_once(houses):

@@ -10,7 +10,7 @@ from coterie.base.errors import PeerFaultError, PeerLostError, VerificationError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.jobs.run.party_run import FINISH, SUMMARY, agree, assemble, run_party
+from coterie.jobs.run.party_run import FINISH, SUMMARY, WIRE, agree, assemble, run_party
 from coterie.protocols.messaging.memory import MemoryNetwork, run_parties
 from coterie.protocols.primitives.randomness import Random
 
@@ -90,6 +90,36 @@ def test_an_array_in_place_of_a_jobs_digest_is_the_peers_fault():
 
     with pytest.raises(PeerFaultError, match="b: was given another job"):
         run_parties({"a": lambda channel: agree(channel, job), "b": cheat})
+
+
+@pytest.mark.parametrize(
+    ("message", "version"),
+    [(["the digest, as version 1 sends it"], 1), ([3, "later", "x", "y"], 3)],
+)
+def test_a_peer_of_another_wire_version_is_named_with_both_versions(message, version):
+    job = parse_job(TEXT, {})
+
+    def other(channel):
+        with channel.step("agree"):
+            channel.send("a", *message)
+
+    with pytest.raises(PeerLostError, match=f"b: speaks version {version} .* version {WIRE}"):
+        run_parties({"a": lambda channel: agree(channel, job), "b": other})
+
+
+def test_parties_give_each_other_the_heads_of_their_audit_logs():
+    job = parse_job(TEXT, {})
+    heads = {name: name * 64 for name in "ab"}
+    found = run_parties(
+        {n: lambda channel, head=head: agree(channel, job, head) for n, head in heads.items()}
+    )
+    assert found == {"a": {"b": heads["b"]}, "b": {"a": heads["a"]}}
+
+
+def test_something_else_than_a_head_is_the_peers_fault():
+    job = parse_job(TEXT, {})
+    with pytest.raises(PeerFaultError, match="something else than the head"):
+        run_parties({n: lambda c, h=h: agree(c, job, h) for n, h in {"a": "", "b": "x\n"}.items()})
 
 
 def test_parties_that_were_given_different_jobs_do_not_begin(tmp_path):

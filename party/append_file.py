@@ -1,0 +1,163 @@
+"""A file of JSON lines that is only ever appended to: audit log, journal and ledger.
+
+What `append` has returned for is on the disk. Every write is checked: a line that did not fit whole
+is taken back before the error is raised, so that a full disk leaves whole lines only. A line that was
+torn when the machine died can only be the last one, without its newline; it is cut off when the file
+is opened for writing, and `torn` says what it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coterie.base.errors import EnvironmentFaultError
+
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Line:
+    """One whole line of such a file: its number from 1, and the object in it, None if damaged."""
+
+    number: int
+    entry: dict[str, Any] | None
+
+
+class AppendFile:
+    """The file, open for appending. Threads, and other processes, may append at the same time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.torn = b""  # what a crash had left of a last line
+        self._lock = threading.RLock()
+        self._rest: int | None = None  # the length to go back to, where that has failed once
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            os.fchmod(self._file, 0o600)
+        except OSError as error:
+            raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+        with self._alone():
+            self._mend()
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        with self._lock:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX)
+                yield
+            except OSError as error:
+                raise EnvironmentFaultError(f"{self.path}: {error.strerror}") from None
+            finally:
+                fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def _mend(self) -> None:
+        """Cuts off a last line without its newline."""
+        size = os.fstat(self._file).st_size
+        whole = self._end_of_last_line(size)
+        if whole < size:
+            self.torn = os.pread(self._file, min(size - whole, _BLOCK), whole)
+            os.ftruncate(self._file, whole)
+            os.fsync(self._file)
+
+    def _end_of_last_line(self, size: int) -> int:
+        end = size
+        while end:
+            start = max(0, end - _BLOCK)
+            at = os.pread(self._file, end - start, start).rfind(b"\n")
+            if at >= 0:
+                return start + at + 1
+            end = start
+        return 0
+
+    def append(self, entry: dict[str, Any], sync: bool = True) -> None:
+        """Adds one line, or raises `EnvironmentFaultError` and leaves the file as it was."""
+        line = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        with self._alone():
+            if self._rest is not None:  # what stands there was refused, and could not be taken back
+                os.ftruncate(self._file, self._rest)
+                self._rest = None
+            before = os.fstat(self._file).st_size
+            try:
+                self._write(line)
+                if sync:
+                    os.fsync(self._file)
+            except OSError:
+                self._rest = before
+                os.ftruncate(self._file, before)
+                self._rest = None
+                raise
+
+    def _write(self, line: bytes) -> None:
+        left = memoryview(line)
+        while left:  # a disk that is nearly full takes a part, and says so only by the number
+            left = left[os.write(self._file, left) :]
+
+    def replace(self, entries: list[dict[str, Any]]) -> None:
+        """Puts these lines in the place of all others: the whole change, or none of it."""
+        made = self.path.with_name(self.path.name + ".new")
+        with self._alone():
+            try:
+                made.unlink(missing_ok=True)
+                fresh = AppendFile(made)
+                text = "".join(
+                    json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n"
+                    for entry in entries
+                )
+                fresh._write(text.encode())
+                os.fsync(fresh._file)
+                os.replace(made, self.path)
+                _sync_folder(self.path.parent)
+            except BaseException:
+                made.unlink(missing_ok=True)
+                raise
+            fcntl.flock(fresh._file, fcntl.LOCK_EX)
+            self._file, old = fresh._file, self._file
+            os.close(old)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """The whole lines of a file, empty ones passed over; none of a file that does not exist.
+
+    What a crash left of a last line has no newline and is no line.
+    """
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if line.endswith(b"\n") and line.strip():
+                    yield Line(number, _object(line))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+
+
+def read_entries(path: Path) -> list[dict[str, Any]]:
+    """What the undamaged lines hold."""
+    return [line.entry for line in read_lines(path) if line.entry is not None]
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,212 @@
+"""The audit log: who asked for what, what was decided, what ran, how it ended.
+
+For people, in `STATE/audit.log`: events and digests, never data. Each line holds the digest of the
+line before it (`previous`) and its own (`chain`), so that a line cannot be changed or taken out
+unseen. Whoever can write the file could still cut off its end, or write all of it anew. So its head,
+the last line's digest, is also kept elsewhere: in a head file, which the steward may put on another
+disk (`audit_head` in the party file); at the peers of every job, which write it into their own audit
+logs; and in the result of every job. `verify` compares the log with all that it is given.
+
+A head tells nothing about the log: each line's digest covers the ones before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coterie.base.errors import EnvironmentFaultError, UsageError, VerificationError
+from coterie.party.append_file import AppendFile, read_lines
+
+START = "0" * 64
+LOST = "log does not hold its head"
+MENDED = "torn line cut off"
+_HEAD = re.compile(r"[0-9a-f]{64}")
+_HEAD_LINE = 128  # bytes of the head file: it is written over in one piece
+log = logging.getLogger("coterie.party")
+
+
+@dataclass(frozen=True)
+class Head:
+    """How far a log goes: the number of its lines, and the digest of the last."""
+
+    entries: int = 0
+    chain: str = START
+
+
+class AuditLog:
+    """The log, open for the one server of the state folder."""
+
+    def __init__(
+        self, path: Path, head_file: Path | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.path = path
+        self._clock = clock
+        self._head_file = head_file or path.with_name("audit.head")
+        self._file = AppendFile(path)
+        expected = read_head(self._head_file)
+        self._head, holds = _last(path, expected)
+        self._head_descriptor = _open_head(self._head_file)
+        if not holds:
+            assert expected is not None  # noqa: S101
+            log.error("%s: cut off or written anew: its head was %s", path, expected.chain)
+            self.note(LOST, entries=expected.entries, head=expected.chain)
+        if self._file.torn:
+            digest = hashlib.sha256(self._file.torn).hexdigest()
+            self.note(MENDED, bytes=len(self._file.torn), digest=digest)
+        self._keep_head()
+
+    @property
+    def head(self) -> str:
+        """The digest of the last line."""
+        return self._head.chain
+
+    def note(self, event: str, **facts: Any) -> None:
+        """Adds one line; it is on the disk when this returns."""
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
+        with self._file._lock:
+            entry = {"time": now, "event": event, **facts, "previous": self._head.chain}
+            entry["chain"] = _link(entry)
+            self._file.append(entry)
+            self._head = Head(self._head.entries + 1, entry["chain"])
+            self._keep_head()
+
+    def _keep_head(self) -> None:
+        """Written over in place: the line itself is safe already, and an older head is still right."""
+        line = f"{self._head.entries} {self._head.chain}".ljust(_HEAD_LINE - 1) + "\n"
+        try:
+            os.pwrite(self._head_descriptor, line.encode(), 0)
+        except OSError as error:
+            log.error("%s: %s", self._head_file, error.strerror)
+
+    def close(self) -> None:
+        self._file.close()
+        os.close(self._head_descriptor)
+
+
+def _open_head(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+
+
+def read_head(path: Path) -> Head | None:
+    """What the head file says; None if there is none."""
+    try:
+        words = path.read_bytes()[:_HEAD_LINE].decode("ascii", "replace").split()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+    if not words:
+        return None
+    if len(words) != 2 or not words[0].isdigit() or not _HEAD.fullmatch(words[1]):
+        raise VerificationError(f"{path}: not the head of an audit log; move it away to go on")
+    return Head(int(words[0]), words[1])
+
+
+def _last(path: Path, expected: Head | None) -> tuple[Head, bool]:
+    """The head of the log as it stands, and whether it holds the expected one.
+
+    Only the two lines that matter are read as JSON: a server starts quickly after years, too.
+    """
+    entries, last, there = 0, b"", b""
+    with path.open("rb") as file:
+        for line in file:
+            entries, last = entries + 1, line
+            if expected is not None and entries == expected.entries:
+                there = line
+    holds = expected is None or expected.entries == 0 or _chain_of(there) == expected.chain
+    return Head(entries, _chain_of(last)), holds
+
+
+def _chain_of(line: bytes) -> str:
+    try:
+        return str(json.loads(line)["chain"])
+    except (ValueError, LookupError, TypeError):
+        return START
+
+
+def _link(entry: dict[str, Any]) -> str:
+    plain = {key: value for key, value in entry.items() if key != "chain"}
+    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What `verify` found in a log that holds."""
+
+    entries: int
+    head: str
+    mended: int  # lines that a crash tore, and the server cut off
+    torn: bool  # such a line still stands at the end
+    anchors: int  # heads kept elsewhere that the log holds
+
+
+def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = ()) -> Verified:
+    """Checks the chain and that it holds all heads kept elsewhere; names the first line that breaks."""
+    if not path.exists():
+        raise EnvironmentFaultError(f"{path}: No such file or directory")
+    previous, entries, mended = START, 0, 0
+    wanted = set(anchors)
+    kept = read_head(head_file or path.with_name("audit.head"))
+    found: set[str] = set()
+    for line in read_lines(path):
+        entry = line.entry
+        if entry is None or entry.get("chain") != _link(entry) or entry["previous"] != previous:
+            raise VerificationError(f"{path}:{line.number}: the chain of the audit log breaks here")
+        previous = entry["chain"]
+        entries += 1
+        mended += entry.get("event") == MENDED
+        if entry.get("event") == LOST:
+            raise VerificationError(
+                f"{path}:{line.number}: the server found here that lines before were cut off or "
+                f"written anew: the head after {entry.get('entries')} lines was {entry.get('head')}"
+            )
+        if kept is not None and entries == kept.entries and previous != kept.chain:
+            raise _not_held(path, f"the head file has {kept.chain} for line {entries}")
+        if previous in wanted:
+            found.add(previous)
+    if kept is not None and entries < kept.entries:
+        raise _not_held(path, f"it has {entries} lines, and the head file knows of {kept.entries}")
+    if wanted - found:
+        raise _not_held(path, f"no line has the head {min(wanted - found)}, which was given before")
+    return Verified(entries, previous, mended, _is_torn(path), len(found))
+
+
+def _not_held(path: Path, reason: str) -> VerificationError:
+    return VerificationError(f"{path}: lines were cut off or written anew: {reason}")
+
+
+def _is_torn(path: Path) -> bool:
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        return bool(size) and file.read(1) != b"\n"
+
+
+def heads_of(party: str, source: Path) -> list[str]:
+    """The heads of this party's log in a result folder, its result.json, or a peer's audit log."""
+    path = source / "result.json" if source.is_dir() else source
+    try:
+        if path.name == "result.json":
+            told = [json.loads(path.read_text())["parties"][party].get("audit", "")]
+        else:
+            entries = (line.entry or {} for line in read_lines(path))
+            told = [e["heads"].get(party, "") for e in entries if isinstance(e.get("heads"), dict)]
+    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+        told = []
+    heads = [head for head in told if isinstance(head, str) and _HEAD.fullmatch(head)]
+    if not heads:
+        raise UsageError(f"{source}: holds no head of the audit log of '{party}'")
+    return heads

@@ -1,0 +1,106 @@
+"""Append-only files: whole lines or none, on a full disk and after a crash."""
+
+import os
+import threading
+
+import pytest
+
+from coterie.base.errors import EnvironmentFaultError
+from coterie.party.append_file import AppendFile, read_entries, read_lines
+from tests.party.disk import room_for
+
+
+@pytest.fixture
+def file(tmp_path):
+    made = AppendFile(tmp_path / "lines")
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("room", [0, 1, 5, 8])
+def test_a_line_that_does_not_fit_whole_is_taken_back(file, room):
+    file.append({"n": 1})
+    with room_for(file.path, room), pytest.raises(EnvironmentFaultError, match="lines: "):
+        file.append({"n": 22})
+    assert file.path.read_bytes() == b'{"n":1}\n'
+    file.append({"n": 3})
+    assert read_entries(file.path) == [{"n": 1}, {"n": 3}]
+
+
+def test_a_line_that_could_not_be_taken_back_is_taken_back_before_the_next(file, monkeypatch):
+    file.append({"n": 1})
+
+    def stuck(*_):
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "ftruncate", stuck)
+        broken.setattr(os, "fsync", stuck)
+        for _ in range(2):
+            with pytest.raises(EnvironmentFaultError, match="Input/output error"):
+                file.append({"n": 2})
+    file.append({"n": 3})
+    assert read_entries(file.path) == [{"n": 1}, {"n": 3}]
+
+
+@pytest.mark.parametrize("torn", [b"{", b'{"n": 2, "tor', b"\0" * 100_000])
+def test_a_line_torn_by_a_crash_is_cut_off(file, torn):
+    file.append({"n": 1})
+    with file.path.open("ab") as end:
+        end.write(torn)
+    assert read_entries(file.path) == [{"n": 1}]
+    again = AppendFile(file.path)
+    assert again.torn == torn[: 1 << 16]
+    again.append({"n": 3})
+    again.close()
+    assert read_entries(file.path) == [{"n": 1}, {"n": 3}]
+
+
+def test_several_writers_at_once_leave_whole_lines(tmp_path):
+    def write(writer):
+        for number in range(50):
+            made = AppendFile(tmp_path / "lines")
+            made.append({"writer": writer, "number": number}, sync=False)
+            made.close()
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = read_entries(tmp_path / "lines")
+    assert len(found) == 200
+    assert {(e["writer"], e["number"]) for e in found} == {
+        (writer, number) for writer in range(4) for number in range(50)
+    }
+
+
+def test_lines_are_replaced_all_or_none(file):
+    for number in range(5):
+        file.append({"n": number})
+    before = file.path.read_bytes()
+    with room_for(file.path, 100), pytest.raises(EnvironmentFaultError):
+        file.replace([{"n": "x" * 1000}])
+    assert file.path.read_bytes() == before
+    assert os.listdir(file.path.parent) == ["lines"]
+    file.replace([{"n": "all"}])
+    file.append({"n": 5})
+    assert read_entries(file.path) == [{"n": "all"}, {"n": 5}]
+    assert oct(file.path.stat().st_mode)[-3:] == "600"
+
+
+def test_a_damaged_line_has_its_number(tmp_path):
+    path = tmp_path / "lines"
+    path.write_bytes(b'{"n":1}\nrubbish\n[2]\n\n{"n":3}\n{"n":')
+    assert [(line.number, line.entry) for line in read_lines(path)] == [
+        (1, {"n": 1}),
+        (2, None),
+        (3, None),
+        (5, {"n": 3}),
+    ]
+    assert not list(read_lines(tmp_path / "missing"))
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
+    with pytest.raises(EnvironmentFaultError, match="No such file"):
+        AppendFile(tmp_path / "missing" / "journal")
