@@ -57,6 +57,13 @@ PARTY_SUMMARY = declare(
     why="The coordinator makes the result's files from it, and compares what the parties report.",
 )
 
+PROGRESS = declare(
+    "job: progress",
+    what="While the job runs, the step that each party stands in, how far it is, and how many bytes it has sent and received.",
+    to="the coordinator",
+    why="The coordinator shows how far the job is.",
+)
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -98,6 +105,7 @@ def run_party(
         on_progress(Progress(step, done, total, metered.total))
 
     channel = Channel(metered, session, listen)
+    channel.open(PROGRESS, None, to=COORDINATOR)
     try:
         on_heads(agree(channel, job, head()))
         result = (kind or KINDS[job.kind]).run(job, prepared, channel, rng, workspace)

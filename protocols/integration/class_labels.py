@@ -34,12 +34,38 @@ from coterie.base.arrays import Bytes
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import pack_codes, unpack_codes
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives import cipher
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
 
 MOST_CLASSES = 256  # values of a class; a label is one byte
 _MAX_LABEL = 4096
+
+HOLDERS = declare(
+    "class: holders",
+    what="Which parties have the class column and may use it.",
+    to="every party",
+    why="One of the holders tells the class to those that have none.",
+)
+EQUAL = declare(
+    "class: equal at all holders",
+    what="Whether all holders of the class have the same class for every common record.",
+    to="the holders of the class",
+    why="A class on which its holders disagree must not be used.",
+)
+DIFFERING = declare(
+    "class: differing records",
+    what="How many common records have another class at each holder than at the first; only where they differ, and the job then ends.",
+    to="every party",
+    why="The holders must find out how far their columns are apart, without telling where.",
+)
+LABELS = declare(
+    "class: labels",
+    what="The class of every common record, in the joint order.",
+    to="every party",
+    why="Scores and labels are computed from the class; the job makes the column the class.",
+)
 
 
 def class_holders(
@@ -52,7 +78,7 @@ def class_holders(
         for peer, value in told.items():
             if not isinstance(value, int) or value not in (0, 1):
                 raise channel.fault(peer, "sent neither yes nor no")
-    holders = tuple(name for name in names if told[name])
+    holders = channel.open(HOLDERS, tuple(name for name in names if told[name]))
     if not holders:
         raise DataError(f"no party has (or may use) the class column '{class_name}'")
     return holders
@@ -82,7 +108,7 @@ def share_class(
             elif labels is None:
                 labels = _receive(channel, first, records)
     assert labels is not None  # noqa: S101
-    return labels
+    return channel.open(LABELS, labels)
 
 
 def _sorted(labels: Labels) -> Labels:
@@ -133,6 +159,8 @@ def _agree(
         or not all(isinstance(n, int) and 0 <= n <= records for n in differing)
     ):
         raise channel.fault(first, "sent no list of numbers of differing records")
+    if differing:
+        channel.open(DIFFERING, differing)
     for other, count in zip(holders[1:], differing, strict=False):
         if count:
             raise DataError(f"{first} and {other} disagree on the class of {count} common records")
@@ -147,10 +175,11 @@ def _compare(channel: Channel, holders: Sequence[str], labels: Labels, rng: Rand
         equal = channel.recv(first)
         if not isinstance(equal, int) or equal not in (0, 1):
             raise channel.fault(first, "did not say whether all hold the same class")
-        if not equal:
+        if not channel.open(EQUAL, equal, to=holders):
             _count_at_other(channel, first, rows, rng)
         return []
     equal = not sum(_count_at_first(channel, peer, whole, rng) for peer in others)
+    channel.open(EQUAL, equal, to=holders)
     for peer in others:
         channel.send(peer, int(equal))
     return [] if equal else [_count_at_first(channel, peer, rows, rng) for peer in others]

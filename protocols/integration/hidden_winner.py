@@ -23,11 +23,25 @@ import numpy as np
 from coterie.base.errors import DataError
 from coterie.protocols.integration.integrate import MOST_ATTRIBUTES
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
 from coterie.protocols.primitives.randomness import Random
 
 SCORE_BITS = 36  # a score is at most log2(classes), times 2^30
 ROUNDS_AHEAD = 64
+
+WINNER = declare(
+    "integrate: winner",
+    what="With `hide_scores`, which party has the best candidate of a round, and its score and attribute, which its instruction tells anyway; the score stays hidden where a condition may reject the candidate.",
+    to="every party",
+    why="The winner gives the next instruction.",
+)
+HAS_CANDIDATE = declare(
+    "integrate: some candidate is left",
+    what="With `hide_scores` and conditions on sensitive columns, whether the winner of a round has a candidate at all.",
+    to="every party",
+    why="The rounds end when nobody has one.",
+)
 
 
 class HiddenWinner:
@@ -47,12 +61,15 @@ class HiddenWinner:
             bits = SCORE_BITS + self._place_bits
             self._session = SecureMaximum(channel, names, self._rng, bits, ROUNDS_AHEAD)
         own = np.array([self._compressed(channel, key)], np.uint64)
-        result = self._session.argmax(own, reveal_maximum=not self._rejectable)
+        result = channel.open(
+            WINNER, self._session.argmax(own, reveal_maximum=not self._rejectable)
+        )
         winner = names[int(result.indices[0])]
         if result.maxima is not None:
             best = int(result.maxima[0])
             return (winner, self._expanded(best)) if best else None
         with channel.step("candidate"):
+            channel.open(HAS_CANDIDATE, winner)
             if winner == channel.me:
                 channel.broadcast(int(key is not None))
                 return None if key is None else (winner, key)

@@ -68,10 +68,48 @@ from coterie.protocols.integration.instructions import (
     read_instruction,
 )
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
 
 MOST_ATTRIBUTES = 1 << 16
 MOST_SCORE = 1 << 40
+
+SPANS = declare(
+    "integrate: spans",
+    what="The lowest and the highest number of every numeric column of a QID whose `range` the job leaves open.",
+    to="every party",
+    why="They are the ends of the topmost interval, which the release may show.",
+)
+SCORES = declare(
+    "integrate: scores",
+    what="Without `hide_scores`, in each round the score and the attribute of every party's best candidate, or that it takes no part.",
+    to="every party",
+    why="The best candidate of all parties is specialized next.",
+)
+INSTRUCTION = declare(
+    "integrate: instruction",
+    what="The attribute, the value, the split, the score, and for every record with the value the child that it goes to.",
+    to="every party",
+    why="All parties refine the same groups; the children are no more specific than the released table.",
+)
+PROPOSED = declare(
+    "integrate: proposed attribute",
+    what="With conditions on sensitive columns, the attribute that the winner of a round proposes to specialize.",
+    to="every party",
+    why="All parties must know whose condition the proposal concerns.",
+)
+PROPOSAL = declare(
+    "integrate: proposal",
+    what="With conditions on sensitive columns, the whole instruction of a proposal, also of one that is then rejected.",
+    to="the holders of the sensitive columns that it concerns",
+    why="A holder judges whether its sensitive column permits the specialization.",
+)
+VERDICT = declare(
+    "integrate: verdict",
+    what="With conditions on sensitive columns, whether a proposal is accepted.",
+    to="every party",
+    why="A rejected candidate is dropped, and the next round begins.",
+)
 
 # (channel, all parties in job order, this party's key or None) -> the winner and, where they are
 # known, its key and the best key of all others; None when nobody takes part. Keys are positive and
@@ -142,7 +180,7 @@ def announced_keys(channel: Channel, key: int | None) -> dict[str, int]:
     for peer, value in keys.items():
         if not isinstance(value, int) or not 0 <= value < MOST_SCORE << 16:
             raise channel.fault(peer, "sent no score")
-    return keys
+    return channel.open(SCORES, keys)
 
 
 def always(me: str, contributions: Mapping[str, int]) -> bool:
@@ -215,7 +253,7 @@ def _announce(channel: Channel, plan: Plan, columns: Mapping[str, Column]) -> di
                 column = columns[name]
                 assert isinstance(column, ContinuousColumn)  # noqa: S101
                 spans.append([column.tree.low[0], column.tree.high[0]])
-            channel.broadcast(np.array(spans, np.float64))
+            channel.broadcast(channel.open(SPANS, np.array(spans, np.float64)))
         for peer in channel.peers:
             if opened[peer]:
                 received = channel.recv(peer)
@@ -228,6 +266,7 @@ def _announce(channel: Channel, plan: Plan, columns: Mapping[str, Column]) -> di
                     or (received[:, 0] > received[:, 1]).any()
                 ):
                     raise channel.fault(peer, "sent no spans of its numeric attributes")
+                channel.open(SPANS, received)
                 for name, (low, high) in zip(opened[peer], received.tolist(), strict=True):
                     trees[name] = IntervalTree(low, high)
     return {name: tree for name, tree in trees.items() if tree is not None}
@@ -352,23 +391,24 @@ class _Run:
         channel = self.channel
         if winner == channel.me:
             assert instruction is not None  # noqa: S101
-            channel.broadcast(instruction.attribute)
+            channel.broadcast(channel.open(PROPOSED, instruction.attribute))
             checkers = self._checkers[instruction.attribute]
             for peer in checkers:
-                self._send(peer, instruction)
+                self._send(peer, channel.open(PROPOSAL, instruction, to=peer))
             verdicts = [self._flag(peer) for peer in checkers]
-            channel.broadcast(int(all(verdicts)))
+            channel.broadcast(channel.open(VERDICT, int(all(verdicts))))
             return all(verdicts), checkers, instruction
         attribute = channel.recv(winner)
         if not isinstance(attribute, int) or not 0 <= attribute < len(self.table.names):
             raise channel.fault(winner, "proposed no attribute")
+        channel.open(PROPOSED, attribute)
         checkers = self._checkers[attribute]
         if channel.me in checkers:
-            instruction = self._receive(winner)
+            instruction = channel.open(PROPOSAL, self._receive(winner), to=channel.me)
             if instruction.attribute != attribute:
                 raise channel.fault(winner, "proposed one attribute and sent another")
             channel.send(winner, int(self.table.permits(instruction)))
-        return self._flag(winner), checkers, instruction
+        return channel.open(VERDICT, self._flag(winner)), checkers, instruction
 
     def _flag(self, peer: str) -> bool:
         value = self.channel.recv(peer)
@@ -394,7 +434,7 @@ class _Run:
     def _perform(self, winner: str, key: int | None, instruction: Instruction) -> None:
         channel = self.channel
         try:
-            score = self.table.apply(instruction)
+            score = self.table.apply(channel.open(INSTRUCTION, instruction))
         except InvalidError as error:
             raise channel.fault(winner, f"sent an impossible instruction: {error}") from None
         if score != instruction.score or (

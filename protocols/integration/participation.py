@@ -39,7 +39,21 @@ from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import UsageError
 from coterie.protocols.integration.integrate import MOST_SCORE, FindWinner, announced_keys
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value, alike
+
+REPEATED = declare(
+    "participation: what was heard",
+    what="The scores of a round as each party heard them, or with `hide_scores` the winner and its score as each sees them.",
+    to="every party",
+    why="Who tells different parties different scores is found out; all know the scores already.",
+)
+DIGEST = declare(
+    "participation: digest of an instruction",
+    what="The digest of the instruction of a round as each party received it.",
+    to="every party",
+    why="Who sends different parties different instructions is found out; all have the instruction already.",
+)
 
 
 def whole_epsilon(epsilon: float) -> int:
@@ -93,7 +107,8 @@ class Strategy:
         self, channel: Channel, names: Sequence[str], keys: Mapping[str, int]
     ) -> None:
         """Everybody repeats what it was told."""
-        channel.broadcast([keys[name] for name in names])
+        heard: list[Value] = [keys[name] for name in names]
+        channel.broadcast(channel.open(REPEATED, heard))
         for peer, repeated in channel.gather().items():
             if (
                 not isinstance(repeated, list)
@@ -113,7 +128,7 @@ class Strategy:
         mine: list[Value] = (
             [-1, 0] if found is None else [list(names).index(found[0]), found[1] or 0]
         )
-        channel.broadcast(mine)
+        channel.broadcast(channel.open(REPEATED, mine))
         for peer, theirs in channel.gather().items():
             if not alike(theirs, mine):
                 raise channel.fault(
@@ -122,7 +137,7 @@ class Strategy:
 
     def confirm(self, channel: Channel, winner: str, digest: bytes) -> None:
         """All have been sent the same instruction."""
-        channel.broadcast(digest)
+        channel.broadcast(channel.open(DIGEST, digest))
         for peer, theirs in channel.gather().items():
             if not isinstance(theirs, bytes) or len(theirs) != len(digest):
                 raise channel.fault(peer, "sent no digest of the instruction")

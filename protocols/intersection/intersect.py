@@ -48,6 +48,7 @@ from coterie.protocols.intersection.identifiers import Identifiers
 from coterie.protocols.intersection.oprf_intersect import oprf_intersect
 from coterie.protocols.intersection.ring import ring_intersect
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.executor import Executor, LocalPool
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.shuffle import shuffled
@@ -56,6 +57,25 @@ from coterie.protocols.primitives.store import MemoryStore, Store
 PIECE = 2048  # points computed and sent together at most: 64 KB, some 80 ms of one core
 SMALL = 2000  # up to here the ring is done before the oblivious transfers are set up
 LARGEST = 1 << 32
+
+SIZES = declare(
+    "intersection: sizes",
+    what="The number of every party's identifiers, or the number they are padded to; a power of two for its room in memory; and how many buckets of an interrupted run it still has.",
+    to="every party",
+    why="All parties choose the protocol and the number of buckets alike.",
+)
+COMMON = declare(
+    "intersection: common records",
+    what="Which of its own records all parties hold, in an order that is the same at every party, and so their number.",
+    to="every party",
+    why="It is what an intersection is for, and other jobs compute on the common records.",
+)
+PAIRWISE = declare(
+    "intersection: pairwise overlaps",
+    what="Which of its own records each other party holds, and the sizes of all intersections of some of the sets.",
+    to="every party",
+    why="With three parties or more the ring shows it; only under `reveal: pairwise`, which each party's policy must permit.",
+)
 
 
 def intersect(
@@ -88,7 +108,8 @@ def intersect(
             results.append(rows[found])
             buckets.finish(number, results[-1])
         buckets.clear()
-    return np.concatenate(results) if results else np.empty(0, np.int64)
+    rows = np.concatenate(results) if results else np.empty(0, np.int64)
+    return channel.open(COMMON, rows)
 
 
 def _run(
@@ -113,6 +134,8 @@ def _run(
     chosen = choose(protocol, reveal, sizes)
     if chosen == "ring":
         found = ring_intersect(channel, names, values, sizes, rng, executor, piece)
+        if len(names) > 2:
+            channel.open(PAIRWISE, found)
     elif chosen == "oprf":
         found = oprf_intersect(channel, names, values, sizes, rng)
     else:
@@ -158,6 +181,7 @@ def _agree(
             kept.token if kept else b"",
             kept.finished if kept else 0,
         )
+        channel.open(SIZES, size)
         sizes, shares, rooms = {channel.me: size}, {channel.me: share}, [room]
         same, finished = kept is not None, [kept.finished if kept else 0]
         for peer, message in channel.gather().items():

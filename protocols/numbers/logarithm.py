@@ -50,6 +50,7 @@ from coterie.base.errors import DataError, UsageError
 from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import alike
 from coterie.protocols.numbers import scaling
 from coterie.protocols.numbers.inner_product import PaillierEngine, TransferEngine, least_key_bits
@@ -67,6 +68,13 @@ from coterie.protocols.primitives.randomness import Random
 
 Evaluation = Literal["paillier", "transfer"]
 BATCH = 1 << 13  # instances garbled at once; more go in several runs
+
+FLAG = declare(
+    "logarithm: flag",
+    what="Whether some number of a vector is longer than agreed or, where zeros are refused, 0; not which one, nor how many.",
+    to="the two servers",
+    why="The logarithm of such a number would be wrong; the job then ends.",
+)
 
 
 __all__ = [
@@ -295,6 +303,7 @@ def _refuse_flagged(session: Session, flags: Array) -> None:
         out = session.run(some_flag(), {name: rows}, "both" if last else "shares")
         flags = out["flag"][:, 0]
         if last:
+            session.channel.open(FLAG, flags, to=(session.channel.me, session.peer))
             break
     if flags.any():
         raise OutOfDomainError(

@@ -27,9 +27,29 @@ from coterie.base.arrays import Bits, Codes, Mask
 from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.count_circuits import WIDTH, cell_circuit, leaf_circuit
 from coterie.protocols.statistics.shared_counts import Ring, received_ring
+
+CELLS = declare(
+    "count: empty and small cells",
+    what="Which cells of a table are empty, and which have fewer records than `minimum`.",
+    to="every party",
+    why="All parties decide alike which cells are shown.",
+)
+VISIBLE = declare(
+    "count: visible cells",
+    what="The counts of the cells that are shown.",
+    to="every party",
+    why="They are the result of the job.",
+)
+LEAVES = declare(
+    "tree: leaves and labels",
+    what="Of each node of a level, its most frequent class, or that of the node above it where it has fewer records than `minimum`; and whether it is a leaf.",
+    to="every party",
+    why="They are the tree, which is the result of the job.",
+)
 
 
 class HiddenCounts:
@@ -56,7 +76,7 @@ class HiddenCounts:
 
     def cells(self, share: Ring | None, count: int, minimum: int) -> tuple[Mask, Mask]:
         """Which cells are empty, and which are small: 1 to minimum-1 records."""
-        found = self._run(cell_circuit(minimum), count, [share])
+        found = self.channel.open(CELLS, self._run(cell_circuit(minimum), count, [share]))
         return found["empty"][:, 0].astype(np.bool_), found["small"][:, 0].astype(np.bool_)
 
     def open(self, share: Ring | None, count: int) -> Codes:
@@ -71,7 +91,7 @@ class HiddenCounts:
                 else received_ring(channel, name, count)
                 for name in self.servers
             ]
-        return (parts[0] + parts[1]).astype(np.int64)
+        return channel.open(VISIBLE, (parts[0] + parts[1]).astype(np.int64))
 
     def leaves(
         self, counts: Ring | None, nodes: int, classes: int, inherited: Sequence[int], minimum: int
@@ -83,7 +103,7 @@ class HiddenCounts:
             columns = list(np.ascontiguousarray(counts.reshape(nodes, classes).T))
         width = circuit.inputs["inherited"]
         labels = to_bits(np.array(inherited, np.uint64), width)
-        found = self._run(circuit, nodes, columns, {"inherited": labels})
+        found = self.channel.open(LEAVES, self._run(circuit, nodes, columns, {"inherited": labels}))
         return found["leaf"][:, 0].astype(np.bool_), from_bits(found["label"]).astype(np.int64)
 
     def _run(

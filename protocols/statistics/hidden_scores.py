@@ -34,6 +34,7 @@ from coterie.base.errors import UsageError
 from coterie.protocols.circuits.boolean import from_bits, to_bits
 from coterie.protocols.circuits.minindex import minindex
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.numbers.logarithm import (
     Session,
     Settings,
@@ -51,6 +52,19 @@ from coterie.protocols.statistics.tree import STOP
 SCALE_BITS = 24
 PRECISE_TERMS = 9
 _MODULUS = 1 << 64
+
+SPLITS = declare(
+    "tree: splits",
+    what="Of each node that is split, the attribute of least conditional entropy; or that none gains enough.",
+    to="every party",
+    why="They are the tree, which is the result of the job.",
+)
+FAMILIES = declare(
+    "bayesnet: best families",
+    what="In each turn and for each attribute, which further parent raises its score most, or that none does.",
+    to="every party",
+    why="They are the edges, which are the result of the job.",
+)
 
 
 def settings_for(largest: int, precise: bool = False) -> Settings:
@@ -130,7 +144,9 @@ class HiddenScores(HiddenCounts):
                 if stops:
                     ahead = self._before_splitting(tables, sizes, classes)
                     scores = np.concatenate([ahead[:, None], scores], axis=1)
-        chosen = self._choose(scores, nodes, width + stops, greatest=False)
+        chosen = self.channel.open(
+            SPLITS, self._choose(scores, nodes, width + stops, greatest=False)
+        )
         return [int(choice) - stops if choice or not stops else STOP for choice in chosen]
 
     def _entropies(self, tables: Ring, sizes: Sequence[Sequence[int]], classes: int) -> Words:
@@ -196,7 +212,9 @@ class HiddenScores(HiddenCounts):
             rows = None
             if scores is not None:
                 rows = np.stack([scores[starts[at] : starts[at] + length] for at in places])
-            chosen = self._choose(rows, len(places), length, greatest=True)
+            chosen = self.channel.open(
+                FAMILIES, self._choose(rows, len(places), length, greatest=True)
+            )
             for at, choice in zip(places, chosen, strict=True):
                 found[at] = int(choice)
         return found

@@ -35,6 +35,7 @@ import numpy as np
 
 from coterie.base.arrays import Codes, Mask
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import (
@@ -48,6 +49,13 @@ from coterie.protocols.statistics.shared_counts import (
 )
 
 STOP = -1
+
+PREDICTIONS = declare(
+    "tree: predictions",
+    what="The predicted class of every common record, not the leaf that it reaches.",
+    to="the party that `predict` names",
+    why="The job asks for the predictions.",
+)
 
 
 class Decisions(Protocol):
@@ -306,6 +314,7 @@ def predict(
             # Shares are made uniform anew, so that the receiver sees nothing but their sum.
             mine += _zero_share(channel, involved, records, rng)
         if channel.me != receiver:
+            channel.open(PREDICTIONS, None, to=receiver)
             if channel.me in involved:
                 channel.send(receiver, mine)
             return None
@@ -313,7 +322,7 @@ def predict(
         for name in involved:
             if name != receiver:
                 total = total + received_ring(channel, name, records)
-    return total.astype(np.int64)
+    return channel.open(PREDICTIONS, total.astype(np.int64), to=receiver)
 
 
 def _zero_share(channel: Channel, involved: Sequence[str], count: int, rng: Random) -> Ring:

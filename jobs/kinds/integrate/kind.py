@@ -44,9 +44,23 @@ from coterie.jobs.matching.identifiers import PreparedIdentifiers, prepare_ident
 from coterie.protocols.integration.class_labels import MOST_CLASSES, class_holders
 from coterie.protocols.integration.integrate import Outcome, Plan, integrate
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import COORDINATOR, declare
 from coterie.protocols.primitives.randomness import Random
 
 RELEASE = "release.csv"
+
+COLUMNS = declare(
+    "integrate: released columns",
+    what="The party's own columns of the release, in the joint order: those of a QID generalized, the others as they are, and the class from its first holder.",
+    to="the coordinator",
+    why="The coordinator joins them to the release and sorts it.",
+)
+DIGESTS = declare(
+    "integrate: digests of the columns",
+    what="A digest of every generalized column and of the class, as the party knows them.",
+    to="the coordinator",
+    why="A party that releases another column than it told the others is found out.",
+)
 
 
 @dataclass
@@ -165,8 +179,8 @@ class Integrate:
                 known[job.class_name] = digest(column)
                 if channel.me == plan.class_holders[0]:
                     share[job.class_name] = column
-            write_known(known, workspace.released)
-            write_share(share, workspace.released)
+            write_known(channel.open(DIGESTS, known, to=COORDINATOR), workspace.released)
+            write_share(channel.open(COLUMNS, share, to=COORDINATOR), workspace.released)
         return _result(job, outcome)
 
     def conduct(self, job: IntegrateJob, party: str, rng: Random) -> Conduct:

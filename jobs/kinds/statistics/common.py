@@ -37,6 +37,7 @@ from coterie.jobs.matching.identifiers import (
 )
 from coterie.protocols.integration.class_labels import MOST_CLASSES, class_holders, share_class
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
@@ -44,6 +45,19 @@ from coterie.protocols.statistics.shared_counts import RING_BITS
 
 MAX_VALUES = 4096  # of one attribute
 LONGEST_VALUE = 200  # bytes of a value that parties tell each other
+
+DOMAINS = declare(
+    "statistics: domains",
+    what="All values in its owner's table, those of other than common records too, of each attribute whose values the job does not declare.",
+    to="every party",
+    why="All parties number the values alike; the owner's policy must permit to release the column.",
+)
+CLASS_VALUES = declare(
+    "statistics: values of the class",
+    what="With horizontal partition, the union of the values that the class has at all parties, and how many values they have together; not who has which.",
+    to="every party",
+    why="All parties number the values of the class alike.",
+)
 
 
 @dataclass(frozen=True)
@@ -243,6 +257,7 @@ def _announce_domains(
     told: dict[str, tuple[str, ...]] = {}
     if open_names:
         with channel.step("domains"):
+            channel.open(DOMAINS, open_names)
             channel.broadcast([list(prepared.domains[name]) for name in own])
             for peer, message in channel.gather().items():
                 theirs = [name for name in open_names if job.attributes[name].party == peer]
@@ -291,13 +306,16 @@ def _begin_horizontal(
     if labels is not None:
         values = [value.encode() for value in labels.values]
         with channel.step("class"):
-            joint = union(
-                channel,
-                job.party_names,
-                values,
-                rng.fork("class"),
-                longest=LONGEST_VALUE,
-                pad_to=MOST_CLASSES,
+            joint = channel.open(
+                CLASS_VALUES,
+                union(
+                    channel,
+                    job.party_names,
+                    values,
+                    rng.fork("class"),
+                    longest=LONGEST_VALUE,
+                    pad_to=MOST_CLASSES,
+                ),
             )
         try:
             ordered = tuple(value.decode() for value in joint)

@@ -36,6 +36,7 @@ from coterie.jobs.kinds.statistics.common import (
     reported,
 )
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import horizontal_shares, table_shares
@@ -43,6 +44,13 @@ from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
 
 MAX_CELLS = 1 << 16  # of one table
+
+TOTAL = declare(
+    "statistics: total number of records",
+    what="With horizontal partition, how many records all parties have together.",
+    to="every party",
+    why="It is part of the result, and bounds the numbers that are computed with.",
+)
 
 
 @dataclass(frozen=True)
@@ -169,7 +177,8 @@ def total_records(job: StatisticsJob, joined: Joined, channel: Channel, rng: Ran
         return joined.records
     mine = np.array([joined.records], np.uint64)
     with channel.step("records"):
-        return int(SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)[0])
+        total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
+        return int(channel.open(TOTAL, total)[0])
 
 
 def reveal_tables(

@@ -178,4 +178,4 @@ def test_what_was_opened_stays_with_the_party_when_the_job_fails(tmp_path):
 
     run_parties({"a": lonely, "b": lambda channel: None})
     kept = json.loads((space.kept / "opened.json").read_text())
-    assert [entry["what"] for entry in kept] == ["job: digest of the job"]
+    assert [entry["what"] for entry in kept] == ["job: progress", "job: digest of the job"]

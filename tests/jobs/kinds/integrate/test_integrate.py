@@ -80,7 +80,7 @@ def test_the_release_is_the_single_tables_sorted_and_without_identifiers(tmp_pat
         scores = [w["score"] for w in result["winners"] if w["party"] == party]
         assert mu == pytest.approx(sum(scores))
     assert set(result) == {
-        *("records", "parties", "seconds", "winners", "cut", "contributions", "anonymity")
+        *("records", "parties", "seconds", "winners", "cut", "contributions", "anonymity", "opened")
     }
     assert json.loads((out / "result.json").read_text()) == result
 
