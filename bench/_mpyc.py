@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from coterie.coordinator.demo.ports import free_ports
@@ -23,7 +22,6 @@ def run(module: str, parties: int, count: int) -> dict[str, Any] | None:
             [sys.executable, "-m", module, *addresses, f"-I{i}", "--no-log"],
             stdout=subprocess.PIPE if i == 0 else subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            cwd=Path(__file__).parent.parent,
             env={**os.environ, _COUNT: str(count)},
             text=True,
         )

@@ -185,7 +185,7 @@ def main(argv: list[str] | None = None) -> int:
     for parties in PARTIES[:2] if options.quick else PARTIES:
         ours = measure_coterie(parties, count)
         # What takes MPyC too long is reported as the time it had, and "gave_up".
-        theirs = _mpyc.run("bench.fair", parties, count) or {
+        theirs = _mpyc.run("coterie.bench.fair", parties, count) or {
             "arrays": float(_mpyc.PATIENCE),
             "gave_up": 1.0,
         }

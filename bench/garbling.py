@@ -206,7 +206,7 @@ def main(argv: list[str] | None = None) -> int:
         "products": 1000 * scale,
     }
     ours = measure_grpc(sizes)
-    theirs = _mpyc.run("bench.garbling", 3, sizes["comparisons"])
+    theirs = _mpyc.run("coterie.bench.garbling", 3, sizes["comparisons"])
     if theirs is None:
         raise RuntimeError("MPyC took too long")
     aes = aes_blocks_a_second(options.quick)

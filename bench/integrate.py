@@ -35,6 +35,8 @@ from coterie.experiments.secure_data_integration.adult_data import (
     NAMES,
     PARTY_A,
     PARTY_B,
+    add_data_option,
+    adult_folder,
     load_adult,
 )
 from coterie.protocols.integration.integrate import Plan, integrate
@@ -58,9 +60,9 @@ def fresh(column: Column) -> Column:
     return ContinuousColumn(column.name, column.codes, column.values, column.limits)
 
 
-def load(records: int, names: tuple[str, ...]) -> tuple[dict[str, Column], Labels]:
+def load(folder: Path, records: int, names: tuple[str, ...]) -> tuple[dict[str, Column], Labels]:
     """Adult, or its blow-up; a column is the same whoever makes it."""
-    adult = load_adult()
+    adult = load_adult(folder)
     copies = -(-records // _BASE)
     columns: dict[str, Column] = {}
     for name in names:
@@ -103,12 +105,13 @@ def party(channel: Channel, names: list[str], task: dict[str, Any]) -> list[dict
     """Runs each of the task's requirements, as often as it says, and tells what it took."""
     own = PARTY_A if channel.me == "p0" else PARTY_B
     warm_up()
-    taxonomies = load_adult().taxonomies
-    columns, classes = load(_BASE, own)
+    folder = Path(task["folder"])
+    taxonomies = load_adult(folder).taxonomies
+    columns, classes = load(folder, _BASE, own)
     load_adult.cache_clear()
     del columns, classes
     empty = _memory()["now"]  # of a process that has its libraries, and has read Adult
-    columns, classes = load(task["records"], own)
+    columns, classes = load(folder, task["records"], own)
     limits = {name: task["limits"][name] for name in NAMES if name not in taxonomies}
     load_adult.cache_clear()
     metered = Metered(channel._transport)
@@ -183,10 +186,16 @@ def _reset_peak() -> None:
 # The measurements
 
 
-def joint(records: int, qids: list[Qids], runs: int) -> list[dict[str, Any]]:
+def joint(folder: Path, records: int, qids: list[Qids], runs: int) -> list[dict[str, Any]]:
     from coterie.experiments.secure_data_integration.adult_data import CONTINUOUS
 
-    task = {"records": records, "qids": qids, "runs": runs, "limits": CONTINUOUS}
+    task = {
+        "folder": str(folder),
+        "records": records,
+        "qids": qids,
+        "runs": runs,
+        "limits": CONTINUOUS,
+    }
     parties = _sessions.run("coterie.bench.integrate:party", [task, task])
     merged = []
     for one, other in zip(*parties, strict=True):
@@ -224,11 +233,11 @@ def learner(columns: dict[str, Column], classes: Labels, runs: int) -> float:
     return statistics.median(times[1:] or times)
 
 
-def measure_adult(runs: int, many: int) -> dict[str, Any]:
-    columns, classes = load(_BASE, NAMES)
+def measure_adult(folder: Path, runs: int, many: int) -> dict[str, Any]:
+    columns, classes = load(folder, _BASE, NAMES)
     whole: Qids = [list(NAMES)]
     requirements_ = [whole, *random_qids(count=many)]
-    together = joint(_BASE, requirements_, runs)
+    together = joint(folder, _BASE, requirements_, runs)
     alone = [single(columns, classes, qids, runs) for qids in requirements_]
     tree = learner(columns, classes, max(runs // 2, 2))
     for pair, result in zip(together, alone, strict=True):
@@ -259,10 +268,10 @@ def measure_adult(runs: int, many: int) -> dict[str, Any]:
     }
 
 
-def measure_scale(sizes: list[int]) -> list[dict[str, Any]]:
+def measure_scale(folder: Path, sizes: list[int]) -> list[dict[str, Any]]:
     found = []
     for records in sizes:
-        [result] = joint(records, [[list(NAMES)]], 2)
+        [result] = joint(folder, records, [[list(NAMES)]], 2)
         found.append(
             {
                 "records": records,
@@ -315,15 +324,17 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="few runs, up to 200,000 records")
     parser.add_argument("--chart", type=Path, help="write the chart of the scale to this file")
     parser.add_argument("--only", choices=["adult", "scale"], help="one part only")
+    add_data_option(parser)
     options = parser.parse_args(argv)
+    folder = adult_folder(options.data)
     from coterie.bench.dka import growth
 
     result: dict[str, Any] = {}
     if options.only != "scale":
-        result |= measure_adult(3 if options.quick else 9, 5 if options.quick else 30)
+        result |= measure_adult(folder, 3 if options.quick else 9, 5 if options.quick else 30)
     if options.only != "adult":
         sizes = [200_000] if options.quick else [200_000, 2_000_000, 10_000_000]
-        result["scale"] = measure_scale(sizes)
+        result["scale"] = measure_scale(folder, sizes)
         result["dka"] = growth([50, 100] if options.quick else [50, 100, 200, 400])
         if options.chart:
             chart(result["scale"], result["dka"], options.chart)

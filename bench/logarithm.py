@@ -317,7 +317,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     count, key_bits = (100, 2048) if options.quick else (1000, 3072)
     ours = measure_grpc(count, key_bits)
-    theirs = _mpyc.run("bench.logarithm", 3, count)
+    theirs = _mpyc.run("coterie.bench.logarithm", 3, count)
     if theirs is None:
         raise RuntimeError("MPyC took too long")
     report = {

@@ -20,8 +20,12 @@ from typing import Any
 import numpy as np
 
 from coterie.bench import _sessions, scalar_products
+from coterie.experiments.secure_data_integration.adult_data import (
+    VARIABLE,
+    add_data_option,
+    adult_folder,
+)
 
-ADULT = Path(__file__).parent.parent.parent / "shared/data/adult"
 PAPER_SECONDS = 2.5 * 3600
 CATEGORICAL = (
     "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex",
@@ -128,10 +132,12 @@ def bayes_net(records: int) -> dict[str, Any]:
     }
 
 
-def adult_tree(parties: int, records: int | None, depth: int, minimum: int) -> dict[str, Any]:
+def adult_tree(
+    folder: Path, parties: int, records: int | None, depth: int, minimum: int
+) -> dict[str, Any]:
     rows: list[dict[str, str]] = []
     for part in ("train", "test"):
-        with (ADULT / f"adult.{part}.csv").open(newline="") as file:
+        with (folder / f"adult.{part}.csv").open(newline="") as file:
             rows += [row for row in csv.DictReader(file) if "?" not in row.values()]
     rows = rows[:records]
     label = list(rows[0])[-1]
@@ -172,8 +178,9 @@ def _totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="coterie bench models", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small tables")
+    add_data_option(parser)
     options = parser.parse_args(argv)
-    quick = options.quick
+    quick, adult = options.quick, options.data or os.environ.get(VARIABLE)
     report: dict[str, Any] = {
         "bench": "models",
         "cores": os.cpu_count(),
@@ -183,9 +190,15 @@ def main(argv: list[str] | None = None) -> int:
         else scalar_products.measure(),
         "bayes_net": bayes_net(2000 if quick else 100_000),
     }
-    if ADULT.exists():
+    if adult:
         report["adult_tree"] = [
-            adult_tree(parties, 2000 if quick else None, 2 if quick else 3, 100 if quick else 500)
+            adult_tree(
+                adult_folder(options.data),
+                parties,
+                2000 if quick else None,
+                2 if quick else 3,
+                100 if quick else 500,
+            )
             for parties in (2, 3)
         ]
     print(json.dumps(report, indent=2))

@@ -32,11 +32,12 @@ from coterie.anonymity.classifier.released import coded_attribute, learner_attri
 from coterie.anonymity.specialization.specialize import Requirement, Specializer, specialize
 from coterie.base.errors import EnvironmentFaultError
 from coterie.experiments.secure_data_integration.adult_data import (
-    FOLDER,
     NAMES,
     PARTY_A,
     PARTY_B,
     Adult,
+    add_data_option,
+    adult_folder,
     load_adult,
     top,
 )
@@ -276,14 +277,16 @@ def run(adult: Adult, thresholds: Sequence[int], out: Path) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="coterie experiment adult", description=__doc__)
-    parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the Adult table")
+    add_data_option(parser)
     parser.add_argument("--out", type=Path, default=Path("adult-out"), help="folder for the files")
     parser.add_argument("--quick", action="store_true", help="four values of k instead of all")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     options = parser.parse_args(argv)
     if importlib.util.find_spec("matplotlib") is None:
         raise EnvironmentFaultError("the figure needs matplotlib: pip install 'coterie[bench]'")
-    result = run(load_adult(options.data), QUICK if options.quick else THRESHOLDS, options.out)
+    result = run(
+        load_adult(adult_folder(options.data)), QUICK if options.quick else THRESHOLDS, options.out
+    )
     if options.json:
         print(json.dumps(result))
     else:

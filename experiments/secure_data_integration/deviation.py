@@ -35,12 +35,13 @@ from coterie.experiments.secure_data_integration.adult import Errors
 from coterie.experiments.secure_data_integration.adult_data import (
     ATTRIBUTES,
     CONTINUOUS,
-    FOLDER,
     NAMES,
     PARTY_A,
     PARTY_B,
     RANKED,
     Adult,
+    add_data_option,
+    adult_folder,
     load_adult,
     top,
 )
@@ -319,7 +320,7 @@ def run(tables: int, adult: Adult | None, thresholds: Sequence[int], out: Path) 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="coterie experiment deviation", description=__doc__)
-    parser.add_argument("--data", type=Path, default=FOLDER, help="folder of the Adult table")
+    add_data_option(parser)
     parser.add_argument("--out", type=Path, default=Path("deviation-out"))
     parser.add_argument("--tables", type=int, help="random tables for each number of parties")
     parser.add_argument("--quick", action="store_true", help="4 tables, three values of k")
@@ -329,8 +330,8 @@ def main(argv: list[str] | None = None) -> int:
         raise UsageError(f"--tables must be at least 1, not {options.tables}")
     tables = options.tables or (4 if options.quick else 20)
     try:
-        adult: Adult | None = load_adult(options.data)
-    except DataError as error:
+        adult: Adult | None = load_adult(adult_folder(options.data))
+    except (DataError, UsageError) as error:
         adult = None
         if not options.json:
             print(f"without Adult: {error}")

@@ -12,22 +12,21 @@ from coterie.base.errors import DataError, EnvironmentFaultError
 from coterie.experiments.secure_data_integration.adult import PAPER, Errors, main, paper_says
 from coterie.experiments.secure_data_integration.adult_data import (
     ATTRIBUTES,
-    FOLDER,
     NAMES,
     RANKED,
     load_adult,
     top,
 )
+from tests import ADULT
 
 needs_adult = pytest.mark.skipif(
-    not (FOLDER / "adult.train.csv").exists(),
-    reason="the Adult table is not at ../shared/data/adult",
+    not (ADULT / "adult.train.csv").exists(), reason=f"the Adult table is not at {ADULT}"
 )
 
 
 @pytest.fixture(scope="module")
 def errors() -> Errors:
-    return Errors(load_adult())
+    return Errors(load_adult(ADULT))
 
 
 @needs_adult
@@ -182,7 +181,7 @@ def test_the_command_writes_its_table_and_its_figure(
         "coterie.experiments.secure_data_integration.adult.Errors", lambda adult: errors
     )
     monkeypatch.setattr(errors, "ranking", lambda number: list(RANKED[:number]))
-    assert main(["--quick", "--json", "--out", str(tmp_path)]) == 0
+    assert main(["--data", str(ADULT), "--quick", "--json", "--out", str(tmp_path)]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads((tmp_path / "adult.json").read_text())
     top5 = printed["integration"][0]["error"]

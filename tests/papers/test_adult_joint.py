@@ -7,7 +7,6 @@ from coterie.anonymity.specialization.specialize import Requirement, specialize
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree
 from coterie.experiments.secure_data_integration.adult_data import (
     CONTINUOUS,
-    FOLDER,
     NAMES,
     PARTY_A,
     PARTY_B,
@@ -17,9 +16,10 @@ from coterie.experiments.secure_data_integration.adult_data import (
 from coterie.protocols.integration.integrate import Plan, integrate
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random
+from tests import ADULT
 
 pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult.train.csv").exists(), reason="the Adult table is not at hand"
+    not (ADULT / "adult.train.csv").exists(), reason="the Adult table is not at hand"
 )
 
 TWO = {"A": PARTY_A, "B": PARTY_B}
@@ -38,7 +38,7 @@ FOUR = {  # §7.2
     ids=["all", "top7", "three"],
 )
 def test_the_joint_run_on_adult_is_that_of_one_table(division, qids):
-    adult = load_adult()
+    adult = load_adult(ADULT)
     requirements = tuple(Requirement(tuple(qid), 50) for qid in qids)
     used = [name for name in NAMES if any(name in qid for qid in qids)]
     single = specialize(adult.columns(used), adult.classes, requirements)

@@ -12,12 +12,12 @@ from coterie.protocols.statistics.contingency import Axis, table_shares
 from coterie.protocols.statistics.hidden_scores import HiddenScores, settings_for
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.tree import TreePlan, grow
-from tests import ROOT
+from tests import ADULT
 from tests.protocols.statistics.plain_models import id3, k2
 from tests.protocols.statistics.test_tree import LABEL, as_result
 
-ADULT = ROOT.parent / "shared/data/adult/adult.train.csv"
-pytestmark = pytest.mark.skipif(not ADULT.exists(), reason="the Adult data is not here")
+TABLE = ADULT / "adult.train.csv"
+pytestmark = pytest.mark.skipif(not TABLE.exists(), reason="the Adult data is not here")
 NAMES = SERVERS = ("a", "b")
 OWNERS = {"relationship": "a", "sex": "a", "race": "a", "workclass": "b", "marital-status": "b"}
 
@@ -26,7 +26,7 @@ ERROR = settings_for(30162, precise=True).error_bound
 
 @pytest.fixture(scope="module")
 def adult():
-    with ADULT.open(newline="") as file:
+    with TABLE.open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if "?" not in row.values()]
     label = list(rows[0])[-1]
     codes, axes = {}, []

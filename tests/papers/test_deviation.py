@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coterie.base.errors import UsageError
-from coterie.experiments.secure_data_integration.adult_data import FOLDER, load_adult
+from coterie.experiments.secure_data_integration.adult_data import load_adult
 from coterie.experiments.secure_data_integration.deviation import (
     EPSILON,
     SplitErrors,
@@ -15,13 +15,14 @@ from coterie.experiments.secure_data_integration.deviation import (
 )
 from coterie.experiments.secure_data_integration.game import endless_average, once_average, play
 from coterie.jobs.kinds.integrate.deviation import deviation
+from tests import ADULT
 
-needs_adult = pytest.mark.skipif(not FOLDER.exists(), reason=f"no Adult table in {FOLDER}")
+needs_adult = pytest.mark.skipif(not ADULT.exists(), reason=f"no Adult table in {ADULT}")
 
 
 @pytest.fixture(scope="module")
 def errors():
-    return SplitErrors(load_adult())
+    return SplitErrors(load_adult(ADULT))
 
 
 @needs_adult
