@@ -1,5 +1,6 @@
 """The documentation speaks of what there is."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -26,3 +27,11 @@ def test_named_files_exist(page):
     pattern = r"`((?:base|protos|protocols|anonymity|trust|transport|jobs|party|coordinator|experiments|bench|docs|tests)/[\w/.-]+\.(?:py|md|svg|proto))`"
     for name in re.findall(pattern, page.read_text()):
         assert (ROOT / name).exists(), f"{page.name} names {name}"
+
+
+def test_the_threat_model_lists_what_is_opened_as_the_code_declares_it():
+    spec = importlib.util.spec_from_file_location("openings", ROOT / "docs/openings.py")
+    openings = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(openings)
+    page = openings.PAGE.read_text()
+    assert page == openings.filled(page), "run: python docs/openings.py"

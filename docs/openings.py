@@ -1,0 +1,55 @@
+"""Writes the tables of what is opened into docs/threat-model.md: `python docs/openings.py`.
+
+A table stands between `<!-- opened: PART … -->` and `<!-- end -->`, and holds the openings that the
+modules of these parts declare (coterie/protocols/messaging/opening.py).
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from coterie.protocols.messaging.opening import Opening, declared
+
+PAGE = Path(__file__).parent / "threat-model.md"
+ROOMS = ("coterie.protocols", "coterie.jobs")
+_TABLE = re.compile(r"<!-- opened: ([a-z ]+) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def all_openings() -> list[Opening]:
+    """Whatever the modules of the project declare, part by part, in the order of declaration."""
+    for room in ROOMS:
+        package = importlib.import_module(room)
+        for module in pkgutil.walk_packages(package.__path__, f"{room}."):
+            importlib.import_module(module.name)
+    return [opening for opening in declared().values() if opening.part != "test"]
+
+
+def table(openings: Iterable[Opening]) -> str:
+    rows = [f"| {o.name} | {o.what} | {o.to} | {o.why} |" for o in openings]
+    return "\n".join(["| opened | what it is | to whom | why |", "|---|---|---|---|", *rows])
+
+
+def filled(page: str) -> str:
+    """The page with its tables as the declarations have them."""
+    openings = all_openings()
+    told: list[str] = []
+
+    def fill(match: re.Match[str]) -> str:
+        parts = match[1].split()
+        told.extend(parts)
+        inside = [o for part in parts for o in openings if o.part == part]
+        return f"<!-- opened: {match[1]} -->\n{table(inside)}\n<!-- end -->"
+
+    page = _TABLE.sub(fill, page)
+    missing = {opening.part for opening in openings} ^ set(told)
+    if missing or len(told) != len(set(told)):
+        raise ValueError(f"{PAGE.name} has not one table for each of: {', '.join(sorted(missing))}")
+    return page
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

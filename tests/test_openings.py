@@ -1,0 +1,257 @@
+"""Nothing is sent, and nothing opened, that neither passes the door nor is listed with its reason.
+
+The source is read, not run: a function that sends something, or calls a primitive that opens what
+its caller asks for, must contain `channel.open(OPENING, …)` with a declared opening, or stand in
+`HIDDEN` with the reason why what it sends tells nothing, or in `PASSED_ON` with who opens it.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests import ROOT
+
+SENDING = {"send", "broadcast", "send_array", "transmit"}
+# Primitives that give somebody a value in the clear, whatever it means.
+OPENING = {
+    "open_shares",
+    "open_from",
+    "open_to",
+    "minindex",
+    "reveal",
+    "argmax",
+    "modular",
+    "big",
+    "fixed",
+    "union",
+    "tell",
+    "_run",
+    "_choose",
+    "intersect",
+    "ring_intersect",
+    "oprf_intersect",
+    "hinted_intersect",
+    "scalar_products",
+}
+REVEALS = {"both", "garbler", "evaluator"}
+
+# What these send is uniform, or hidden by an assumption, whatever the secrets are.
+HIDDEN = {
+    "protocols/circuits/garbling.py": {
+        "Garbler.run": "tables and labels of wires",
+        "Evaluator.run": "the digest of a public circuit, and transfers",
+    },
+    "protocols/integration/class_labels.py": {
+        "_count_at_first": "points encrypted under a fresh key; the count is opened in _compare",
+        "_count_at_other": "points encrypted and shuffled",
+    },
+    "protocols/intersection/hints.py": {
+        "_share": "random keys of pairs",
+        "_send_hint": "a key-value store of masked words",
+        "_lead_by_group": "blinded points",
+        "_help_by_group": "blinded points under another key",
+    },
+    "protocols/intersection/oprf.py": {
+        "OprfReceiver.extend": "columns masked by transfers",
+        "OprfSender.set_up": "choices of base transfers",
+    },
+    "protocols/multiparty/gmw.py": {
+        "Gmw.prepare": "corrections of random products",
+        "Gmw.multiply": "shares masked by prepared random bits",
+    },
+    "protocols/multiparty/secure_sum.py": {"SecureSum.__init__": "random seeds"},
+    "protocols/numbers/inner_product.py": {
+        "PaillierEngine._offer": "ciphertexts",
+        "PaillierEngine._combine": "re-randomized ciphertexts of masked sums",
+    },
+    "protocols/numbers/logarithm.py": {"_agree": "settings, which are public"},
+    "protocols/numbers/multiplication.py": {"send_products": "masked words of transfers"},
+    "protocols/numbers/paillier.py": {"announce_key": "a public key"},
+    "protocols/numbers/scalar_product.py": {
+        "_agree": "sizes and ranges, which are public",
+        "PaillierProducts._send": "ciphertexts",
+        "PaillierProducts._combine": "re-randomized ciphertexts of masked sums",
+        "TransferProducts._offer": "masked words of transfers",
+    },
+    "protocols/numbers/scaling.py": {"scale_autonomously": "shares under a mask of 40 bits more"},
+    "protocols/numbers/shares.py": {"share_out": "a uniform share"},
+    "protocols/statistics/shared_counts.py": {
+        "_offer": "rows masked by transfers",
+        "share_out": "uniform shares",
+    },
+    "protocols/statistics/tree.py": {"_zero_share": "random masks"},
+    "protocols/transfer/base_transfer.py": {
+        "send_keys": "points of the group",
+        "receive_keys": "points of the group that hide the choices",
+    },
+    "protocols/transfer/oblivious_transfer.py": {
+        "Sender.send": "messages, of which the receiver can unmask its choice",
+        "Sender.multiply_bits": "words of which the receiver can unmask its choice",
+        "Receiver._rows": "columns masked by the base transfers",
+    },
+}
+
+# These open what their caller asks for, or are part of what it opens; it stands at the door.
+PASSED_ON = {
+    "protocols/circuits/garbling.py": {
+        "Garbler._reveal": "whoever runs a circuit",
+        "Evaluator._reveal": "whoever runs a circuit",
+    },
+    "protocols/circuits/half_gates.py": {
+        "Worker.garble": "nobody: computes labels in this process",
+        "Worker.evaluate": "nobody: computes labels in this process",
+    },
+    "protocols/circuits/minindex.py": {
+        "minindex": "its caller",
+        "minimum": "nobody: positions and numbers less a random mask",
+    },
+    "protocols/integration/dka.py": {
+        "dka": "nobody: a baseline to be measured, which no kind of job uses",
+        "_compare": "nobody: a baseline",
+        "_answer": "nobody: a baseline",
+    },
+    "protocols/integration/integrate.py": {
+        "_Run.turn": "_perform, which every instruction passes; 0 says that a turn ends",
+        "_Run._send": "_perform and _propose",
+    },
+    "protocols/intersection/confirm.py": {"announce": "intersect"},
+    "protocols/intersection/hints.py": {"_same_list": "intersect: a digest of what all know"},
+    "protocols/intersection/oprf_intersect.py": {"_send": "intersect"},
+    "protocols/intersection/ring.py": {"ring_intersect": "intersect", "_compare": "intersect"},
+    "protocols/messaging/channel.py": {"Channel.send": "", "Channel.broadcast": ""},
+    "protocols/messaging/stream.py": {"send_array": ""},
+    "protocols/messaging/wrappers.py": {
+        "Wrapper.transmit": "",
+        "Metered.transmit": "",
+        "Traced.transmit": "",
+        "Faulty.transmit": "",
+    },
+    "protocols/multiparty/gmw.py": {"Gmw.reveal": "its caller"},
+    "protocols/multiparty/secure_maximum.py": {
+        "SecureMaximum.argmax": "its caller",
+        "argmax": "its caller",
+    },
+    "protocols/multiparty/secure_sum.py": {
+        "SecureSum.modular": "its caller",
+        "SecureSum.big": "its caller",
+        "SecureSum.fixed": "its caller",
+    },
+    "protocols/multiparty/set_union.py": {"union": "its caller"},
+    "protocols/numbers/logarithm.py": {
+        "_phase_one": "nobody: outputs less a random mask, and shares of flags",
+        "Session.run": "its caller",
+    },
+    "protocols/numbers/scalar_product.py": {
+        "scalar_products": "its caller",
+        "TransferProducts.shares": "its caller",
+        "TransferProducts.to_many": "its caller",
+    },
+    "protocols/numbers/scaling.py": {"scale_exactly": "nobody: outputs less a random mask"},
+    "protocols/numbers/shares.py": {"open_shares": "its caller", "open_to": "its caller"},
+    "protocols/statistics/hidden_counts.py": {
+        "HiddenCounts._run": "cells and leaves",
+        "HiddenCounts.tell": "its caller",
+    },
+    "protocols/statistics/hidden_scores.py": {"HiddenScores._choose": "split and best"},
+    "jobs/matching/common_records.py": {"line_up": "intersect opens them itself"},
+}
+
+
+def called(node: ast.Call) -> str:
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        numpy = isinstance(function.value, ast.Name) and function.value.id == "np"
+        return "" if numpy else function.attr
+    if isinstance(function, ast.Name) and not function.id.startswith("_"):
+        return function.id
+    return ""
+
+
+def reveals(node: ast.Call) -> bool:
+    """Whether a call runs a circuit some of whose outputs are revealed."""
+    if called(node) != "run":
+        return False
+    values = [*node.args, *(k.value for k in node.keywords)]
+    return any(
+        isinstance(part, ast.Constant) and part.value in REVEALS
+        for value in values
+        for part in ast.walk(value)
+    ) or any(isinstance(value, ast.Name) and value.id == "reveal" for value in values)
+
+
+def functions(node: ast.AST, place: str = ""):
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            name = f"{place}.{child.name}".lstrip(".")
+            if isinstance(child, ast.FunctionDef):
+                yield name, child
+            else:
+                yield from functions(child, name)
+
+
+def declared_names(tree: ast.Module) -> set[str]:
+    """The openings that a module declares, or imports (in capitals)."""
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            if called(node.value) == "declare":
+                found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {alias.name for alias in node.names if alias.name.isupper()}
+    return found
+
+
+def passes_door(node: ast.AST, names: set[str]) -> bool:
+    return any(
+        isinstance(call, ast.Call)
+        and called(call) == "open"
+        and call.args
+        and isinstance(call.args[0], ast.Name)
+        and call.args[0].id in names
+        for call in ast.walk(node)
+    )
+
+
+def modules() -> list[Path]:
+    return [path for room in ("protocols", "jobs") for path in sorted((ROOT / room).rglob("*.py"))]
+
+
+def suspects(path: Path) -> set[str]:
+    """Functions that send or open something without passing the door."""
+    tree = ast.parse(path.read_text())
+    names = declared_names(tree)
+    found = set()
+    for name, node in functions(tree):
+        calls = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+        tells = any(called(call) in SENDING | OPENING or reveals(call) for call in calls)
+        if tells and not passes_door(node, names):
+            found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_whatever_is_sent_or_opened_passes_the_door_or_is_hidden(path):
+    place = str(path.relative_to(ROOT))
+    listed = {**HIDDEN.get(place, {}), **PASSED_ON.get(place, {})}
+    assert suspects(path) == set(listed), f"{place}: declare an opening, or say why it is hidden"
+
+
+def test_every_declared_opening_is_opened_somewhere():
+    declared, opened = {}, set()
+    for path in modules():
+        tree = ast.parse(path.read_text())
+        for name in declared_names(tree):
+            own = any(isinstance(n, ast.Assign) and name in {getattr(t, "id", "") for t in n.targets}
+                      for n in tree.body)  # fmt: skip
+            if own and "declare(" in path.read_text():
+                declared[name] = path
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and called(call) == "open" and call.args:
+                opened.add(getattr(call.args[0], "id", ""))
+    assert set(declared) <= opened, {n: p.name for n, p in declared.items() if n not in opened}
+
+
+def test_listed_files_exist():
+    for place in (*HIDDEN, *PASSED_ON):
+        assert (ROOT / place).exists(), place
