@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.models.privacy import Model, Together
+from coterie.anonymity.models.joint_audit import resists_deletions
+from coterie.anonymity.models.privacy import JointDiversity, Model, Together
 from coterie.base.arrays import Ints
 from coterie.base.errors import VerificationError
 
@@ -43,7 +44,7 @@ def audit(
     table: Mapping[str, Released],
     qid: Sequence[str],
     k: int,
-    sensitive: str | None = None,
+    sensitive: str | tuple[str, ...] | None = None,
     model: Model | None = None,
 ) -> dict[str, Any]:
     """What holds: the number of groups, the smallest, and the worst of each model.
@@ -74,12 +75,27 @@ def audit(
     }
     if model is None or sensitive is None:
         return found
+    found["sensitive"] = sensitive if isinstance(sensitive, str) else list(sensitive)
+    if isinstance(model, JointDiversity):
+        rows = np.stack([table[name].codes for name in model.columns], axis=1)
+        most = [model.most.get(name, model.l) for name in model.columns]
+        for at in range(len(sizes)):
+            enough = resists_deletions(rows[group == at], model.l, most)
+            if enough is None:
+                raise VerificationError(
+                    f"the group {describe(at)}: whether {model.name} holds takes too long to tell"
+                )
+            if not enough:
+                raise VerificationError(f"the group {describe(at)} violates {model.name}")
+        found["models"] = {model.name: float(model.l)}
+        return found
+    if not isinstance(sensitive, str):
+        raise VerificationError(f"{model.name} bounds one sensitive column, not several")
     column = table[sensitive]
     values = len(column.values)
     key = group * values + column.codes
     counts = np.bincount(key, minlength=len(sizes) * values).reshape(-1, values)
     overall = counts.sum(axis=0)
-    found["sensitive"] = sensitive
     found["models"] = {}
     for part in model.models if isinstance(model, Together) else (model,):
         try:

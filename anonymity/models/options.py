@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ from coterie.anonymity.models.privacy import (
     ConfidenceBounding,
     DistinctDiversity,
     EntropyDiversity,
+    JointDiversity,
     Model,
     RecursiveDiversity,
     Together,
 )
 
-OPTIONS = ("l", "diversity", "c", "alpha", "confidence", "t", "distance", "order")
+OPTIONS = ("l", "diversity", "c", "alpha", "confidence", "t", "distance", "order", "most")
 
 
 def model_from_options(options: Mapping[str, Any]) -> Together:
@@ -30,6 +31,8 @@ def model_from_options(options: Mapping[str, Any]) -> Together:
     for key in options:
         if key not in OPTIONS:
             raise ValueError(f"unknown key '{key}'")
+    if "most" in options:
+        raise ValueError("'most' has a meaning with several sensitive columns only")
     models: list[Model] = []
     for key, needed in (("diversity", "l"), ("c", "l"), ("distance", "t"), ("order", "t")):
         if key in options and needed not in options:
@@ -54,6 +57,28 @@ def model_from_options(options: Mapping[str, Any]) -> Together:
     if not models:
         raise ValueError("'sensitive' needs one of l, alpha, confidence, t")
     return Together(tuple(models))
+
+
+def joint_model_from_options(columns: Sequence[str], options: Mapping[str, Any]) -> JointDiversity:
+    """The sensitive part of an entry whose `sensitive` is a list: joint diversity."""
+    for key in options:
+        if key not in ("l", "most"):
+            raise ValueError(
+                f"'{key}' bounds one sensitive column: it needs an entry of its own for each"
+            )
+    if "l" not in options:
+        raise ValueError("several sensitive columns need 'l'")
+    number = _number(options, "l")
+    most = options.get("most", {})
+    if not isinstance(most, Mapping):
+        raise ValueError("'most' must be a mapping from sensitive columns to whole numbers")
+    limits = {str(name): _number(most, name) for name in most}
+    for key, value in {"l": number, **limits}.items():
+        if value != int(value):
+            raise ValueError(f"'{key}' must be a whole number for joint diversity, not {value:g}")
+    return JointDiversity(
+        int(number), tuple(columns), {name: int(limit) for name, limit in limits.items()}
+    )
 
 
 def _diversity(options: Mapping[str, Any]) -> Model:

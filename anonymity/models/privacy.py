@@ -8,6 +8,7 @@
 | `RecursiveDiversity` | the same | r1 < c (rl + ... + rm), frequencies in falling order |
 | `AlphaAnonymity` | Wong et al., (alpha, k) | no sensitive value has a share above alpha |
 | `ConfidenceBounding` | Wang, Fung, Yu | value s has a share of at most h(s) |
+| `JointDiversity` | Gal, Chen, Gangopadhyay | no l-1 values of several columns are in all rows |
 | `Closeness` | Li, Li, Venkatasubramanian | distance between shares in group and table <= t |
 
 (Paper 1 §8 uses these as validity conditions beside k; paper 3 §20.3 prints most of the formulas.)
@@ -19,6 +20,7 @@ from coterie.anonymity.models.closeness import Closeness, UnlistedValueError
 from coterie.anonymity.models.confidence_bounding import ConfidenceBounding
 from coterie.anonymity.models.distinct_diversity import DistinctDiversity
 from coterie.anonymity.models.entropy_diversity import EntropyDiversity
+from coterie.anonymity.models.joint_diversity import JointDiversity
 from coterie.anonymity.models.k_anonymity import KAnonymity
 from coterie.anonymity.models.model import Model, Together
 from coterie.anonymity.models.recursive_diversity import RecursiveDiversity
@@ -29,6 +31,7 @@ __all__ = [
     "ConfidenceBounding",
     "DistinctDiversity",
     "EntropyDiversity",
+    "JointDiversity",
     "KAnonymity",
     "Model",
     "RecursiveDiversity",

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.anonymity.models.joint_diversity import JointDiversity, join_columns
 from coterie.anonymity.models.privacy import Model
 from coterie.anonymity.specialization import kernels
 from coterie.anonymity.specialization.partitions import Partitions
@@ -29,12 +30,21 @@ from coterie.base.errors import DataError, UsageError
 
 @dataclass(frozen=True)
 class Requirement:
-    """Every group of records that share a value on `qid` has k records, and satisfies `model`."""
+    """Every group of records that share a value on `qid` has k records, and satisfies `model`.
+
+    `sensitive` names the column that the model bounds, or several that it bounds together.
+    """
 
     qid: tuple[str, ...]
     k: int
-    sensitive: str | None = None
+    sensitive: str | tuple[str, ...] | None = None
     model: Model | None = None
+
+    @property
+    def sensitive_columns(self) -> tuple[str, ...]:
+        if self.sensitive is None:
+            return ()
+        return (self.sensitive,) if isinstance(self.sensitive, str) else self.sensitive
 
 
 @dataclass(frozen=True)
@@ -95,16 +105,19 @@ def models_of(
     """
     found: dict[int, tuple[Model, Labels, Array]] = {}
     for j, requirement in enumerate(requirements):
-        column = labels.get(requirement.sensitive or "")
-        if requirement.model is None or column is None:
+        columns = [labels.get(name) for name in requirement.sensitive_columns]
+        if requirement.model is None or not all(columns):
             continue
         if not requirement.model.monotone:
             raise UsageError(
                 f"{_named(j, requirement)}: {requirement.model.name} can come back after it was "
                 "violated, which specialization does not look for"
             )
+        column, model = _joined(
+            [labels[name] for name in requirement.sensitive_columns], requirement
+        )
         try:
-            model = requirement.model.for_values(column.values)
+            model = model.for_values(column.values)
         except ValueError as error:
             private = getattr(error, "value", None)
             raise DataError(f"{_named(j, requirement)}: {error}", private) from None
@@ -115,6 +128,16 @@ def models_of(
             )
         found[j] = model, column, overall
     return found
+
+
+def _joined(columns: Sequence[Labels], requirement: Requirement) -> tuple[Labels, Model]:
+    """Several sensitive columns as one whose values are tuples, and the model for these."""
+    model = requirement.model
+    assert model is not None  # noqa: S101
+    if not isinstance(model, JointDiversity):
+        return columns[0], model
+    codes, tuples, texts = join_columns([(column.codes, column.values) for column in columns])
+    return Labels(codes, tuple(texts)), model.for_tuples(tuples)
 
 
 def _named(j: int, requirement: Requirement) -> str:
@@ -203,6 +226,13 @@ class GeneralizedTable:
         leaves = self.partitions.link(attribute, instruction.node)
         for j in concerning:
             model, labels, overall = self._models[j]
+            if isinstance(model, JointDiversity):
+                cells, codes, count = self.partitions.sensitive_cells(
+                    j, leaves, children, width, labels.codes
+                )
+                if not model.holds_for(cells, codes, count).all():
+                    return False
+                continue
             for counts in self.partitions.sensitive_counts(
                 j, leaves, children, width, labels.codes, len(labels.values)
             ):

@@ -7,19 +7,11 @@ their stretches one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 
-
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiles at the first call, and keeps the machine code on disk where there is a place."""
-    try:
-        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # nowhere to write
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+from coterie.base.compiled import compiled
 
 
 @compiled

@@ -135,6 +135,26 @@ class Partitions:
             )
             yield out
 
+    def sensitive_cells(
+        self, qid: int, leaves: Array, children: Array, width: int, codes: Array
+    ) -> tuple[Array, Array, int]:
+        """For each record of the leaves its group and child as one number, and its sensitive code;
+        and how many such numbers there are."""
+        groups, _, rows = self.groups[qid].counts(leaves, np.zeros((len(leaves), 1), np.int32))
+        return (
+            np.repeat(rows.astype(np.int64), self.size[leaves]) * width + children,
+            codes[self.records_of(leaves)],
+            len(groups) * width,
+        )
+
+    def records_of(self, leaves: Array) -> Array:
+        """The records of these leaves, leaf by leaf: the order of an instruction's codes."""
+        sizes = self.size[leaves]
+        ends = np.cumsum(sizes)
+        places = np.arange(ends[-1] if len(ends) else 0)
+        records: Array = self.order[places + np.repeat(self.start[leaves] - (ends - sizes), sizes)]
+        return records
+
     def refine(
         self, attribute: int, nodes: Sequence[int], leaves: Array, children: Array, counts: Array
     ) -> None:

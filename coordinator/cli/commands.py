@@ -6,7 +6,7 @@ Those modules are imported inside the functions, so that `coterie --help` is qui
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,12 @@ def _print(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> None:
     click.echo(json.dumps(value) if as_json else "\n".join(lines()))
 
 
+def _warn(warnings: Iterable[str]) -> None:
+    """To the error stream, so that `--json` stays JSON."""
+    for text in warnings:
+        click.echo(f"warning: {text}", err=True)
+
+
 @click.command()
 @_JOB
 @_OUT
@@ -78,6 +84,7 @@ def simulate(
     from coterie.jobs.kinds.job_file import load_job
 
     parsed = load_job(job)
+    _warn(parsed.warnings)
     if deviations:
         from coterie.coordinator.simulate.deviation import compare, lines
 
@@ -133,6 +140,7 @@ def run(
     from coterie.trust.identity import find_identity
 
     parsed = load_job(job)
+    _warn(parsed.warnings)
     who = find_identity(identity)
     make_result_folder(out, force)
     patience = Patience(consent=consent_timeout, heartbeat=heartbeat)

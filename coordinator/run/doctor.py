@@ -46,6 +46,8 @@ def examine(
     yield passed(
         "job", "file", f"{job_path}: {job.kind} '{job.name}' among {', '.join(job.party_names)}"
     )
+    for warning in job.warnings:
+        yield Check("job", "requirement", "warning", warning.removeprefix("requirement: "))
     try:
         identity = find_identity(identity_place)
     except CoterieError as error:

@@ -38,6 +38,11 @@ class Job:
         return tuple(party.name for party in self.parties)
 
     @property
+    def warnings(self) -> list[str]:
+        """What an analyst should know of this job before it is run, one line each."""
+        return []
+
+    @property
     def digest(self) -> str:
         """Over the text and every file, each preceded by its length."""
         total = hashlib.sha256()

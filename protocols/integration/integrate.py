@@ -293,11 +293,11 @@ class _Run:
         """The parties that must permit a specialization of this attribute, less its own."""
         holders = self.plan.sensitive_holders or {}
         found = {
-            holders[requirement.sensitive]
+            holders[name]
             for requirement in self.plan.requirements
-            if requirement.sensitive is not None
-            and requirement.sensitive in holders
-            and attribute in requirement.qid
+            if attribute in requirement.qid
+            for name in requirement.sensitive_columns
+            if name in holders
         }
         found.discard(self.plan.holders[attribute])
         return [name for name in self.plan.names if name in found]

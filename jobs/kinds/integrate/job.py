@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from coterie.anonymity.models.options import OPTIONS, model_from_options
+from coterie.anonymity.models.options import OPTIONS, joint_model_from_options, model_from_options
+from coterie.anonymity.models.privacy import JointDiversity, Model
 from coterie.anonymity.specialization.scores import RULES
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
@@ -51,12 +54,43 @@ class IntegrateJob(Job):
     @property
     def sensitive_holders(self) -> dict[str, str]:
         """Who holds each sensitive column that is not the class."""
-        named = {r.sensitive for r in self.requirements if r.sensitive is not None}
+        named = {name for r in self.requirements for name in r.sensitive_columns}
         return {a.name: a.party for a in self.attributes if a.name in named}
 
     @property
     def smallest_k(self) -> int:
         return min(requirement.k for requirement in self.requirements)
+
+    @property
+    def warnings(self) -> list[str]:
+        return apart_warnings(self.requirements)
+
+
+def apart_warnings(requirements: Sequence[Requirement]) -> list[str]:
+    """Entries on the same or nested QIDs that bound different sensitive columns, each alone.
+
+    The rows of a release link these columns, so that who rules out values of one learns about the
+    other. An entry with both columns, on the smaller QID or one that contains it, is the cure.
+    """
+    found = []
+    numbered = [(j, r) for j, r in enumerate(requirements) if r.sensitive_columns]
+    for (i, one), (j, other) in itertools.combinations(numbered, 2):
+        smaller, larger = sorted((set(one.qid), set(other.qid)), key=len)
+        columns = {*one.sensitive_columns, *other.sensitive_columns}
+        if not smaller <= larger or columns in (
+            set(one.sensitive_columns),
+            set(other.sensitive_columns),
+        ):
+            continue
+        if any(columns <= set(r.sensitive_columns) and smaller <= set(r.qid) for _, r in numbered):
+            continue
+        names = ", ".join(sorted(columns))
+        found.append(
+            f"requirement: entries {i + 1} and {j + 1} bound different sensitive columns of the "
+            f"same groups: each is diverse alone, joined they may not be; 'sensitive: [{names}]' "
+            "bounds them together"
+        )
+    return found
 
 
 def parse_integrate(section: Section, common: Common) -> IntegrateJob:
@@ -81,10 +115,9 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         raise requirement_node.error("must have at least one entry")
     in_qid = {name for requirement in requirements for name in requirement.qid}
     for node, requirement in zip(requirement_node.items(), requirements, strict=True):
-        if requirement.sensitive in in_qid:
-            raise node.error(
-                f"the sensitive '{requirement.sensitive}' is in a qid; it must be in none"
-            )
+        for name in requirement.sensitive_columns:
+            if name in in_qid:
+                raise node.error(f"the sensitive '{name}' is in a qid; it must be in none")
     suppression_node = section.optional("max_suppression")
     max_suppression = suppression_node.number(0, 0.5) if suppression_node else 0.0
     if suppression_node and max_suppression and any(r.model for r in requirements):
@@ -98,6 +131,8 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         if name == class_name:
             raise node.error("is the class, which is released without being listed")
         attributes.append(_attribute(name, node, common, name in in_qid))
+    for node, requirement in zip(requirement_node.items(), requirements, strict=True):
+        _check_in_one_house(node, requirement, attributes)
     return IntegrateJob(
         **vars(common),
         matching=matching,
@@ -112,6 +147,21 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         epsilon=section.read("epsilon", lambda n: n.number(minimum=0), 0.01),
         hide_scores=section.read("hide_scores", Node.boolean, False),
     )
+
+
+def _check_in_one_house(
+    node: Node, requirement: Requirement, attributes: list[ReleasedAttribute]
+) -> None:
+    """Joint diversity depends on whole rows of sensitive values, which one party must have."""
+    if not isinstance(requirement.model, JointDiversity):
+        return
+    holders = {a.name: a.party for a in attributes if a.name in requirement.sensitive_columns}
+    if len(set(holders.values())) > 1:
+        where = ", ".join(f"'{name}' is {party}'s" for name, party in holders.items())
+        raise node.error(
+            f"the sensitive columns of one entry must be in one house ({where}): whether rows that "
+            "no party has are diverse together cannot be told from counts of single columns"
+        )
 
 
 def _attribute(name: str, node: Node, common: Common, in_qid: bool) -> ReleasedAttribute:
@@ -161,14 +211,18 @@ def _requirement(node: Node, j: int, names: list[str], class_name: str | None) -
         if options:
             raise node.error(f"'{min(options)}' has no meaning without 'sensitive'")
         return Requirement(qid, k)
-    sensitive = sensitive_node.text()
-    if sensitive not in names and sensitive != class_name:
-        raise sensitive_node.error(f"'{sensitive}' is neither an attribute nor the class")
+    several = sensitive_node.is_list
+    columns = tuple(sensitive_node.texts()) if several else (sensitive_node.text(),)
+    for name in columns:
+        if name not in names and name != class_name:
+            raise sensitive_node.error(f"'{name}' is neither an attribute nor the class")
     try:
-        model = model_from_options(options)
+        model: Model = (
+            joint_model_from_options(columns, options) if several else model_from_options(options)
+        )
     except ValueError as error:
         raise node.error(str(error)) from None
-    return Requirement(qid, k, sensitive, model)
+    return Requirement(qid, k, columns if several else columns[0], model)
 
 
 def _option(node: Node) -> Any:

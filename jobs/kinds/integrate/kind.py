@@ -118,9 +118,11 @@ class Integrate:
                 )
             classes = Labels(codes, tuple(values))
         for requirement in job.requirements:
-            name = requirement.sensitive or ""
+            if requirement.model is None or not isinstance(requirement.sensitive, str):
+                continue
+            name = requirement.sensitive
             own = classes if name == job.class_name else plain.get(name)
-            if requirement.model is not None and own is not None:
+            if own is not None:
                 try:
                     requirement.model.check(own.values)
                 except ValueError as error:

@@ -7,6 +7,22 @@ from tests.coordinator.support import coterie
 
 JUDGED = ("coordinator", "job", "policy", "data")  # by the party itself
 
+APART = """\
+kind: integrate
+name: apart
+parties: {office: {}, clinic: {}}
+id: ID
+class: Class
+attributes:
+  Age: {party: office, range: [0, 100]}
+  Sex: {party: office, range: [0, 1]}
+  Disease: {party: clinic}
+  Treatment: {party: clinic}
+requirement:
+  - {qid: [Age, Sex], k: 4, sensitive: Disease, l: 3}
+  - {qid: [Age], k: 4, sensitive: Treatment, l: 3}
+"""
+
 
 def doctor(organisations, *options, job=None):
     return coterie(
@@ -87,3 +103,14 @@ def test_a_clock_that_is_off_is_told(organisations):
     off = [check for check in checks if check.name == "clock"]
     assert [check.state for check in off] == ["failed"] * 3
     assert off[0].detail.endswith(" s ahead of this one")
+
+
+def test_entries_that_bound_different_columns_of_the_same_groups_are_a_warning(tmp_path):
+    job = tmp_path / "job.yaml"
+    job.write_text(APART)
+    checks = list(examine(job, tmp_path / "nobody"))
+    assert [(check.name, check.state) for check in checks[:2]] == [
+        ("file", "ok"),
+        ("requirement", "warning"),
+    ]
+    assert checks[1].detail.startswith("entries 1 and 2 bound different sensitive columns")
