@@ -23,7 +23,7 @@ from typing import Any
 import gmpy2
 import numpy as np
 
-from coterie.anonymity.specialization.kernels import compiled
+from coterie.base.compiled import compiled
 
 MOST_BITS = 31
 ULPS = 2  # the error of `scaled`: 1.6 n / 2^(bits + 1) from the logarithm, and 1 from the last cut
