@@ -15,12 +15,12 @@ from coterie.base.names import is_name
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document
 from coterie.jobs.file.job import party_name
+from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import read_compute
 from coterie.party.policy import Policy
 from coterie.transport.session import Heartbeat
 from coterie.trust.identity import Identity, Pin, load_identity, load_pin
 
-KIND_NAMES = ("intersect", "integrate", "count", "tree", "bayesnet")
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
@@ -183,7 +183,7 @@ def _policy(node: Node) -> Policy:
     kinds = section.optional("kinds")
     if kinds is not None and kinds.is_list:
         for item in kinds.items():
-            item.choice(*KIND_NAMES)
+            item.choice(*KINDS)
     columns = section.optional("columns")
     listed: dict[str, frozenset[str]] = {}
     if columns is not None:

@@ -22,8 +22,8 @@ from typing import Any
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import EnvironmentFaultError, PeerFaultError, VerificationError
+from coterie.jobs.data.workspace import CONTRIBUTIONS
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.integrate.conduct import CONTRIBUTIONS
 from coterie.party.append_file import AppendFile
 from coterie.party.config import PartyConfig
 from coterie.party.records import Record

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 
@@ -48,30 +49,23 @@ def judge_examinations(policy: Policy, coordinator: str, lately: int) -> list[st
 
 def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
     """Every reason for which `party` refuses the job; empty if the policy permits it."""
-    kind = KINDS[job.kind]
-    wanted = kind.columns(job, party)
+    try:
+        needs = KINDS[job.kind].needs(job, party)
+    except RefusedError as error:  # nothing is declared, so nothing can be permitted
+        return [str(error)]
     others = [name for name in job.party_names if name != party]
-    refusals = [
+    return [
         *judge_coordinator(policy, coordinator),
         *_missing("kinds", "the kind", [job.kind], policy.kinds),
         *_missing("peers", "the party", others, policy.peers),
-        *_missing("columns.use", "the column", wanted.used, policy.use),
-        *_missing("columns.release", "the column", wanted.released, policy.release),
-        *_judge_raw(policy, wanted.raw),
-        *_judge_reveal(policy, job),
-        *_judge_servers(policy, job),
+        *_missing("columns.use", "the column", needs.used, policy.use),
+        *_missing("columns.release", "the column", needs.released, policy.release),
+        *_judge_raw(policy, needs.raw),
+        *_judge_matching(policy, needs.matching, len(job.party_names)),
+        *_judge_servers(policy, needs.servers),
+        *_judge_recipients(needs.recipients),
+        *_judge_groups(policy, needs.smallest_group),
     ]
-    smallest = kind.smallest_k(job)
-    if smallest is not None:
-        if policy.smallest_k is None:
-            refusals.append(
-                f"policy.smallest_k is not set, and the job releases groups of {smallest}"
-            )
-        elif smallest < policy.smallest_k:
-            refusals.append(
-                f"policy.smallest_k is {policy.smallest_k}, and the job releases groups of {smallest}"
-            )
-    return refusals
 
 
 def _judge_raw(policy: Policy, raw: Collection[str]) -> list[str]:
@@ -82,21 +76,32 @@ def _judge_raw(policy: Policy, raw: Collection[str]) -> list[str]:
     return [f"policy.columns.raw does not list {names}, which the job releases as it is"]
 
 
-def _judge_reveal(policy: Policy, job: Job) -> list[str]:
+def _judge_matching(policy: Policy, revealed: str | None, parties: int) -> list[str]:
     """Between two parties there is one intersection only, and nothing more to reveal."""
-    matching = getattr(job, "matching", None)  # not all kinds match records
-    if matching is None or len(job.party_names) < 3 or matching.reveal != "pairwise":
+    if revealed is None or revealed == "intersection":
         return []
-    if policy.reveal == "pairwise":
+    if revealed == "pairwise" and (parties < 3 or policy.reveal == "pairwise"):
         return []
-    return [f"policy.reveal is '{policy.reveal}', and the job reveals 'pairwise'"]
+    return [f"policy.reveal is '{policy.reveal}', and the job reveals '{revealed}'"]
 
 
-def _judge_servers(policy: Policy, job: Job) -> list[str]:
+def _judge_servers(policy: Policy, servers: Collection[str]) -> list[str]:
     """The servers of a job together could read what the other parties share with them."""
     if policy.servers is None:
         return []
-    return _missing("servers", "the server", getattr(job, "servers", ()), policy.servers)
+    return _missing("servers", "the server", servers, policy.servers)
+
+
+def _judge_recipients(recipients: Collection[str]) -> list[str]:
+    """No rule permits that anybody besides the coordinator receives the result."""
+    return [f"no rule of the policy lets '{name}' receive the result" for name in recipients]
+
+
+def _judge_groups(policy: Policy, smallest: int | None) -> list[str]:
+    if smallest is None or (policy.smallest_k is not None and smallest >= policy.smallest_k):
+        return []
+    rule = "not set" if policy.smallest_k is None else str(policy.smallest_k)
+    return [f"policy.smallest_k is {rule}, and the job releases groups of {smallest}"]
 
 
 def _missing(rule: str, what: str, wanted: Collection[str], allowed: Collection[str]) -> list[str]:

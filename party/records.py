@@ -48,7 +48,7 @@ class Record:
     culprit: str = ""
     records: int = 0
     step: str = ""
-    prepared: Any = None
+    prepared: object = None
     session: Session | None = None
     began: float | None = None
     traffic: Traffic = field(default_factory=Traffic)  # goes on counting while the job runs

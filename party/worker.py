@@ -47,7 +47,7 @@ def check_parties(config: PartyConfig, job: Job) -> None:
 
 def check_policy(config: PartyConfig, job: Job, coordinator: str) -> None:
     refusals = judge(config.policy, job, config.name, coordinator)
-    if config.policy.most_owed is not None and job.kind == "integrate":
+    if config.policy.most_owed is not None and KINDS[job.kind].needs(job, config.name).contributes:
         refusals += Ledger(config.state, config.name).debtors(
             job.party_names, config.policy.most_owed
         )
@@ -55,11 +55,11 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str) -> None:
         raise RefusedError("; ".join(refusals))
 
 
-def check_data(config: PartyConfig, job: Job) -> tuple[Any, int]:
+def check_data(config: PartyConfig, job: Job) -> tuple[object, int]:
     """The job's columns of this party's table, checked and prepared, and the number of records."""
     kind = KINDS[job.kind]
     try:
-        wanted = kind.columns(job, config.name)
+        wanted = kind.needs(job, config.name)
         allowed = config.policy.use & config.policy.release
         optional = [column for column in wanted.optional if column in allowed]
         table = read_wanted(config.source, wanted.used, optional)
@@ -176,6 +176,8 @@ class Worker:
     def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
         """Adds the job to the ledger, if it is one with contributions."""
         try:
+            if not KINDS[job.kind].needs(job, self._config.name).contributes:
+                return
             note_job(self._config, record, job, error)
         except CoterieError as failure:
             log.error("job %s: the ledger was not written: %s", record.job_id, failure)

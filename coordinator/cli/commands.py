@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from coterie.base.errors import UsageError
+from coterie.base.errors import UsageError, VerificationError
 
 _JOB = click.argument("job", type=click.Path(path_type=Path))
 _OUT = click.option(
@@ -168,19 +168,23 @@ def doctor(job: Path, identity: Path, as_json: bool) -> int:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @_JSON
-def verify(folder: Path, as_json: bool) -> None:
-    """Check a release again: that it holds what its job and its result promise."""
+def verify(folder: Path, as_json: bool) -> int:
+    """Check a result again: that it holds what its job promises.
+
+    The first line is the verdict, "holds: ..." or "violated: ...", and the exit code says it, too.
+    """
+    from coterie.coordinator.results.verify import lines
     from coterie.coordinator.results.verify import verify as work
 
-    result = work(folder)
-    _print(
-        result,
-        as_json,
-        lambda: [
-            f"{key}: {json.dumps(value) if isinstance(value, list | dict) else value}"
-            for key, value in result.items()
-        ],
-    )
+    try:
+        result = work(folder)
+    except VerificationError as error:
+        verdict = f"violated: {error}"
+        told = {"verdict": verdict, "error": str(error), "exit_code": error.exit_code}
+        _print(told, as_json, lambda: [verdict])
+        return error.exit_code
+    _print(result, as_json, lambda: lines(result))
+    return 0
 
 
 @click.group()

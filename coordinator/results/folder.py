@@ -8,7 +8,9 @@ from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.coordinator.run.progress import byte_count, duration
+from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.registry import KINDS
 
 # What a job leaves. `--force` removes these and nothing else.
 RESULT_FILES = ("result.json", "release.csv", "report.html")
@@ -44,12 +46,7 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
         f"{job.name}: {found}{len(job.parties)} parties, in {duration(total)}, "
         f"{byte_count(sent)} exchanged"
     ]
-    lines += [
-        f"  k={entry['k']} on {', '.join(entry['qid'])}: smallest group {entry['smallest']}"
-        for entry in result.get("anonymity", [])
-    ]
-    if result.get("winners"):
-        lines.append(f"  {len(result['winners'])} specializations")
+    lines += [f"  {line}" for line in KINDS[job.kind].summary(job, Claim(result))]
     files = [name for name in RESULT_FILES if (out / name).exists()]
     folders = [name for name in RESULT_FOLDERS[1:] if (out / name).is_dir()]
     return lines + [f"{name.split('.')[0]}: {out / name}" for name in (*files, *folders)]

@@ -18,6 +18,7 @@ from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.integrate.deviation import Watched, read_deviations, received
 from coterie.jobs.kinds.integrate.job import IntegrateJob
+from coterie.jobs.kinds.kind import registered
 
 FILE = "deviation.json"
 
@@ -32,11 +33,11 @@ def compare(
     make_result_folder(out, force)
     make_result_folder(out / "honest", force)
     honest = Watched({})
-    simulate(job, folder, out / "honest", seed, kind=honest)
+    simulate(job, folder, out / "honest", seed, kind=registered(honest))
     deviating = Watched(deviations)
     caught: dict[str, str] | None = None
     try:
-        simulate(job, folder, out, seed, kind=deviating)
+        simulate(job, folder, out, seed, kind=registered(deviating))
     except PeerFaultError as error:
         if error.peer not in deviations:
             raise

@@ -14,7 +14,7 @@ from coterie.coordinator.run.progress import Board
 from coterie.jobs.data.sources import file_source, read_wanted
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.kind import Kind
+from coterie.jobs.kinds.kind import AnyKind
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import FINISH, Progress, assemble, run_party
 from coterie.protocols.messaging.memory import MemoryNetwork
@@ -27,7 +27,7 @@ def simulate(
     out: Path,
     seed: str | None = None,
     board: Board | None = None,
-    kind: Kind | None = None,
+    kind: AnyKind | None = None,
 ) -> dict[str, Any]:
     """Runs the job on the files that its `data` keys name, relative to `folder`.
 
@@ -44,7 +44,7 @@ def simulate(
             )
         board.update(party.name, "reading", "read")
         source = file_source(folder / party.data)
-        wanted = kind.columns(job, party.name)
+        wanted = kind.needs(job, party.name)
         table = read_wanted(source, wanted.used, wanted.optional)
         prepared[party.name] = kind.prepare(job, party.name, table, str(source))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+# In `kept`: what each party contributed, as whole numbers, where the kind counts contributions.
+CONTRIBUTIONS = "contributions.json"
+
 
 @dataclass(frozen=True)
 class Workspace:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from coterie.base.errors import VerificationError
 from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.claims import RESULT, Claim
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
-from coterie.jobs.kinds.kind import Columns
+from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (
     Matching,
@@ -24,6 +27,8 @@ from coterie.jobs.matching.identifiers import (
 )
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
+
+KEPT = "common.csv"  # the party's own list of common records
 
 
 @dataclass(frozen=True)
@@ -40,15 +45,27 @@ class Prepared:
         return len(self.identifiers)
 
 
-class Intersect:
+class Intersect(Kind[IntersectJob, Prepared]):
+    about = "Each party learns which of its own records all parties hold."
+    files = ()
+    job_type = IntersectJob
+    data_type = Prepared
+
     def parse(self, section: Section, common: Common) -> IntersectJob:
         return IntersectJob(**vars(common), matching=read_matching(section))
 
-    def columns(self, job: IntersectJob, party: str) -> Columns:
-        return Columns(used=job.matching.columns)
-
-    def smallest_k(self, job: IntersectJob) -> int | None:
-        return None
+    def needs(self, job: IntersectJob, party: str) -> Needs:
+        return Needs(
+            used=job.matching.columns,
+            released=(),
+            optional=(),
+            raw=(),
+            smallest_group=None,
+            matching=job.matching.reveal,
+            servers=(),
+            recipients=(),
+            contributes=False,
+        )
 
     def prepare(self, job: IntersectJob, party: str, table: pa.Table, source: str) -> Prepared:
         # In one piece, which the identifiers then share instead of copying.
@@ -66,11 +83,48 @@ class Intersect:
         common = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
         # In the order of the party's own table: the joint order is of no use to a reader.
         table = prepared.columns.take(pa.array(np.sort(common)))
-        pacsv.write_csv(table, workspace.kept / "common.csv")
+        pacsv.write_csv(table, workspace.kept / KEPT)
         return {"records": len(common)}
 
-    def assemble(self, job: IntersectJob, released: Mapping[str, Path], out: Path) -> None:
+    def assemble(self, job: IntersectJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         """Nothing is released but the size."""
+        return []
+
+    def summary(self, job: IntersectJob, result: Claim) -> Sequence[str]:
+        return []
+
+    def verify(self, job: IntersectJob, result: Claim, folder: Path) -> Verdict:
+        records = result.entry("records").integer(minimum=0)
+        holds = [f"the size is a number of records, {records:,}"]
+        facts: dict[str, Json] = {"records": records}
+        lists = folder / "parties"
+        if not lists.is_dir():
+            return Verdict(
+                holds, ["the lists of common records, which stay with the parties"], facts
+            )
+        for party in job.party_names:
+            path = lists / party / KEPT
+            rows = read_list(path, job.matching.columns)
+            if rows != records:
+                raise VerificationError(f"{path}: has {rows} rows, but {RESULT} says {records}")
+        holds.append(f"the lists of {', '.join(job.party_names)} have as many rows")
+        return Verdict(holds, ["which people the lists name"], facts)
+
+
+def read_list(path: Path, columns: Sequence[str]) -> int:
+    """The number of rows of a party's list, which has the identifying columns and no row twice."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            header, *rows = csv.reader(file)
+    except OSError as error:
+        raise VerificationError(f"{path}: {error.strerror}") from None
+    except (ValueError, csv.Error):
+        raise VerificationError(f"{path}: not a CSV file with a heading") from None
+    if header != list(columns):
+        raise VerificationError(f"{path}: has the columns {', '.join(header)}, not the job's 'id'")
+    if len(set(map(tuple, rows))) < len(rows):
+        raise VerificationError(f"{path}: names a record twice")
+    return len(rows)
 
 
 INTERSECT = Intersect()

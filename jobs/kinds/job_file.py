@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from coterie.base.errors import UsageError
-from coterie.jobs.file.document import read_document
+from coterie.jobs.file.document import Node, read_document
 from coterie.jobs.file.job import Job, read_common
 from coterie.jobs.kinds.registry import KINDS
 
@@ -23,29 +23,41 @@ def load_job(path: Path) -> Job:
 
 
 def _read_references(text: str, path: Path) -> dict[str, bytes]:
-    """The contents of all files that the job names under a `taxonomy` key."""
+    """The contents of all files that the job refers to, under the keys that its kind declares."""
     files: dict[str, bytes] = {}
-    attributes = read_document(text, str(path)).optional("attributes")
-    for _, node in attributes.section().entries() if attributes else []:
-        if not node.is_mapping:
-            continue
-        reference = node.section().optional("taxonomy")
-        if reference is None:
-            continue
-        name = reference.text()
-        if PurePosixPath(name).is_absolute():
-            raise reference.error(f"'{name}' must be relative to the job file")
-        try:
-            files[name] = (path.parent / name).read_bytes()
-        except OSError as error:
-            raise reference.error(f"'{name}': {error.strerror}") from None
+    top = read_document(text, str(path)).node
+    kind = KINDS.get(_kind_of(top))
+    for keys in kind.files if kind else ():  # an unknown kind is told about when the job is parsed
+        for reference in _nodes_at(top, keys.split(".")):
+            name = reference.text()
+            if PurePosixPath(name).is_absolute():
+                raise reference.error(f"'{name}' must be relative to the job file")
+            try:
+                files[name] = (path.parent / name).read_bytes()
+            except OSError as error:
+                raise reference.error(f"'{name}': {error.strerror}") from None
     return files
+
+
+def _kind_of(top: Node) -> str:
+    node = top.section().optional("kind")
+    return node.text() if node is not None and not node.is_mapping and not node.is_list else ""
+
+
+def _nodes_at(node: Node, keys: list[str]) -> list[Node]:
+    """What stands under a path of keys, as far as the document has it; `*` stands for any key."""
+    if not keys:
+        return [node]
+    if not node.is_mapping:
+        return []
+    found = [inner for key, inner in node.section().entries() if keys[0] in ("*", key)]
+    return [below for inner in found for below in _nodes_at(inner, keys[1:])]
 
 
 def parse_job(text: str, files: Mapping[str, bytes], file: str = "job") -> Job:
     """The typed job. Every mistake is a `UsageError` that names the key and the line."""
     section = read_document(text, file)
     common = read_common(section, text, files, list(KINDS))
-    job: Job = KINDS[common.kind].parse(section, common)
+    job = KINDS[common.kind].parse(section, common)
     section.close()
     return job

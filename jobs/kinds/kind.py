@@ -1,65 +1,202 @@
-"""What a kind of job is. `jobs.kinds.registry` lists them; one module each.
+"""What a kind of job is: one declaration, from which everything else takes what it needs.
 
-The same code runs at a party server and in `coterie simulate`:
+`jobs.kinds.registry` lists the kinds. Each is one module or folder that holds a class derived from
+`Kind`, generic in its job and in a party's prepared data. In the order in which a job meets them:
 
+    files     the keys of the job file that refer to other files, which travel with the job
+    parse     the kind's own keys, made into a typed job
+    needs     everything that a party's policy judges; a kind that declares nothing is refused
     prepare   reads nothing but the party's own table; raises `DataError`; nothing has left yet
     run       the joint computation, through the channel
-    assemble  at the coordinator, from what the parties released
+    assemble  at the coordinator, from what the parties released; says which files it left
+    summary   the result in a few lines for a person
+    verify    checks a finished result again, with code that shares nothing with the computation
+
+The same code runs at a party server and in `coterie simulate`. The registry holds a kind as an
+`AnyKind`, which takes any job and checks that it is one of the kind's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import ClassVar, Generic, TypeAlias, TypeVar
 
 import pyarrow as pa
 
+from coterie.base.errors import RefusedError
 from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
+J = TypeVar("J", bound=Job)
+P = TypeVar("P")
+Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
+
 
 @dataclass(frozen=True)
-class Columns:
-    """What a job wants of one party's table, for the party's policy to judge.
+class Needs:
+    """Everything that a party's policy judges in a job. No field has a default: silence permits nothing.
 
-    `optional` columns are used and released where the table has them and the policy permits both.
-    `raw` are those of `released` that leave as they are, record by record, in no group of k.
+    used            columns of this party's table that the job reads
+    released        those of `used` whose values leave this party, in whatever form
+    optional        columns that are used and released where the table has them and the policy
+                    permits both
+    raw             those of `released` that leave as they are, record by record, in no group
+    smallest_group  how many people the smallest published group may have; None: no group is published
+    matching        what matching the records reveals, as the key `reveal` says; None: none are matched
+    servers         parties that hold shares of what the others put in, and must not collude
+    recipients      parties that receive the result besides the coordinator
+    contributes     whether the parties' contributions count in their ledgers
     """
 
     used: tuple[str, ...]
-    released: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
-    raw: tuple[str, ...] = ()
+    released: tuple[str, ...]
+    optional: tuple[str, ...]
+    raw: tuple[str, ...]
+    smallest_group: int | None
+    matching: str | None
+    servers: tuple[str, ...]
+    recipients: tuple[str, ...]
+    contributes: bool
+
+    def __post_init__(self) -> None:
+        for part, whole in (("released", "used"), ("raw", "released")):
+            beyond = set(getattr(self, part)) - set(getattr(self, whole))
+            if beyond:
+                raise ValueError(f"{part} names {', '.join(sorted(beyond))}, {whole} does not")
 
 
-class Kind(Protocol):
-    """A kind of job, as a module-level object with these members."""
+@dataclass(frozen=True)
+class Verdict:
+    """What a verification found. Whatever does not hold is raised as a `VerificationError` instead.
+
+    `holds` has a clause for each thing that was checked, `unchecked` one for each thing that a
+    reader might believe to be checked and that nobody can check here; `facts` are for machines.
+    """
+
+    holds: Sequence[str]
+    unchecked: Sequence[str]
+    facts: Mapping[str, Json]
+
+
+class Kind(ABC, Generic[J, P]):
+    """A kind of job whose jobs are `J` and whose prepared data is `P`."""
+
+    about: ClassVar[str]  # what a job of this kind gives its parties, in one sentence
+    files: ClassVar[Sequence[str]]  # such as "attributes.*.taxonomy"; `*` stands for any key
+    job_type: type[J]
+    data_type: type[P]
+
+    @abstractmethod
+    def parse(self, section: Section, common: Common) -> J:
+        """Reads the kind's own keys; the caller refuses what is left."""
+
+    @abstractmethod
+    def needs(self, job: J, party: str) -> Needs:
+        """What the job wants of one party."""
+
+    @abstractmethod
+    def prepare(self, job: J, party: str, table: pa.Table, source: str) -> P:
+        """Checks and encodes this party's columns. `source` is how errors call the table."""
+
+    @abstractmethod
+    def run(
+        self, job: J, prepared: P, channel: Channel, rng: Random, workspace: Workspace
+    ) -> Mapping[str, Json]:
+        """Returns what goes into `result.json`, the same at every party."""
+
+    @abstractmethod
+    def assemble(self, job: J, released: Mapping[str, Path], out: Path) -> Sequence[str]:
+        """Writes the result's files from each party's released folder; returns their paths in `out`."""
+
+    @abstractmethod
+    def summary(self, job: J, result: Claim) -> Sequence[str]:
+        """What a person wants to know of `result.json`, besides records, traffic and files."""
+
+    @abstractmethod
+    def verify(self, job: J, result: Claim, folder: Path) -> Verdict:
+        """Checks the result folder against what the job promises."""
+
+
+class AnyKind(ABC):
+    """A kind as the registry holds it. The methods are those of `Kind`, for any job."""
+
+    about: str
+    files: Sequence[str]
+
+    @abstractmethod
+    def parse(self, section: Section, common: Common) -> Job: ...
+
+    @abstractmethod
+    def needs(self, job: Job, party: str) -> Needs:
+        """Raises `RefusedError` where the kind declares nothing."""
+
+    @abstractmethod
+    def prepare(self, job: Job, party: str, table: pa.Table, source: str) -> object: ...
+
+    @abstractmethod
+    def run(
+        self, job: Job, prepared: object, channel: Channel, rng: Random, workspace: Workspace
+    ) -> Mapping[str, Json]: ...
+
+    @abstractmethod
+    def assemble(self, job: Job, released: Mapping[str, Path], out: Path) -> Sequence[str]: ...
+
+    @abstractmethod
+    def summary(self, job: Job, result: Claim) -> Sequence[str]: ...
+
+    @abstractmethod
+    def verify(self, job: Job, result: Claim, folder: Path) -> Verdict: ...
+
+
+def registered(kind: Kind[J, P]) -> AnyKind:
+    """The kind as the registry holds it."""
+    return _Registered(kind)
+
+
+class _Registered(AnyKind, Generic[J, P]):
+    def __init__(self, kind: Kind[J, P]) -> None:
+        self._kind = kind
+        self.about, self.files = kind.about, tuple(kind.files)
+
+    def _own(self, job: Job) -> J:
+        if not isinstance(job, self._kind.job_type):
+            raise TypeError(f"a job of kind '{job.kind}' was given to {type(self._kind).__name__}")
+        return job
 
     def parse(self, section: Section, common: Common) -> Job:
-        """Reads the kind's own keys; the caller refuses what is left."""
-        ...
+        return self._own(self._kind.parse(section, common))
 
-    def columns(self, job: Any, party: str) -> Columns: ...
+    def needs(self, job: Job, party: str) -> Needs:
+        declared: object = self._kind.needs(self._own(job), party)
+        if not isinstance(declared, Needs):
+            raise RefusedError(
+                f"the kind '{job.kind}' does not declare what its jobs need of a party, "
+                "and what nobody can judge is refused"
+            )
+        return declared
 
-    def smallest_k(self, job: Any) -> int | None:
-        """The smallest group a release of this job may show, if it releases groups."""
-        ...
-
-    def prepare(self, job: Any, party: str, table: pa.Table, source: str) -> Any:
-        """Checks and encodes this party's columns. `source` is how errors call the table."""
-        ...
+    def prepare(self, job: Job, party: str, table: pa.Table, source: str) -> object:
+        return self._kind.prepare(self._own(job), party, table, source)
 
     def run(
-        self, job: Any, prepared: Any, channel: Channel, rng: Random, workspace: Workspace
-    ) -> dict[str, Any]:
-        """Returns what goes into `result.json`, alike at every party."""
-        ...
+        self, job: Job, prepared: object, channel: Channel, rng: Random, workspace: Workspace
+    ) -> Mapping[str, Json]:
+        if not isinstance(prepared, self._kind.data_type):
+            raise TypeError(f"{type(prepared).__name__} is not what kind '{job.kind}' prepares")
+        return self._kind.run(self._own(job), prepared, channel, rng, workspace)
 
-    def assemble(self, job: Any, released: Mapping[str, Path], out: Path) -> None:
-        """Writes the result's files from each party's released folder."""
-        ...
+    def assemble(self, job: Job, released: Mapping[str, Path], out: Path) -> Sequence[str]:
+        return self._kind.assemble(self._own(job), released, out)
+
+    def summary(self, job: Job, result: Claim) -> Sequence[str]:
+        return self._kind.summary(self._own(job), result)
+
+    def verify(self, job: Job, result: Claim, folder: Path) -> Verdict:
+        return self._kind.verify(self._own(job), result, folder)

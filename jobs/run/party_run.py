@@ -22,7 +22,7 @@ from typing import Any
 from coterie.base.errors import PeerError, PeerFaultError, PeerLostError, VerificationError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.kind import Kind
+from coterie.jobs.kinds.kind import AnyKind
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import save_job
 from coterie.protocols.messaging.channel import Channel, Transport
@@ -77,14 +77,14 @@ class Progress:
 
 def run_party(
     job: Job,
-    prepared: Any,
+    prepared: object,
     transport: Transport,
     session: str,
     rng: Random,
     workspace: Workspace,
     on_progress: Callable[[Progress], None] = lambda progress: None,
     clock: Callable[[], float] = time.monotonic,
-    kind: Kind | None = None,
+    kind: AnyKind | None = None,
     head: Callable[[], str] = lambda: "",
     on_heads: Callable[[dict[str, str]], None] = lambda heads: None,
 ) -> dict[str, Any]:

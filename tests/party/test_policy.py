@@ -7,7 +7,7 @@ import pytest
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job, PartyEntry
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.jobs.kinds.kind import Columns
+from coterie.jobs.kinds.kind import Needs
 from coterie.party import policy as policy_module
 from coterie.party.examinations import Examinations
 from coterie.party.policy import Policy, judge, judge_coordinator, judge_examinations
@@ -26,23 +26,33 @@ PARTIES = tuple(PartyEntry(name, None, None) for name in ("lender", "bank", "car
 JOB = Job("plain", "test", PARTIES, "", {})
 
 
-class PlainKind:
-    """A kind that wants three columns, releases two, one of them in groups of k."""
+NEEDS = Needs(
+    used=("ID", "Sex", "Job"),
+    released=("Sex", "Job"),
+    optional=(),
+    raw=("Job",),
+    smallest_group=4,
+    matching="intersection",
+    servers=(),
+    recipients=(),
+    contributes=False,
+)
 
-    def __init__(self, k):
-        self.k = k
 
-    def columns(self, job, party):
+class Declared:
+    """Stands in the registry for a kind that declares what it is told to."""
+
+    def __init__(self, needs):
+        self.declared = needs
+
+    def needs(self, job, party):
         assert party == "lender"
-        return Columns(used=("ID", "Sex", "Job"), released=("Sex", "Job"), raw=("Job",))
-
-    def smallest_k(self, job):
-        return self.k
+        return self.declared
 
 
 @pytest.fixture
 def kind(monkeypatch):
-    made = PlainKind(4)
+    made = Declared(NEEDS)
     monkeypatch.setitem(policy_module.KINDS, "plain", made)
     return made
 
@@ -91,7 +101,7 @@ def test_each_rule_refuses_alone(kind, rule):
 
 
 def test_a_job_that_releases_no_groups_needs_no_smallest_k(kind):
-    kind.k = None
+    kind.declared = dataclasses.replace(NEEDS, smallest_group=None)
     assert verdict(smallest_k=None) == []
 
 
@@ -102,8 +112,20 @@ def test_a_job_that_releases_groups_needs_a_smallest_k_in_the_policy(kind):
 
 
 def test_larger_groups_than_asked_for_are_permitted(kind):
-    kind.k = 100
+    kind.declared = dataclasses.replace(NEEDS, smallest_group=100)
     assert verdict() == []
+
+
+def test_whoever_receives_the_result_besides_the_coordinator_needs_a_rule(kind):
+    kind.declared = dataclasses.replace(NEEDS, recipients=("bank",))
+    assert verdict() == ["no rule of the policy lets 'bank' receive the result"]
+
+
+def test_a_way_of_matching_that_no_rule_knows_is_refused(kind):
+    kind.declared = dataclasses.replace(NEEDS, matching="everything")
+    assert verdict(reveal="pairwise") == [
+        "policy.reveal is 'pairwise', and the job reveals 'everything'"
+    ]
 
 
 def test_names_are_compared_exactly():

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from coterie.jobs.data.workspace import CONTRIBUTIONS
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.protocols.integration.hidden_winner import HiddenWinner
 from coterie.protocols.integration.integrate import (
@@ -19,8 +20,6 @@ from coterie.protocols.integration.integrate import (
 )
 from coterie.protocols.integration.participation import Strategy
 from coterie.protocols.primitives.randomness import Random
-
-CONTRIBUTIONS = "contributions.json"
 
 
 @dataclass

@@ -6,7 +6,7 @@ its own generalized columns to the coordinator, which joins and sorts them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from coterie.anonymity.table.columns import (
 )
 from coterie.base.errors import DataError, VerificationError
 from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.kinds.integrate.conduct import Conduct, honest_conduct
@@ -38,7 +39,8 @@ from coterie.jobs.kinds.integrate.release_table import (
     write_release,
     write_share,
 )
-from coterie.jobs.kinds.kind import Columns
+from coterie.jobs.kinds.integrate.verify import verify_release
+from coterie.jobs.kinds.kind import Kind, Needs, Verdict
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import PreparedIdentifiers, prepare_identifiers
 from coterie.protocols.integration.class_labels import MOST_CLASSES, class_holders
@@ -73,21 +75,28 @@ class Prepared:
     classes: Labels | None
 
 
-class Integrate:
+class Integrate(Kind[IntegrateJob, Prepared]):
+    about = "One table of the parties' columns, anonymous when joined."
+    files = ("attributes.*.taxonomy",)
+    job_type = IntegrateJob
+    data_type = Prepared
+
     def parse(self, section: Section, common: Common) -> IntegrateJob:
         return parse_integrate(section, common)
 
-    def columns(self, job: IntegrateJob, party: str) -> Columns:
+    def needs(self, job: IntegrateJob, party: str) -> Needs:
         own = tuple(attribute.name for attribute in job.of_party(party))
-        return Columns(
+        return Needs(
             used=(*job.matching.columns, *own),
             released=own,
             optional=() if job.class_name is None else (job.class_name,),
             raw=tuple(attribute.name for attribute in job.of_party(party) if not attribute.in_qid),
+            smallest_group=job.smallest_k,
+            matching=job.matching.reveal,
+            servers=(),
+            recipients=(),
+            contributes=True,
         )
-
-    def smallest_k(self, job: IntegrateJob) -> int | None:
-        return job.smallest_k
 
     def prepare(self, job: IntegrateJob, party: str, table: pa.Table, source: str) -> Prepared:
         columns: dict[str, Column] = {}
@@ -208,7 +217,7 @@ class Integrate:
             turns=job.adversary == "semi-honest" and not job.hide_scores,
         )
 
-    def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> None:
+    def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         columns: dict[str, Coded] = {}
         holders: dict[str, str] = {}
         wanted = [attribute.name for attribute in job.attributes]
@@ -237,6 +246,20 @@ class Integrate:
         for party, folder in released.items():
             check_known(known, holders, folder, party)
         write_release({name: columns[name] for name in wanted}, out / RELEASE)
+        return [RELEASE]
+
+    def summary(self, job: IntegrateJob, result: Claim) -> Sequence[str]:
+        lines = []
+        for entry in result.entry("anonymity").items():
+            k, smallest = entry.entry("k").integer(), entry.entry("smallest").integer()
+            names = ", ".join(entry.entry("qid").texts())
+            lines.append(f"k={k} on {names}: smallest group {smallest}")
+        if winners := result.entry("winners").items():
+            lines.append(f"{len(winners)} specializations")
+        return lines
+
+    def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
+        return verify_release(job, result, folder)
 
 
 def coded(labels: Labels) -> Coded:

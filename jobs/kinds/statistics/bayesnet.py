@@ -17,17 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
+from coterie.jobs.kinds.kind import Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     PreparedColumns,
     StatisticsJob,
     StatisticsKind,
     begin,
+    count_shares,
     read_precision,
     read_statistics,
     reported,
+    statistics_needs,
 )
 from coterie.jobs.kinds.statistics.count import (
     as_cells,
@@ -40,7 +44,7 @@ from coterie.jobs.kinds.statistics.drawing import draw_net
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import search
-from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
 
@@ -54,7 +58,10 @@ class BayesnetJob(StatisticsJob):
     precise: bool
 
 
-class Bayesnet(StatisticsKind):
+class Bayesnet(StatisticsKind[BayesnetJob]):
+    about = "The structure of a Bayes net over attributes of several parties."
+    job_type = BayesnetJob
+
     def parse(self, section: Section, common: Common) -> BayesnetJob:
         fields = read_statistics(section, common, needs_class=False)
         known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
@@ -72,8 +79,8 @@ class Bayesnet(StatisticsKind):
             minimum=section.read("minimum", lambda n: n.integer(1, 2**31), 5),
         )
 
-    def smallest_k(self, job: BayesnetJob) -> int | None:
-        return job.minimum if job.parameters else None
+    def needs(self, job: BayesnetJob, party: str) -> Needs:
+        return statistics_needs(job, party, job.minimum if job.parameters else None)
 
     def run(
         self,
@@ -102,13 +109,7 @@ class Bayesnet(StatisticsKind):
 
         def count(axes: Sequence[Axis]) -> Ring | None:
             fork = rng.fork(f"family {next(turns)}")
-            if job.horizontal:
-                return horizontal_shares(
-                    channel, job.party_names, job.servers, axes, joined.codes, joined.records, fork
-                )
-            return table_shares(
-                transfers, job.party_names, job.servers, axes, joined.codes, joined.records, fork
-            )
+            return count_shares(job, joined, transfers, axes, fork)
 
         axes = [joined.axes[name] for name in job.order]
         edges = search(channel, axes, job.max_parents, count, scores)
@@ -134,11 +135,19 @@ class Bayesnet(StatisticsKind):
             ]
         return result
 
-    def assemble(self, job: BayesnetJob, released: Mapping[str, Path], out: Path) -> None:
+    def assemble(self, job: BayesnetJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         result = reported(released)
         owners = {name: party for name in job.order if (party := job.owner(name))}
         drawing = draw_net(job.order, result["edges"], owners, job.party_names)
         (out / "net.svg").write_text(drawing, encoding="utf-8")
+        return ["net.svg"]
+
+    def summary(self, job: BayesnetJob, result: Claim) -> Sequence[str]:
+        return []
+
+    def verify(self, job: BayesnetJob, result: Claim, folder: Path) -> Verdict:
+        records = result.entry("records").integer(minimum=0)
+        return Verdict([], ["nothing yet"], {"records": records})
 
 
 BAYESNET = Bayesnet()

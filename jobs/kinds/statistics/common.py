@@ -12,10 +12,10 @@ class, and returns everything as codes.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from coterie.jobs.data.domains import CodedAttribute, read_attributes
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
-from coterie.jobs.kinds.kind import Columns
+from coterie.jobs.kinds.kind import Kind, Needs
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (
     Matching,
@@ -40,8 +40,8 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
-from coterie.protocols.statistics.shared_counts import RING_BITS
+from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from coterie.protocols.statistics.shared_counts import RING_BITS, Ring, Transfers
 
 MAX_VALUES = 4096  # of one attribute
 LONGEST_VALUE = 200  # bytes of a value that parties tell each other
@@ -137,19 +137,36 @@ def read_precision(section: Section) -> bool:
     return section.read("precision", lambda n: n.choice("standard", "high"), "standard") == "high"
 
 
-def statistics_columns(job: StatisticsJob, party: str) -> Columns:
+def own_columns(job: StatisticsJob, party: str) -> tuple[str, ...]:
+    """A party's own attributes and identifiers, which it must have."""
+    own = [name for name, item in job.attributes.items() if job.horizontal or item.party == party]
+    return (*(job.matching.columns if job.matching else ()), *own)
+
+
+def statistics_needs(job: StatisticsJob, party: str, smallest_group: int | None) -> Needs:
     """A party's own attributes and identifiers; the class where it has it.
 
     Released is what everybody is told the values of: attributes whose values the job does not
     declare, and the class.
     """
-    own = [name for name, item in job.attributes.items() if job.horizontal or item.party == party]
-    ids = job.matching.columns if job.matching else ()
+    own = own_columns(job, party)
     label = (job.class_name,) if job.class_name else ()
-    if job.horizontal:
-        return Columns((*own, *label), released=label)
-    told = tuple(name for name in own if job.attributes[name].values is None)
-    return Columns((*ids, *own), released=told, optional=label)
+    told = tuple(
+        name
+        for name, item in job.attributes.items()
+        if not job.horizontal and item.party == party and item.values is None
+    )
+    return Needs(
+        used=(*own, *label) if job.horizontal else own,
+        released=label if job.horizontal else told,
+        optional=() if job.horizontal else label,
+        raw=(),
+        smallest_group=smallest_group,
+        matching=job.matching.reveal if job.matching else None,
+        servers=job.servers,
+        recipients=(),
+        contributes=False,
+    )
 
 
 def prepare_columns(
@@ -158,7 +175,7 @@ def prepare_columns(
     """Codes of the party's columns; every value that cannot be used is named."""
     codes: dict[str, Codes] = {}
     domains: dict[str, tuple[str, ...]] = {}
-    for name in statistics_columns(job, party).used:
+    for name in own_columns(job, party):
         if name not in job.attributes:
             continue
         if not job.horizontal and job.attributes[name].party != party:
@@ -185,15 +202,16 @@ def prepare_columns(
     return PreparedColumns(table.num_rows, identifiers, codes, domains, labels, ids)
 
 
-class StatisticsKind:
+S = TypeVar("S", bound=StatisticsJob)
+
+
+class StatisticsKind(Kind[S, PreparedColumns], Generic[S]):
     """What the kinds on finite domains do alike."""
 
-    def columns(self, job: StatisticsJob, party: str) -> Columns:
-        return statistics_columns(job, party)
+    files = ("attributes.*.taxonomy",)
+    data_type = PreparedColumns
 
-    def prepare(
-        self, job: StatisticsJob, party: str, table: pa.Table, source: str
-    ) -> PreparedColumns:
+    def prepare(self, job: S, party: str, table: pa.Table, source: str) -> PreparedColumns:
         return prepare_columns(job, party, table, source)
 
 
@@ -326,6 +344,23 @@ def _begin_horizontal(
     domains = {name: item.values or () for name, item in job.attributes.items()}
     axes = {name: Axis(name, None, len(values)) for name, values in domains.items()}
     return _joined(job, prepared.records, dict(prepared.codes), axes, domains, labels)
+
+
+def count_shares(
+    job: StatisticsJob,
+    joined: Joined,
+    transfers: Transfers,
+    axes: Sequence[Axis],
+    rng: Random,
+) -> Ring | None:
+    """Shares of one table at the servers, however the records are divided among the parties."""
+    if job.horizontal:
+        return horizontal_shares(
+            transfers.channel, job.party_names, job.servers, axes, joined.codes, joined.records, rng
+        )
+    return table_shares(
+        transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng
+    )
 
 
 def reported(released: Mapping[str, Path]) -> dict[str, Any]:

@@ -24,22 +24,25 @@ import numpy as np
 from coterie.anonymity.counts.hidden_cells import Table, hidden_cells
 from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
+from coterie.jobs.kinds.kind import Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     Joined,
     PreparedColumns,
     StatisticsJob,
     StatisticsKind,
     begin,
+    count_shares,
     read_statistics,
     reported,
+    statistics_needs,
 )
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import horizontal_shares, table_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
 
@@ -60,7 +63,10 @@ class CountJob(StatisticsJob):
     as_shares: bool
 
 
-class Count(StatisticsKind):
+class Count(StatisticsKind[CountJob]):
+    about = "Tables of counts over attributes of several parties, small counts hidden."
+    job_type = CountJob
+
     def parse(self, section: Section, common: Common) -> CountJob:
         fields = read_statistics(section, common, needs_class=False)
         known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
@@ -76,8 +82,8 @@ class Count(StatisticsKind):
             == "shares",
         )
 
-    def smallest_k(self, job: CountJob) -> int | None:
-        return None if job.as_shares else job.minimum
+    def needs(self, job: CountJob, party: str) -> Needs:
+        return statistics_needs(job, party, None if job.as_shares else job.minimum)
 
     def run(
         self,
@@ -109,18 +115,26 @@ class Count(StatisticsKind):
             ],
         }
 
-    def assemble(self, job: CountJob, released: Mapping[str, Path], out: Path) -> None:
+    def assemble(self, job: CountJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         """One CSV a table, beside `result.json`."""
+        left = []
         for at, table in enumerate(reported(released)["tables"]):
             if "cells" in table:
-                folder = out / "tables"
-                folder.mkdir(exist_ok=True)
-                with (folder / f"{at + 1}-{'-'.join(table['attributes'])}.csv").open(
-                    "w", newline="", encoding="utf-8"
-                ) as file:
+                (out / "tables").mkdir(exist_ok=True)
+                name = f"tables/{at + 1}-{'-'.join(table['attributes'])}.csv"
+                with (out / name).open("w", newline="", encoding="utf-8") as file:
                     writer = csv.writer(file)
                     writer.writerow([*table["attributes"], "count"])
                     writer.writerows(table["cells"])
+                left.append(name)
+        return left
+
+    def summary(self, job: CountJob, result: Claim) -> Sequence[str]:
+        return []
+
+    def verify(self, job: CountJob, result: Claim, folder: Path) -> Verdict:
+        records = result.entry("records").integer(minimum=0)
+        return Verdict([], ["nothing yet"], {"records": records})
 
 
 def _read_table(node: Node, known: Sequence[str], attributes: Mapping[str, Any]) -> tuple[str, ...]:
@@ -154,20 +168,7 @@ def count_tables(
         for names in tables:
             axes = [joined.axes[name] for name in names]
             fork = rng.fork(f"table {len(shares)}")
-            if job.horizontal:
-                shares.append(
-                    horizontal_shares(
-                        channel, job.party_names, job.servers, axes, joined.codes,
-                        joined.records, fork,
-                    )
-                )  # fmt: skip
-            else:
-                shares.append(
-                    table_shares(
-                        transfers, job.party_names, job.servers, axes, joined.codes,
-                        joined.records, fork,
-                    )
-                )  # fmt: skip
+            shares.append(count_shares(job, joined, transfers, axes, fork))
     return shares
 
 

@@ -16,7 +16,7 @@ numbers mean.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,11 @@ import pyarrow.csv as pacsv
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
+from coterie.jobs.kinds.kind import Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     Joined,
     PreparedColumns,
@@ -40,6 +42,7 @@ from coterie.jobs.kinds.statistics.common import (
     read_precision,
     read_statistics,
     reported,
+    statistics_needs,
 )
 from coterie.jobs.kinds.statistics.count import total_records
 from coterie.jobs.kinds.statistics.drawing import draw_tree
@@ -61,7 +64,10 @@ class TreeJob(StatisticsJob):
     predict: str | None
 
 
-class Tree(StatisticsKind):
+class Tree(StatisticsKind[TreeJob]):
+    about = "A decision tree over attributes of several parties."
+    job_type = TreeJob
+
     def parse(self, section: Section, common: Common) -> TreeJob:
         fields = read_statistics(section, common, needs_class=True)
         receiver = section.optional("predict")
@@ -78,12 +84,10 @@ class Tree(StatisticsKind):
             predict=receiver.choice(*common.party_names) if receiver else None,
         )
 
-    def smallest_k(self, job: TreeJob) -> int | None:
-        return job.minimum
+    def needs(self, job: TreeJob, party: str) -> Needs:
+        return statistics_needs(job, party, job.minimum)
 
-    def prepare(
-        self, job: StatisticsJob, party: str, table: pa.Table, source: str
-    ) -> PreparedColumns:
+    def prepare(self, job: TreeJob, party: str, table: pa.Table, source: str) -> PreparedColumns:
         prepared = super().prepare(job, party, table, source)
         if prepared.labels and len(prepared.labels.values) < 2 and not job.horizontal:
             raise DataError(f"{source}: the class '{job.class_name}' has one value only")
@@ -147,9 +151,17 @@ class Tree(StatisticsKind):
             },
         }
 
-    def assemble(self, job: TreeJob, released: Mapping[str, Path], out: Path) -> None:
+    def assemble(self, job: TreeJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         drawing = draw_tree(reported(released)["tree"], job.party_names)
         (out / "tree.svg").write_text(drawing, encoding="utf-8")
+        return ["tree.svg"]
+
+    def summary(self, job: TreeJob, result: Claim) -> Sequence[str]:
+        return []
+
+    def verify(self, job: TreeJob, result: Claim, folder: Path) -> Verdict:
+        records = result.entry("records").integer(minimum=0)
+        return Verdict([], ["nothing yet"], {"records": records})
 
 
 def _numbered(job: TreeJob, joined: Joined, me: str, rng: Random, workspace: Workspace) -> Joined:

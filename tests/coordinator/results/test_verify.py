@@ -16,6 +16,8 @@ from coterie.base.errors import CoterieError, UsageError, VerificationError
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
+from coterie.jobs.kinds.kind import Verdict
+from coterie.jobs.kinds.registry import KINDS
 from tests.coordinator.support import coterie
 from tests.papers.loans import JOB, ROWS, SEX
 
@@ -289,19 +291,29 @@ def test_releases_by_other_scores_are_verified(tmp_path: Path, score: str) -> No
 def test_the_command_says_what_holds(result: Path) -> None:
     done = coterie("verify", result, "--json")
     assert (done.code, done.json["records"]) == (0, 34)
+    assert done.json["verdict"].startswith("holds: 34 records")
+    first, *_ = coterie("verify", result).out.splitlines()
+    assert first == done.json["verdict"]
+
+
+def test_the_command_says_what_is_violated(result: Path) -> None:
     change_rows(result, lambda rows: rows.pop())
     done = coterie("verify", result)
     assert done.code == VerificationError.exit_code
-    assert "has 33 records" in done.error
+    assert done.out.startswith("violated: ")
+    assert "has 33 records" in done.out
+    done = coterie("verify", result, "--json")
+    assert done.json["exit_code"] == done.code == VerificationError.exit_code
+    assert done.json["verdict"] == f"violated: {done.json['error']}"
 
 
-def test_an_intersection_has_no_release_to_check(tmp_path: Path) -> None:
-    folder = tmp_path / "job"
-    job = write_job(folder, JOB_FILE.partition("class:")[0].replace("integrate", "intersect"))
-    out = tmp_path / "out"
-    out.mkdir()
-    simulate(load_job(job), folder, out)
-    assert verify(out)["requirements"] == []
+def test_a_kind_whose_verification_checks_nothing_does_not_pass(
+    result: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = Verdict([], ["everything"], {})
+    monkeypatch.setattr(KINDS["integrate"], "verify", lambda *_: nothing)
+    with pytest.raises(VerificationError, match="nothing was verified: everything"):
+        verify(result)
 
 
 def random_job(folder: Path, seed: int) -> Path:

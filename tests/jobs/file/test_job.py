@@ -100,7 +100,8 @@ def test_a_file_that_is_not_there_or_not_text_is_a_usage_error(tmp_path):
 )
 def test_a_taxonomy_that_cannot_be_sent_is_named_with_its_line(tmp_path, path, message):
     (tmp_path / "job.yaml").write_text(
-        GOOD + f"attributes:\n  Sex: {{party: lender, taxonomy: {path}}}\n"
+        GOOD.replace("intersect", "integrate")
+        + f"attributes:\n  Sex: {{party: lender, taxonomy: {path}}}\n"
     )
     with pytest.raises(UsageError, match=f"job.yaml:8: attributes.Sex.taxonomy: .*{message}"):
         load_job(tmp_path / "job.yaml")

@@ -1,6 +1,7 @@
 """`kind: intersect` from job file to common.csv; spilling, resuming, and a real Dask cluster."""
 
 import csv
+import shutil
 import threading
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import coterie.protocols.intersection.intersect
-from coterie.base.errors import DataError, EnvironmentFaultError, RefusedError
+from coterie.base.errors import DataError, EnvironmentFaultError, RefusedError, VerificationError
+from coterie.coordinator.results.verify import verify
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
@@ -21,6 +23,7 @@ from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError
 from coterie.protocols.primitives import cipher, group
 from coterie.protocols.primitives.executor import LocalPool
 from coterie.protocols.primitives.randomness import Random
+from tests.coordinator.support import coterie as command
 
 JOB = """\
 kind: intersect
@@ -232,3 +235,31 @@ def test_an_intersect_job_runs_on_a_cluster(cluster, tmp_path):
     assert common(tmp_path, "bank") == ["ID", *ids[40:80]]
     ended = simulate(text, tables, tmp_path / "refused")
     assert isinstance(ended["lender"], RefusedError)
+
+
+def test_the_lists_of_a_simulation_are_verified_against_the_size(job, tmp_path):
+    out = tmp_path / "out"
+    command("simulate", job, "--out", out)
+    assert verify(out)["verdict"].startswith("holds: the size is a number of records, 3; ")
+    own = out / "parties" / "bank" / "common.csv"
+    whole = own.read_text()
+    for damaged, reason in [
+        (whole + '"2"\n', "has 4 rows, but result.json says 3"),
+        (whole + whole.splitlines()[-1] + "\n", "names a record twice"),
+        (whole.replace("ID", "Name"), "has the columns Name"),
+        ("", "not a CSV file"),
+    ]:
+        own.write_text(damaged)
+        with pytest.raises(VerificationError, match=reason):
+            verify(out)
+    own.unlink()
+    with pytest.raises(VerificationError, match=r"bank/common\.csv: No such file"):
+        verify(out)
+
+
+def test_without_the_lists_the_verdict_says_that_they_were_not_checked(job, tmp_path):
+    out = tmp_path / "out"
+    command("simulate", job, "--out", out)
+    shutil.rmtree(out / "parties")
+    done = command("verify", out)
+    assert "not checked: the lists of common records, which stay with the parties" in done.out

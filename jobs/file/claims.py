@@ -1,0 +1,83 @@
+"""`result.json` read so that every complaint names the place.
+
+Whoever verifies or shows a result has it from somebody else: a `Claim` is a value of it and where the
+value stands. What is not of the expected form is a `VerificationError`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from coterie.base.errors import UsageError, VerificationError
+
+RESULT = "result.json"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One value of a result and its place, such as `result.json: tables[0].cells`."""
+
+    value: object
+    file: str = RESULT
+    path: str = ""
+
+    def error(self, message: str) -> VerificationError:
+        where = f"{self.file}: {self.path}" if self.path else self.file
+        return VerificationError(f"{where}: {message}")
+
+    def entry(self, key: str) -> Claim:
+        """The value of a key that must be there."""
+        found = self.optional(key)
+        if found is None:
+            raise self.error(f"the key '{key}' is missing")
+        return found
+
+    def optional(self, key: str) -> Claim | None:
+        entries = self.entries()
+        return entries.get(key)
+
+    def entries(self) -> dict[str, Claim]:
+        if not isinstance(self.value, dict):
+            raise self.error("must be a mapping")
+        inside = f"{self.path}." if self.path else ""
+        return {key: Claim(value, self.file, f"{inside}{key}") for key, value in self.value.items()}
+
+    def items(self) -> list[Claim]:
+        if not isinstance(self.value, list):
+            raise self.error("must be a list")
+        return [Claim(v, self.file, f"{self.path}[{at}]") for at, v in enumerate(self.value)]
+
+    def integer(self, minimum: int | None = None) -> int:
+        if type(self.value) is not int:
+            raise self.error("must be a whole number")
+        if minimum is not None and self.value < minimum:
+            raise self.error(f"must be at least {minimum}, not {self.value}")
+        return self.value
+
+    def number(self) -> float:
+        if type(self.value) not in (int, float) or not math.isfinite(self.value):  # type: ignore[arg-type]
+            raise self.error("must be a number")
+        return float(self.value)  # type: ignore[arg-type]
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            raise self.error("must be a text")
+        return self.value
+
+    def texts(self) -> list[str]:
+        return [item.text() for item in self.items()]
+
+
+def read_claims(folder: Path) -> Claim:
+    """The result of a result folder."""
+    path = folder / RESULT
+    try:
+        value: object = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise VerificationError(f"{path}: not JSON") from None
+    return Claim(value)

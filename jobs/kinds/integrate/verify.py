@@ -1,0 +1,279 @@
+"""`coterie verify` for an integrate job: does the release keep what the job promises?
+
+Everything is computed again from `release.csv` and the job that is kept beside it (`job/`):
+
+* the columns are the job's attributes, then the class, and nothing else; rows are in sorted order;
+* a value of an attribute in a QID stands in the final cut; the cut is one of the taxonomy, every leaf
+  under exactly one value, or intervals that follow each other over the whole range;
+* an attribute in no QID has values that its taxonomy or its range allows;
+* every requirement holds, and the smallest groups are those that `result.json` names;
+* the specializations that `result.json` lists lead from the topmost values to the cut, and their
+  scores and the parties' contributions are those of the released records.
+
+The first thing that is not so is a `VerificationError`. Scores are compared unless records were
+suppressed, which the scores may have counted, or unless they depend on the course of the run.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coterie.anonymity.models.audit import Released, audit
+from coterie.anonymity.specialization.scores import RULES, SCALE, Effect
+from coterie.anonymity.specialization.specialize import suppression_limit
+from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
+from coterie.anonymity.table.intervals import interval_ends, lower_end
+from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.base.errors import DataError, UsageError, VerificationError
+from coterie.jobs.data.sources import read_table
+from coterie.jobs.file.claims import RESULT, Claim
+from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
+from coterie.jobs.kinds.kind import Verdict
+
+RELEASE = "release.csv"
+
+
+def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
+    """Checks `release.csv` and `result.json` of a result folder."""
+    try:
+        facts = _verify_release(job, result.value, folder / RELEASE)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise VerificationError(
+            f"{folder / RESULT}: not the result of such a job ({error})"
+        ) from None
+    holds = [f"{facts['records']:,} records in sorted order, every value as the cut allows"]
+    for held in facts["requirements"]:
+        names = ", ".join(held["qid"])
+        reached = "".join(
+            f", {model} at {value:g}" for model, value in held.get("models", {}).items()
+        )
+        holds.append(f"k={held['k']} on {names}: smallest group {held['smallest']}{reached}")
+    holds.append("the specializations lead to this release")
+    unchecked = ["whether the parties put in true data"]
+    if facts["suppressed"] or not RULES[job.rule].lasting or job.class_name is None:
+        unchecked.append("the scores, which these records do not determine")
+    return Verdict(holds, unchecked, facts)
+
+
+def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any]:
+    table = _read_release(job, path)
+    records = len(next(iter(table.values())).codes)
+    suppressed = int(result.get("suppressed", 0))
+    if records != result["records"]:
+        raise VerificationError(
+            f"{path}: has {records} records, but {RESULT} says {result['records']}"
+        )
+    total = records + suppressed
+    if not 0 <= suppressed <= suppression_limit(job.max_suppression, total):
+        raise VerificationError(
+            f"{suppressed} of {total} records were suppressed; the job allows a share of "
+            f"{job.max_suppression:g}"
+        )
+    _check_order(table, path)
+    for attribute in job.attributes:
+        if attribute.in_qid:
+            _check_cut(attribute, table[attribute.name], result["cut"][attribute.name])
+        else:
+            _check_plain(attribute, table[attribute.name], path)
+    if len(result["anonymity"]) != len(job.requirements):
+        raise VerificationError(f"{RESULT} has another number of requirements than the job")
+    requirements = []
+    for number, requirement in enumerate(job.requirements):
+        name = f"requirement {number + 1} ({', '.join(requirement.qid)})"
+        try:
+            held = audit(
+                table, requirement.qid, requirement.k, requirement.sensitive, requirement.model
+            )
+        except VerificationError as error:
+            raise VerificationError(f"{name}: {error}") from None
+        claimed = result["anonymity"][number]
+        for key in ("qid", "k", "smallest"):
+            if claimed[key] != held[key]:
+                raise VerificationError(
+                    f"{name}: {RESULT} says {key} = {claimed[key]}, the release {held[key]}"
+                )
+        requirements.append(held)
+    _check_winners(job, result, table, bool(suppressed))
+    return {"records": records, "suppressed": suppressed, "requirements": requirements}
+
+
+def _read_release(job: IntegrateJob, path: Path) -> dict[str, Released]:
+    expected = [attribute.name for attribute in job.attributes]
+    if job.class_name is not None:
+        expected.append(job.class_name)
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            header = next(csv.reader(file), [])
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, csv.Error):
+        raise VerificationError(f"{path}: not a CSV file") from None
+    if header != expected:
+        raise VerificationError(
+            f"{path}: has the columns {', '.join(header) or 'none'}; "
+            f"the job releases {', '.join(expected)}"
+        )
+    try:
+        text = read_table(path, expected)
+    except DataError as error:
+        raise VerificationError(str(error)) from None
+    table = {}
+    for name in expected:
+        column = pc.fill_null(text.column(name), "").combine_chunks().dictionary_encode()
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        codes = column.indices.to_numpy().astype(np.int64)
+        table[name] = Released(codes, tuple(column.dictionary.to_pylist()))
+    return table
+
+
+def _check_order(table: Mapping[str, Released], path: Path) -> None:
+    """Rows stand in the order of their values, so that the order tells nothing."""
+    keys = []
+    for column in table.values():
+        order = sorted(range(len(column.values)), key=column.values.__getitem__)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        keys.append(rank[column.codes])
+    undecided = np.ones(max(len(keys[0]) - 1, 0), bool)
+    for key in keys:
+        wrong = undecided & (key[1:] < key[:-1])
+        if wrong.any():
+            raise VerificationError(f"{path}: row {int(wrong.argmax()) + 2} is out of order")
+        undecided &= key[1:] == key[:-1]
+
+
+def _check_cut(attribute: ReleasedAttribute, column: Released, cut: Sequence[str]) -> None:
+    where = f"column '{attribute.name}'"
+    for value in column.values:
+        if value not in cut:
+            raise VerificationError(f"{where}: '{value}' is not in the cut that {RESULT} lists")
+    if attribute.taxonomy is not None:
+        taxonomy = attribute.taxonomy
+        spans = sorted(_span(taxonomy, value, where) for value in cut)
+        low, high = 0.0, float(len(taxonomy.leaves))
+    else:
+        spans = sorted(_interval(value, where) for value in cut)
+        low, high = attribute.limits or (spans[0][0], spans[-1][1])
+    ends = [low, *(last for _, last in spans)]
+    if [first for first, _ in spans] != ends[:-1] or ends[-1] != high:
+        raise VerificationError(f"{where}: the cut {', '.join(cut)} does not cover each value once")
+
+
+def _span(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
+    if value not in taxonomy.labels:
+        raise VerificationError(f"{where}: '{value}' is not in its taxonomy")
+    node = taxonomy.labels.index(value)
+    return taxonomy.first[node], taxonomy.last[node]
+
+
+def _interval(value: str, where: str) -> tuple[float, float]:
+    ends = interval_ends(value)
+    if ends is None or ends[0] > ends[1]:
+        raise VerificationError(f"{where}: '{value}' is not an interval")
+    return ends
+
+
+def _check_plain(attribute: ReleasedAttribute, column: Released, path: Path) -> None:
+    where = f"{path}: column '{attribute.name}'"
+    for value in column.values:
+        if attribute.taxonomy is not None and value not in attribute.taxonomy.leaves:
+            raise VerificationError(f"{where}: '{value}' is not a leaf of its taxonomy")
+        if attribute.limits is not None:
+            number = lower_end(value) if interval_ends(value) is None else None
+            if number is None or not attribute.limits[0] <= number <= attribute.limits[1]:
+                raise VerificationError(f"{where}: '{value}' is not a number in its range")
+
+
+class _Cut:
+    """The cut of one attribute while the specializations are carried out again, value by value."""
+
+    def __init__(self, attribute: ReleasedAttribute, final: Sequence[str]) -> None:
+        tree = attribute.tree()
+        if tree is None:
+            ends = [_interval(value, attribute.name) for value in final]
+            tree = IntervalTree(min(low for low, _ in ends), max(high for _, high in ends))
+        self.tree: Tree = tree
+        self.nodes = {tree.label(0): 0}
+
+    def specialize(self, value: str, children: Sequence[str]) -> list[int] | None:
+        """The nodes that stand in the place of a value; None when these cannot."""
+        node = self.nodes.pop(value, None)
+        if node is None:
+            return None
+        if isinstance(self.tree, IntervalTree):
+            ends = [interval_ends(child) for child in children]
+            if len(ends) != 2 or ends[1] is None or not self.tree.can_split(node, ends[1][0]):
+                return None
+            self.tree.split(node, ends[1][0])
+        below = list(self.tree.children(node))
+        if [self.tree.label(child) for child in below] != list(children):
+            return None
+        self.nodes |= dict(zip(children, below, strict=True))
+        return below
+
+    def rows_below(self, node: int, column: Released) -> list[bool]:
+        """Which of a column's values, which are in the final cut, lie under a node."""
+        at = [self.nodes[value] for value in column.values]
+        tree = self.tree
+        if isinstance(tree, IntervalTree):
+            low, high, closed = tree.low[node], tree.high[node], tree.closed[node]
+            return [low <= tree.low[i] and (tree.low[i] < high or closed) for i in at]
+        assert isinstance(tree, TaxonomyTree)  # noqa: S101
+        first, last = tree.taxonomy.first, tree.taxonomy.last
+        return [first[node] <= first[i] and last[i] <= last[node] for i in at]
+
+
+def _check_winners(
+    job: IntegrateJob, result: Any, table: Mapping[str, Released], suppressed: bool
+) -> None:
+    """Replays the specializations from the topmost values down to the cut."""
+    attributes = {attribute.name: attribute for attribute in job.attributes if attribute.in_qid}
+    cuts = {name: _Cut(attributes[name], result["cut"][name]) for name in attributes}
+    contributions = dict.fromkeys(job.party_names, 0.0)
+    steps = []
+    for number, winner in enumerate(result["winners"]):
+        where = f"{RESULT}: winner {number + 1}"
+        attribute = attributes.get(winner["attribute"])
+        if attribute is None or winner["party"] != attribute.party:
+            raise VerificationError(f"{where} is of no attribute of {winner['party']} in a qid")
+        below = cuts[attribute.name].specialize(winner["value"], winner["children"])
+        if below is None:
+            children = ", ".join(winner["children"])
+            raise VerificationError(f"{where} puts {children} in the place of '{winner['value']}'")
+        contributions[attribute.party] += winner["score"]
+        steps.append((where, winner, below))
+    for name, cut in cuts.items():
+        if sorted(cut.nodes) != sorted(result["cut"][name]):
+            raise VerificationError(f"{RESULT}: the winners do not lead to the cut of '{name}'")
+    rule = RULES[job.rule]
+    if rule.lasting and not suppressed and job.class_name is not None:
+        for where, winner, below in steps:
+            name = winner["attribute"]
+            counts = _class_counts(cuts[name], below, table[name], table[job.class_name])
+            score = rule.score(Effect(counts, np.empty((0, 0)), (), result["records"])) / SCALE
+            if score != winner["score"]:  # both are multiples of 2^-30
+                raise VerificationError(
+                    f"{where} has the score {winner['score']}, the release gives {score}"
+                )
+    for party, total in contributions.items():
+        if result["contributions"][party] != total:
+            raise VerificationError(
+                f"{RESULT}: {party} contributed {total}, not {result['contributions'][party]}"
+            )
+
+
+def _class_counts(
+    cut: _Cut, nodes: Sequence[int], column: Released, classes: Released
+) -> list[list[int]]:
+    """How many released records of each class lie under each node."""
+    counts = np.zeros((len(column.values), len(classes.values)), np.int64)
+    np.add.at(counts, (column.codes, classes.codes), 1)
+    return [counts[cut.rows_below(node, column)].sum(axis=0).tolist() for node in nodes]
