@@ -11,9 +11,10 @@ from coterie.base.errors import RefusedError, UsageError
 from coterie.coordinator.results.verify import verify
 from coterie.jobs.kinds.kind import Kind, Needs, registered
 from coterie.jobs.kinds.registry import KINDS
+from coterie.protocols.messaging import opening
 from coterie.protos import jobs_pb2 as pb
 from tests.coordinator.support import coterie
-from tests.jobs.kinds.toy import Silent, Total
+from tests.jobs.kinds.toy import TOTAL, Silent, Total
 
 NUMBERS = {"lender": [4, 5, 6], "bank": [10, 20], "card": [100, 1, 7]}
 
@@ -21,6 +22,7 @@ NUMBERS = {"lender": [4, 5, 6], "bank": [10, 20], "card": [100, 1, 7]}
 @pytest.fixture
 def total(monkeypatch):
     monkeypatch.setitem(KINDS, "total", registered(Total()))
+    monkeypatch.setitem(opening._declared, TOTAL.name, TOTAL)
 
 
 @pytest.fixture

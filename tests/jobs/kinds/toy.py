@@ -21,8 +21,17 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import Opening
 from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.primitives.randomness import Random
+
+# A kind in the package would say `declare(...)`; this one is declared while its tests run.
+TOTAL = Opening(
+    "total: total",
+    what="How many records all parties have, and the total of the column.",
+    to="every party",
+    why="It is the result.",
+)
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,8 @@ class Total(Kind[TotalJob, Numbers]):
     ) -> Mapping[str, Json]:
         own = np.array([len(prepared.values), sum(prepared.values)], np.uint64)
         with channel.step("total"):
-            records, total = SecureSum(channel, job.party_names, rng.fork("total")).modular(own)
+            sums = SecureSum(channel, job.party_names, rng.fork("total")).modular(own)
+            records, total = channel.open(TOTAL, sums)
         return {"records": int(records), "total": int(total)}
 
     def assemble(self, job: TotalJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
