@@ -111,11 +111,26 @@ def check(file: Path, as_json: bool) -> int:
 def approve(job: str, config: Path, refuse: bool, reason: str, as_json: bool) -> int:
     """Say yes (or --no) to a job that waits for consent. JOB is its id, or its name."""
     with _Operator(config) as operator:
-        job_id = _job_id(operator, job)
+        job_id = _job_id(operator, job, (pb.WAITING,), "waits for consent")
         request = pb.Approval(job_id=job_id, yes=not refuse, reason=reason)
         decision = operator.call(lambda stub: stub.Approve(request, timeout=_SECONDS))
         state = pb.State.Name(decision.state)
         _print(as_json, {"job": job_id, "state": state}, f"{job_id} {state.lower()}")
+    return 0
+
+
+@party.command()
+@click.argument("job")
+@_CONFIG
+@click.option("--reason", default="", help="What the coordinator and the peers are told.")
+@_JSON
+def cancel(job: str, config: Path, reason: str, as_json: bool) -> int:
+    """End a job that has not ended, whether it runs or not. JOB is its id, or its name."""
+    with _Operator(config) as operator:
+        job_id = _job_id(operator, job, (pb.WAITING, pb.ACCEPTED, pb.RUNNING), "goes on")
+        request = pb.Cancellation(job_id=job_id, reason=reason)
+        operator.call(lambda stub: stub.Cancel(request, timeout=_SECONDS))
+        _print(as_json, {"job": job_id, "state": "CANCELLED"}, f"{job_id} cancelled")
     return 0
 
 
@@ -232,23 +247,23 @@ class _Operator:
         raise kinds.get(code, UnreachableError)(f"{text} (at {self.config.own_address})")
 
 
-def _job_id(operator: _Operator, wanted: str) -> str:
-    """The id of a waiting job, given by its id, the beginning of it, or its name."""
+def _job_id(operator: _Operator, wanted: str, states: tuple[int, ...], how: str) -> str:
+    """The id of a job in one of these states, given by its id, the beginning of it, or its name."""
     listed = operator.call(lambda stub: stub.List(pb.ListRequest(), timeout=_SECONDS)).jobs
-    waiting = [job for job in listed if job.state == pb.WAITING]
     found = [
-        j for j in waiting if j.name == wanted or (j.job_id.startswith(wanted) and len(wanted) > 3)
+        j
+        for j in listed
+        if j.state in states
+        and (j.name == wanted or (j.job_id.startswith(wanted) and len(wanted) > 3))
     ]
     if len(found) == 1:
         return str(found[0].job_id)
     if found:
-        raise UsageError(f"{len(found)} jobs that wait are called '{wanted}'; give the id")
+        raise UsageError(f"{len(found)} jobs that '{wanted}' may mean; give the id")
     known = next((job for job in listed if wanted in (job.job_id, job.name)), None)
     if known:
-        raise UsageError(
-            f"'{wanted}' does not wait for consent: it is {pb.State.Name(known.state)}"
-        )
-    raise UsageError(f"no job '{wanted}' waits for consent at {operator.config.name}")
+        raise UsageError(f"no job '{wanted}' {how}: it is {pb.State.Name(known.state)}")
+    raise UsageError(f"no job '{wanted}' {how} at {operator.config.name}")
 
 
 def _print(as_json: bool, facts: dict[str, Any], text: str) -> None:

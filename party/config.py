@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coterie.base.errors import UsageError
@@ -17,6 +17,7 @@ from coterie.jobs.file.document import Node, Section, read_document
 from coterie.jobs.file.job import party_name
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import read_compute
+from coterie.party.limits import Limits, read_limits
 from coterie.party.policy import Policy
 from coterie.transport.session import Heartbeat
 from coterie.trust.identity import Identity, Pin, load_identity, load_pin
@@ -47,6 +48,7 @@ class PartyConfig:
     policy: Policy
     compute: str = "local"
     audit_head: Path | None = None
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def own_address(self) -> str:
@@ -78,6 +80,7 @@ def load_party(path: Path) -> PartyConfig:
     policy = section.read("policy", _policy, Policy())
     compute = section.read("compute", read_compute, "local")
     audit_head = section.read("audit_head", lambda node: folder / node.text(), None)
+    limits = section.read("limits", read_limits, Limits())
     section.close()
     return PartyConfig(
         path,
@@ -92,6 +95,7 @@ def load_party(path: Path) -> PartyConfig:
         policy,
         compute,
         audit_head,
+        limits,
     )
 
 

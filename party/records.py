@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import math
 import re
 import threading
 import time
@@ -47,6 +48,7 @@ class Record:
     exit_code: int = 0
     culprit: str = ""
     records: int = 0
+    since: float = 0.0  # when it came into this state, by the clock on the wall
     step: str = ""
     prepared: object = None
     session: Session | None = None
@@ -116,6 +118,7 @@ class Book:
             record.exit_code = _number(entry, "exit_code", 0)
             record.culprit = str(entry.get("culprit", ""))
             record.records = _number(entry, "records", record.records)
+            record.since = _time(entry)
             self._add_event(record, self._event(record))
         elif entry.get("event") != "step":
             return False
@@ -178,6 +181,12 @@ class Book:
         with self._lock:
             return list(self._records.values())
 
+    def unstarted_for(self, seconds: float) -> list[Record]:
+        """The jobs that have waited to be approved or started for longer than this."""
+        oldest = self._wall() - seconds
+        unstarted = (State.WAITING, State.ACCEPTED)
+        return [r for r in self.all() if r.state in unstarted and r.since < oldest]
+
     def set_state(
         self,
         record: Record,
@@ -215,6 +224,7 @@ class Book:
                 if state not in ENDED:
                     raise
             record.state = state
+            record.since = self._wall()
             record.reason, record.told = reason, told
             record.exit_code, record.culprit = exit_code, culprit
             if state == State.RUNNING:
@@ -289,3 +299,8 @@ class Book:
 def _number(entry: Mapping[str, Any], key: str, otherwise: int) -> int:
     value = entry.get(key, otherwise)
     return value if type(value) is int and 0 <= value < 1 << 63 else otherwise
+
+
+def _time(entry: Mapping[str, Any]) -> float:
+    value = entry.get("time")
+    return value if isinstance(value, float) and math.isfinite(value) else 0.0

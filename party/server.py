@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import logging
+import threading
 import time
 from collections.abc import Callable
 from concurrent import futures
@@ -27,6 +28,7 @@ from coterie.trust.identity import SERVER_OPTIONS, Caller, caller_of
 
 log = logging.getLogger("coterie.party")
 SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")
+_HOUSEKEEPING = 15.0  # seconds
 _THREADS = 1024  # one for each stream that is open; made when they are needed
 _OPTIONS = (
     *SERVER_OPTIONS,
@@ -38,11 +40,16 @@ _OPTIONS = (
 class PartyServer:
     """The server of one organisation."""
 
-    def __init__(self, config: PartyConfig, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        config: PartyConfig,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
         self.config = config
         self._lock = _prepare_state(config.state)
         self._audit = AuditLog(config.state / "audit.log", config.audit_head)
-        self._book = Book(config.state)
+        self._book = Book(config.state, wall=wall)
         for place in self._book.damaged:
             log.error("%s: %s: not an entry of a journal; it is passed over", config.state, place)
             self._audit.note("journal entry passed over", line=place)
@@ -64,6 +71,7 @@ class PartyServer:
         names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server)
         self.port = 0
+        self._stopping = threading.Event()
 
     def start(self) -> None:
         try:
@@ -81,9 +89,17 @@ class PartyServer:
         for name in ("", "coterie.v1.Jobs"):
             self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         self._audit.note("server started", party=self.config.name, listen=self.config.listen)
+        threading.Thread(target=self._keep_house, name="house", daemon=True).start()
+
+    def _keep_house(self) -> None:
+        """What has to be done from time to time, whether anybody calls or not."""
+        every = min(_HOUSEKEEPING, self.config.limits.unstarted / 4)
+        while not self._stopping.wait(every):
+            self._worker.expire()
 
     def stop(self, reason: str = "was stopped by its operator") -> None:
         """Ends running jobs, telling their peers, then the server."""
+        self._stopping.set()
         self._health.enter_graceful_shutdown()
         for record in self._book.all():
             if record.state == State.RUNNING:

@@ -38,7 +38,6 @@ from coterie.protos.jobs_pb2_grpc import JobsServicer
 from coterie.transport.farewell import describe, tell
 from coterie.trust.identity import Caller
 
-_OPEN_JOBS = 64  # of one coordinator that have not ended
 _PIECE = 1 << 20
 
 
@@ -138,8 +137,10 @@ class JobService(JobsServicer):
             self._check_coordinator(caller)
             if not is_job_id(request.job_id):
                 raise UsageError("a job's id must be 32 hexadecimal digits")
-            if self._open_jobs(caller.name) >= _OPEN_JOBS:
-                raise RefusedError(f"{caller.name} has {_OPEN_JOBS} jobs here that have not ended")
+            self._worker.expire()
+            open_jobs = self._config.limits.open_jobs
+            if self._open_jobs(caller.name) >= open_jobs:
+                raise RefusedError(f"{caller.name} has {open_jobs} jobs here that have not ended")
             job = parse_job(request.job_yaml, dict(request.files))
             record = self._book.add(request.job_id, caller.name, job)
             if record is None:

@@ -119,6 +119,13 @@ class Worker:
             session.close(patience)
             self._peers.retire(session)
 
+    def expire(self) -> None:
+        """Gives up the jobs that nobody has approved or started for too long."""
+        limit = self._config.limits.unstarted
+        for record in self._book.unstarted_for(limit):
+            reason = f"was not started within {limit:g} s"
+            self.stop(record, CancelledError(f"{self._config.name}: {reason}"), patience=0.2)
+
     def join(self, patience: float) -> None:
         """Waits for the jobs' threads to say farewell; they are left behind if they compute on."""
         deadline = time.monotonic() + patience

@@ -131,10 +131,14 @@ class PartyClient:
             return error.code() not in silent
         return True
 
-    def cancel(self, job_id: str, reason: str, seconds: float) -> None:
-        """Best effort: the party may be the one that is gone."""
-        with contextlib.suppress(grpc.RpcError):
+    def cancel(self, job_id: str, reason: str, seconds: float) -> bool:
+        """Whether the party has answered: it has cancelled the job, or knows of none to cancel."""
+        try:
             self._jobs.Cancel(pb.Cancellation(job_id=job_id, reason=reason), timeout=seconds)
+        except grpc.RpcError as error:
+            silent = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+            return error.code() not in silent
+        return True
 
     def fetch(self, job_id: str, folder: Path) -> None:
         """Saves what the party releases under `folder`, one file after the other."""

@@ -44,7 +44,6 @@ from coterie.protos import jobs_pb2 as pb
 from coterie.trust.identity import Identity
 
 T = TypeVar("T")
-_CANCEL_SECONDS = 5.0
 _RETRY_SECONDS = 0.5
 _FIRST_ERRORS: dict[int, type[CoterieError]] = {
     cls.exit_code: cls for cls in (UsageError, DataError, RefusedError)
@@ -62,6 +61,7 @@ class Patience:
     connect: float = 10.0
     consent: float = 3600.0
     heartbeat: float = 20.0  # silence after which a party counts as lost
+    cancel: float = 5.0  # for a party that is away to come back and hear that the job is cancelled
     gather: float = 2.0  # after a first failure, for the others to say what they saw
 
 
@@ -192,17 +192,24 @@ class Drive:
             )
 
     def _cancel(self, error: BaseException) -> None:
+        """Cancels the job everywhere; a party that does not answer is told again when it does."""
         reason = str(error) if isinstance(error, CoterieError) else "stopped by the coordinator"
+        end = time.monotonic() + self._patience.cancel
+
+        def cancel(client: PartyClient) -> None:
+            while (left := end - time.monotonic()) > 0:
+                if client.cancel(self._job_id, reason, left):
+                    return
+                time.sleep(min(_RETRY_SECONDS, max(0.0, left)))
+
         threads = [
-            threading.Thread(
-                target=client.cancel, args=(self._job_id, reason, _CANCEL_SECONDS), daemon=True
-            )
+            threading.Thread(target=cancel, args=(client,), daemon=True)
             for client in self._clients.values()
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(_CANCEL_SECONDS + 1)
+            thread.join(self._patience.cancel + 1)
 
 
 @dataclass

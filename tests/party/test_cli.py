@@ -81,7 +81,7 @@ def test_a_name_that_two_waiting_jobs_have_is_not_enough(manual, capsys):
     propose(manual)
     propose(manual, "b" * 32)
     code, _, err = coterie(capsys, "approve", "common", "--config", manual.path("bank"))
-    assert (code, err) == (2, "error: 2 jobs that wait are called 'common'; give the id\n")
+    assert (code, err) == (2, "error: 2 jobs that 'common' may mean; give the id\n")
 
 
 def test_an_unknown_job_is_an_error(manual, capsys):
