@@ -15,6 +15,7 @@ COPY protocols protocols
 COPY trust trust
 COPY transport transport
 COPY jobs jobs
+COPY house house
 COPY party party
 COPY coordinator coordinator
 COPY experiments experiments

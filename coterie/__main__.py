@@ -46,6 +46,10 @@ COMMANDS = {
         "coterie.coordinator.cli.commands:verify",
         "Check that a release holds what its job promises.",
     ),
+    "anonymise": (
+        "coterie.coordinator.cli.tables:anonymise",
+        "Make an anonymous release of one table.",
+    ),
     "certs": ("coterie.coordinator.cli.commands:certs", "Make and check certificates for mTLS."),
     "party": ("coterie.party.cli:party", "Serve one organisation, and what its operator asks."),
     "bench": ("coterie.tools:bench", "Run a benchmark."),

@@ -24,7 +24,7 @@ def test_every_protocol_stands_in_the_reading_order():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_named_files_exist(page):
-    pattern = r"`((?:base|protos|protocols|anonymity|trust|transport|jobs|party|coordinator|experiments|bench|docs|tests)/[\w/.-]+\.(?:py|md|svg|proto))`"
+    pattern = r"`((?:base|protos|protocols|anonymity|trust|transport|jobs|house|party|coordinator|experiments|bench|docs|tests)/[\w/.-]+\.(?:py|md|svg|proto))`"
     for name in re.findall(pattern, page.read_text()):
         assert (ROOT / name).exists(), f"{page.name} names {name}"
 

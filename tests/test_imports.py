@@ -16,15 +16,18 @@ BELOW = {
     "trust": {"base"},
     "transport": {"base", "protos", "protocols", "trust"},
     "jobs": {"base", "anonymity", "protocols"},
+    "house": {"base", "anonymity", "jobs"},
     "party": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs"},
-    "coordinator": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs"},
-    "experiments": {"base", "anonymity", "protocols", "jobs", "coordinator"},
-    "bench": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs", "party",
-              "coordinator", "experiments"},
+    "coordinator": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs",
+                    "house"},
+    "experiments": {"base", "anonymity", "protocols", "jobs", "house", "coordinator"},
+    "bench": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs", "house",
+              "party", "coordinator", "experiments"},
 }  # fmt: skip
 # In the order in which the folders of a room build on each other.
 FOLDERS = {
-    "anonymity": ["table", "models", "classifier", "counts", "specialization", "algorithms"],
+    "anonymity": ["table", "models", "utility", "classifier", "counts", "specialization",
+                  "algorithms"],
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
                   "integration", "numbers", "statistics"],
     "jobs": ["file", "data", "matching", "kinds", "run"],

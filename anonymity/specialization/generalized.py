@@ -24,6 +24,7 @@ from coterie.anonymity.specialization.partitions import Partitions
 from coterie.anonymity.specialization.record_suppression import groups_too_small
 from coterie.anonymity.specialization.scores import RULES, Effect, Rule
 from coterie.anonymity.table.columns import IntervalTree, Tree, code_type
+from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError, UsageError
 
@@ -45,17 +46,6 @@ class Requirement:
         if self.sensitive is None:
             return ()
         return (self.sensitive,) if isinstance(self.sensitive, str) else self.sensitive
-
-
-@dataclass(frozen=True)
-class Labels:
-    """A column that is counted by, not generalized: the class, or a sensitive attribute."""
-
-    codes: Array
-    values: tuple[str, ...]
-
-    def take(self, rows: Array | slice) -> Labels:
-        return Labels(self.codes[rows], self.values)
 
 
 @dataclass(frozen=True)
@@ -113,7 +103,7 @@ def models_of(
                 f"{_named(j, requirement)}: {requirement.model.name} can come back after it was "
                 "violated, which specialization does not look for"
             )
-        column, model = _joined(
+        column, model = joined_labels(
             [labels[name] for name in requirement.sensitive_columns], requirement
         )
         try:
@@ -130,7 +120,7 @@ def models_of(
     return found
 
 
-def _joined(columns: Sequence[Labels], requirement: Requirement) -> tuple[Labels, Model]:
+def joined_labels(columns: Sequence[Labels], requirement: Requirement) -> tuple[Labels, Model]:
     """Several sensitive columns as one whose values are tuples, and the model for these."""
     model = requirement.model
     assert model is not None  # noqa: S101

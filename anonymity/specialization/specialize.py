@@ -36,13 +36,13 @@ from coterie.anonymity.specialization.generalized import (
     GeneralizedTable,
     Instruction,
     InvalidError,
-    Labels,
     Requirement,
     Winner,
 )
 from coterie.anonymity.specialization.record_suppression import Outliers, outliers
 from coterie.anonymity.specialization.scores import Effect, best_split
 from coterie.anonymity.table.columns import Column, ContinuousColumn, Tree, continuous_column
+from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError
 

@@ -2,7 +2,8 @@
 
 The job is the one kept beside the result (`job/`). What there is to check is the kind's: every kind
 has a `verify` that computes again what can be computed again, with code of its own. The first thing
-that does not hold is a `VerificationError`. That nothing could be checked is one, too.
+that does not hold is a `VerificationError`. That nothing could be checked is one, too. A release of
+one table has a table file in place of a job, and is checked by `house.verify`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import VerificationError
+from coterie.house.verify import is_table_result, verify_table
 from coterie.jobs.file.claims import read_claims
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import saved_job
@@ -18,6 +20,8 @@ from coterie.jobs.run.archive import saved_job
 
 def verify(folder: Path) -> dict[str, Any]:
     """What was found to hold in a result folder, the verdict in words first."""
+    if is_table_result(folder):
+        return verify_table(folder)
     job = saved_job(folder)
     found = KINDS[job.kind].verify(job, read_claims(folder), folder)
     if not found.holds:

@@ -8,7 +8,9 @@ folders deeper, so that nothing is written outside of `job`.
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 
 from coterie.base.errors import UsageError
 from coterie.jobs.file.job import Job
@@ -18,7 +20,17 @@ FOLDER = "job"
 _FILE, _DEEPER = "job.yaml", "inner"
 
 
-def save_job(job: Job, out: Path) -> None:
+class Kept(Protocol):
+    """What is kept of a job or of a table file: its text and the files it refers to."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def files(self) -> Mapping[str, bytes]: ...
+
+
+def save_job(job: Kept, out: Path) -> None:
     """Writes the job into the result folder `out`."""
     paths = {path: PurePosixPath(posixpath.normpath(path)) for path in job.files}
     climbs = max((path.parts.count("..") for path in paths.values()), default=0)
@@ -31,11 +43,16 @@ def save_job(job: Job, out: Path) -> None:
     (home / _FILE).write_bytes(job.text.encode())
 
 
-def saved_job(out: Path) -> Job:
-    """The job that the result folder `out` holds."""
+def saved_path(out: Path) -> Path:
+    """Where the result folder `out` holds the file that it came from."""
     home = out / FOLDER
     while not (home / _FILE).is_file():
         home /= _DEEPER
         if not home.is_dir():
             raise UsageError(f"{out}: no {FOLDER}/{_FILE}; is it a result folder?")
-    return load_job(home / _FILE)
+    return home / _FILE
+
+
+def saved_job(out: Path) -> Job:
+    """The job that the result folder `out` holds."""
+    return load_job(saved_path(out))

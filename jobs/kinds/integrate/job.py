@@ -109,7 +109,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     requirement_node = section.required("requirement")
     names = attributes_node.section().keys()
     requirements = tuple(
-        _requirement(node, j, names, class_name) for j, node in enumerate(requirement_node.items())
+        read_requirement(node, names, class_name) for node in requirement_node.items()
     )
     if not requirements:
         raise requirement_node.error("must have at least one entry")
@@ -178,17 +178,24 @@ def _attribute(name: str, node: Node, common: Common, in_qid: bool) -> ReleasedA
         path = referred_file(taxonomy_node, common.files)
         taxonomy = read_taxonomy(common.files[path], path)
     if range_node:
-        ends = range_node.items()
-        if len(ends) != 2:
-            raise range_node.error("must be [lowest, highest]")
-        limits = ends[0].number(), ends[1].number()
-        if not limits[0] < limits[1]:
-            raise range_node.error("the lowest value must be below the highest")
+        limits = read_limits(range_node)
     section.close()
     return ReleasedAttribute(name, party, taxonomy, limits, in_qid)
 
 
-def _requirement(node: Node, j: int, names: list[str], class_name: str | None) -> Requirement:
+def read_limits(node: Node) -> tuple[float, float]:
+    """The `range` of an attribute."""
+    ends = node.items()
+    if len(ends) != 2:
+        raise node.error("must be [lowest, highest]")
+    limits = ends[0].number(), ends[1].number()
+    if not limits[0] < limits[1]:
+        raise node.error("the lowest value must be below the highest")
+    return limits
+
+
+def read_requirement(node: Node, names: list[str], class_name: str | None) -> Requirement:
+    """An entry of `requirement`; `names` are the attributes."""
     section = node.section()
     qid_node = section.required("qid")
     qid = tuple(qid_node.texts())

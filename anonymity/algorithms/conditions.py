@@ -1,0 +1,112 @@
+"""What the groups of a table must satisfy, in the form that the algorithms ask it.
+
+Requirements whose quasi-identifiers share an attribute belong together: a local recoding that keeps
+the strictest of their conditions in every group of all their attributes keeps each of them, since a
+group of fewer attributes is a union of such groups and every model survives a union. Requirements
+without a common attribute are kept apart, so that they do not cost each other anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from coterie.anonymity.models.privacy import Model
+from coterie.anonymity.specialization.generalized import joined_labels
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.table import Labels, Table
+from coterie.base.arrays import Array
+from coterie.base.errors import DataError
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Groups alike in `attributes` have k records and satisfy each model on its column."""
+
+    attributes: tuple[str, ...]
+    k: int
+    models: tuple[tuple[Model, str], ...] = ()
+
+    def holds(self, groups: Array, labels: Mapping[str, Labels]) -> Array:
+        """One answer per group; `groups` has the number of each record's group."""
+        sizes = np.bincount(groups)
+        good: Array = sizes >= self.k
+        for model, name in self.models:
+            counts = counts_of(groups, len(sizes), labels[name])
+            good = good & model.holds(counts, overall_of(labels[name]))
+        return good
+
+
+def counts_of(groups: Array, number: int, labels: Labels) -> Array:
+    """How often each value occurs in each group."""
+    values = len(labels.values)
+    key = groups.astype(np.int64) * values + labels.codes
+    return np.bincount(key, minlength=number * values).reshape(number, values)
+
+
+def overall_of(labels: Labels) -> Array:
+    return np.bincount(labels.codes, minlength=len(labels.values)).astype(np.int64)
+
+
+def judged_table(table: Table, requirements: Sequence[Requirement]) -> Table:
+    """The table with one column of labels for every set of sensitive columns that is bounded together.
+
+    A requirement that even one group of all records violates can never hold and is an error.
+    """
+    labels = dict(table.labels)
+    for requirement in requirements:
+        if table.records < requirement.k:
+            raise DataError(
+                f"the table has {table.records} records, fewer than the k = {requirement.k} of "
+                f"the requirement on {', '.join(requirement.qid)}"
+            )
+        if requirement.model is None:
+            continue
+        columns = [table.labels[name] for name in requirement.sensitive_columns]
+        labels[_key(requirement)], _ = joined_labels(columns, requirement)
+        model, _ = condition_of(requirement, replace(table, labels=labels)).models[0]
+        overall = overall_of(labels[_key(requirement)])
+        if not model.holds(overall[None, :], overall).all():
+            names = ", ".join(requirement.sensitive_columns)
+            raise DataError(f"not even the whole table satisfies {model.name} of '{names}'")
+    return replace(table, labels=labels)
+
+
+def _key(requirement: Requirement) -> str:
+    """Under which name a judged table has what a requirement bounds; no column has such a name."""
+    return "\0".join(("", *requirement.sensitive_columns))
+
+
+def condition_of(requirement: Requirement, table: Table) -> Condition:
+    """One requirement on a judged table, its model told which code stands for which value."""
+    if requirement.model is None:
+        return Condition(requirement.qid, requirement.k)
+    columns = [table.labels[name] for name in requirement.sensitive_columns]
+    labels, model = joined_labels(columns, requirement)
+    try:
+        model = model.for_values(labels.values)
+    except ValueError as error:
+        names = ", ".join(requirement.sensitive_columns)
+        raise DataError(f"column '{names}': {error}") from None
+    return Condition(requirement.qid, requirement.k, ((model, _key(requirement)),))
+
+
+def joint_conditions(requirements: Sequence[Requirement], table: Table) -> list[Condition]:
+    """One condition for all requirements that share attributes, directly or through others."""
+    found: list[Condition] = []
+    for requirement in requirements:
+        own = condition_of(requirement, table)
+        touching = [other for other in found if set(other.attributes) & set(own.attributes)]
+        found = [other for other in found if other not in touching]
+        parts = [*touching, own]
+        used = {name for part in parts for name in part.attributes}
+        found.append(
+            Condition(
+                tuple(name for name in table.names if name in used),
+                max(part.k for part in parts),
+                tuple(model for part in parts for model in part.models),
+            )
+        )
+    return found

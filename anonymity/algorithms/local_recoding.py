@@ -1,0 +1,97 @@
+"""From a partition of the records to a release: what Mondrian and clustering have in common.
+
+A local recoding puts records into parts and shows, for every part and attribute, one region that
+covers its records. Requirements with attributes in common are kept by one partition; those without
+are partitioned apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.bounds import check_limit, keepable
+from coterie.anonymity.algorithms.conditions import Condition, joint_conditions, judged_table
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
+from coterie.anonymity.table.table import (
+    Generalized,
+    Table,
+    regions_of_nodes,
+    regions_of_ranks,
+)
+from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.base.arrays import Array
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Per record the number of its part, and per part and attribute the codes it was cut to."""
+
+    part: Array
+    low: Array | None = None
+    high: Array | None = None
+
+
+def recode(
+    method: str,
+    table: Table,
+    requirements: Sequence[Requirement],
+    most_suppressed: int,
+    partition: Callable[[Table, Condition], Parts],
+    tight: bool = True,
+) -> Anonymized:
+    """Leaves out what the bounds cost, partitions the rest, and shows a region for every part."""
+    judged = judged_table(table, requirements)
+    conditions = joint_conditions(requirements, judged)
+    kept = keepable(judged, conditions)
+    told = ", ".join(f"k = {condition.k}" for condition in conditions)
+    check_limit(table.records, table.records - len(kept), most_suppressed, told)
+    rest = judged if len(kept) == table.records else judged.take(kept)
+    shown: dict[str, Generalized] = {}
+    groups = 0
+    for condition in conditions if len(kept) else ():
+        parts = partition(rest, condition)
+        groups += int(parts.part.max()) + 1
+        for j, name in enumerate(condition.attributes):
+            low, high = extents(rest.column(name), parts.part)
+            if not tight and parts.low is not None and parts.high is not None:
+                low, high = parts.low[:, j], parts.high[:, j]
+            shown[name] = shown_regions(rest.column(name), low, high, parts.part, tight)
+    if not len(kept):
+        empty = np.zeros(0, np.int64)
+        shown = {name: Generalized(empty, (), empty, empty) for name in table.names}
+    columns = {name: shown[name] for name in table.names if name in shown}
+    return Anonymized(method, table, kept, columns, {"parts": groups})
+
+
+def extents(column: Column, part: Array) -> tuple[Array, Array]:
+    """Per part the smallest code in it, and the one after the largest."""
+    number = int(part.max(initial=-1)) + 1
+    low = np.full(number, column.size, np.int64)
+    high = np.zeros(number, np.int64)
+    np.minimum.at(low, part, column.codes)
+    np.maximum.at(high, part, column.codes)
+    return low, high + 1
+
+
+def shown_regions(
+    column: Column, low: Array, high: Array, part: Array, tight: bool = True
+) -> Generalized:
+    """A column that shows, for every part, the region from `low` up to `high`."""
+    if isinstance(column, ContinuousColumn):
+        return regions_of_ranks(column, low[part], high[part], tight)
+    assert isinstance(column, CategoricalColumn)  # noqa: S101
+    return regions_of_nodes(column, covering_nodes(column.taxonomy, low, high)[part])
+
+
+def covering_nodes(taxonomy: Taxonomy, low: Array, high: Array) -> Array:
+    """The lowest node over the leaves from `low` up to, not including, `high`."""
+    nodes = np.zeros(len(low), np.int64)
+    for node in range(1, len(taxonomy.labels)):  # deeper nodes come later and overwrite
+        inside = (low >= taxonomy.first[node]) & (high <= taxonomy.last[node])
+        nodes[inside] = node
+    return nodes

@@ -1,0 +1,240 @@
+"""Mondrian: a table cut into boxes as small as its requirements allow.
+
+LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity" (ICDE 2006); priorities from
+Xiong, Rangachari, "Towards application-oriented data anonymization" (P3DM 2008).
+
+A part of the table, at first the whole, is cut in two along one attribute as long as some cut leaves
+both sides good: k records, and every model of the requirement. Categories stand in the order of the
+leaves of their taxonomy, and a box shows the lowest value that covers its records. It is a local
+recoding: the same value may be shown in several ways.
+
+Guarantee: every group satisfies every requirement. Strict (equal values stay together), with k
+alone: a group has at most m + 2d(k-1) records, where m is the largest number of equal records and d
+the number of attributes, since every cut between two values is tried and not the median alone. With
+`relaxed`, equal values may go either way, and a group of records that differ has k to 2k-1.
+
+Which cut comes first:
+
+* `rule="entropy"` (the default) takes the cut that saves most of the non-uniform entropy loss, as a
+  share of the attribute's, per bit of the cut's own entropy: a gain ratio. On the Adult table it
+  loses a fifth to a quarter less than the paper's rule.
+* `rule="spread"` is the paper's: the attribute that is widest in the part as a share of its span, cut
+  at the median, or at the nearest cut that is allowed. `median_only` tries no other, as the figures
+  in the literature do.
+
+Errata. "Until each region contains no more than k points" means: until no allowed cut is left. The
+information gain of Xiong and Rangachari (equation 4.3) is a conditional entropy and not offered.
+Their weights, added to the spread, nearly order the attributes outright: the favoured one is
+exhausted first (`added=True`). Here a priority multiplies, which is graded.
+
+A tight box ends at values of its records, so it tells the least and the largest of each group;
+`boxes="regions"` shows where the table was cut instead, which tells less.
+
+Cost: n d work a level, about log2(n/k) levels. With models on sensitive attributes, the counts of all
+cuts of a part are judged together.
+
+What it does not promise: who knows the algorithm and its order of cuts may learn that a box could not
+be cut further, which says that some finer group was too small (a minimality attack); k-anonymity says
+nothing about sensitive values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from coterie.anonymity.algorithms import mondrian_kernels as kernels
+from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.bounds import permitted_groups
+from coterie.anonymity.algorithms.conditions import Condition
+from coterie.anonymity.algorithms.local_recoding import Parts, recode
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.columns import CategoricalColumn, ContinuousColumn
+from coterie.anonymity.table.hierarchy import hierarchy_of
+from coterie.anonymity.table.table import Table
+from coterie.anonymity.utility.entropy import frequencies, most_bits
+from coterie.base.arrays import Array
+
+_ROOM = 1 << 22  # counts of cuts that are judged together
+
+
+@dataclass(frozen=True)
+class Options:
+    rule: Literal["entropy", "spread"] = "entropy"
+    relaxed: bool = False
+    boxes: Literal["tight", "regions"] = "tight"
+    categories: Literal["taxonomy", "order"] = "taxonomy"  # how wide categories are, for `spread`
+    median_only: bool = False
+    added: bool = False  # priorities are added to the spread, as in the paper
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+def mondrian(
+    table: Table,
+    requirements: Sequence[Requirement],
+    most_suppressed: int = 0,
+    options: Options | None = None,
+) -> Anonymized:
+    """Partitions a table; records are suppressed only as far as bounds on generalization force it."""
+    chosen = options or Options()
+
+    def partition(part: Table, condition: Condition) -> Parts:
+        return _partition(part, condition, chosen)
+
+    tight = chosen.boxes == "tight"
+    return recode("mondrian", table, requirements, most_suppressed, partition, tight)
+
+
+def _partition(table: Table, condition: Condition, options: Options) -> Parts:
+    names = condition.attributes
+    codes = table.matrix(names)
+    groups = permitted_groups(table, names)
+    order = np.argsort(groups, kind="stable").astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(groups))]).astype(np.int64)
+    given = _arguments(table, names, options)
+    rule = kernels.ENTROPY if options.rule == "entropy" else kernels.SPREAD
+    settings = (condition.k, rule, options.relaxed, options.median_only, *given)
+    if condition.models:
+        ends, low, high = _with_models(codes, order, starts, settings, table, condition)
+    else:
+        ends, low, high = kernels.partition(codes, order, starts, *settings)
+    part = np.empty(len(codes), np.int64)
+    part[order] = np.repeat(np.arange(len(ends)), np.diff(np.concatenate([[0], ends])))
+    return Parts(part, low, high)
+
+
+def _arguments(table: Table, names: Sequence[str], options: Options) -> tuple[Array, ...]:
+    """The trees and costs of all attributes, as the compiled loops take them."""
+    columns = [table.column(name) for name in names]
+    tree = hierarchy_of(columns)
+    by_order = options.rule == "spread" and options.categories == "order"
+    weights = {name: options.weights.get(name, table.priority.get(name, 1.0)) for name in names}
+    largest = max(weights.values()) or 1.0
+    weight, favour = np.ones(len(columns)), np.zeros(len(columns))
+    node_cost = np.zeros(len(tree.parent))
+    place_start, places = [], [np.zeros(0)]
+    for j, column in enumerate(columns):
+        if options.added:
+            favour[j] = weights[column.name] / largest
+        else:
+            weight[j] = weights[column.name]
+        place_start.append(sum(map(len, places)))
+        counts = frequencies(column)
+        before = np.concatenate([[0], np.cumsum(counts)]).astype(np.float64)
+        if options.rule == "entropy":
+            bits = most_bits(counts) / max(len(column), 1)
+            weight[j] = weight[j] / bits if bits else 0.0
+        if isinstance(column, ContinuousColumn):
+            places.append(before if options.rule == "entropy" else _shares(column.values))
+        elif by_order:
+            # Leaves that no record has take no room: the span is that of the table.
+            places.append(_shares(np.cumsum(counts > 0)))
+        if isinstance(column, CategoricalColumn) and not by_order:
+            nodes = slice(tree.start[j], tree.start[j] + len(column.taxonomy.labels))
+            first, last = tree.first[nodes], tree.last[nodes]
+            if options.rule == "entropy":
+                cost = np.log2(np.maximum(before[last] - before[first], 1))
+            else:
+                cost = (last - first - 1) / max(column.size - 1, 1)
+            node_cost[nodes] = weight[j] * cost
+    return (
+        np.zeros(len(columns), bool) if by_order else tree.tree,
+        tree.start,
+        tree.parent,
+        tree.first,
+        tree.last,
+        tree.leaf_start,
+        tree.leaf_node,
+        node_cost,
+        np.array(place_start, np.int64),
+        np.concatenate(places),
+        weight,
+        favour,
+        np.array([column.size for column in columns], np.int64),
+    )
+
+
+def _shares(values: Array) -> Array:
+    span = float(values[-1] - values[0]) or 1.0
+    return np.asarray((values - values[0]) / span, np.float64)
+
+
+def _with_models(
+    codes: Array,
+    order: Array,
+    starts: Array,
+    settings: tuple[Any, ...],
+    table: Table,
+    condition: Condition,
+) -> tuple[Array, Array, Array]:
+    """All parts of a level are cut together, so that a model judges many groups at a time."""
+    names = list(dict.fromkeys(name for _, name in condition.models))
+    widths = [len(table.labels[name].values) for name in names]
+    offsets = np.concatenate([[0], np.cumsum(widths)])
+    labels = np.stack(
+        [table.labels[name].codes + at for name, at in zip(names, offsets, strict=False)], axis=1
+    ).astype(np.int64)
+    values = int(offsets[-1])
+    totals = np.bincount(labels.ravel(), minlength=values).astype(np.int64)
+
+    def good(counts: Array) -> Array:
+        flags: Array = np.ones(len(counts), bool)
+        for model, name in condition.models:
+            at = names.index(name)
+            span = slice(offsets[at], offsets[at + 1])
+            flags &= model.holds(counts[:, span], totals[span])
+        return flags
+
+    sizes = settings[-1]
+    low = np.zeros((len(starts) - 1, codes.shape[1]), np.int32)
+    high = np.tile(sizes.astype(np.int32), (len(starts) - 1, 1))
+    los, his = starts[:-1], starts[1:]
+    final: list[tuple[Array, Array, Array]] = []
+    while len(los):
+        whole = _label_counts(order, los, his, labels, values)
+        chosen = np.full(len(los), -1)
+        cuts = np.zeros((len(los), 3), np.int64)  # attribute, code, taken
+        at = 0
+        while at < len(los):
+            room = max(_ROOM // values, 1)
+            done, part, attribute, cut, taken, score, near, left = kernels.cuts_of_parts(
+                codes, order, los[at:], his[at:], *settings, labels, values, room
+            )
+            allowed = np.flatnonzero(good(left) & good(whole[at + part] - left))
+            # The best of each part: highest score, first attribute, nearest the median, first cut.
+            ranked = allowed[
+                np.lexsort((-near[allowed], attribute[allowed], -score[allowed], part[allowed]))
+            ]
+            parts, best = np.unique(part[ranked], return_index=True)
+            best = ranked[best]
+            chosen[at + parts] = 1
+            cuts[at + parts] = np.stack([attribute[best], cut[best], taken[best]], axis=1)
+            at += done
+        ended = chosen < 0
+        final.append((his[ended], low[ended], high[ended]))
+        los, his, low, high, cuts = (x[~ended] for x in (los, his, low, high, cuts))
+        middles = kernels.split_parts(codes, order, los, his, *cuts.T)
+        left_high, right_low = high.copy(), low.copy()
+        rows = np.arange(len(los))
+        left_high[rows, cuts[:, 0]] = cuts[:, 1] + (cuts[:, 2] > 0)
+        right_low[rows, cuts[:, 0]] = cuts[:, 1]
+        los, his = np.concatenate([los, middles]), np.concatenate([middles, his])
+        low, high = np.concatenate([low, right_low]), np.concatenate([left_high, high])
+        by_place = np.argsort(los)
+        los, his, low, high = los[by_place], his[by_place], low[by_place], high[by_place]
+    ends, low, high = (np.concatenate([item[i] for item in final]) for i in range(3))
+    by_place = np.argsort(ends)
+    return ends[by_place], low[by_place], high[by_place]
+
+
+def _label_counts(order: Array, los: Array, his: Array, labels: Array, values: int) -> Array:
+    """How often each label occurs in each of the parts."""
+    parts = np.repeat(np.arange(len(los)), his - los)
+    inside = np.concatenate([order[lo:hi] for lo, hi in zip(los, his, strict=True)])
+    counts = np.zeros(len(los) * values, np.int64)
+    for column in labels[inside].T:
+        counts += np.bincount(parts * values + column, minlength=len(counts))
+    return counts.reshape(len(los), values)

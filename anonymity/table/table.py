@@ -1,0 +1,128 @@
+"""One table as the algorithms see it, and columns whose values were generalized.
+
+A `Table` has the columns of the quasi-identifiers as codes, and the class and sensitive columns as
+labels. A `Generalized` column has a region per record: a range of the column's codes, which is a
+node of a taxonomy or an interval of numbers, and the text that a release shows for it. Every
+algorithm's answer is made of generalized columns, so every answer is measured, written and checked
+in one way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn, number_text
+from coterie.base.arrays import Array
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A column that is counted by, not generalized: the class, or a sensitive attribute."""
+
+    codes: Array
+    values: tuple[str, ...]
+
+    def take(self, rows: Array | slice) -> Labels:
+        return Labels(self.codes[rows], self.values)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of the quasi-identifiers, in their order, and what groups are judged by.
+
+    `at_most` names, per attribute, the values of its taxonomy above which no value may be
+    generalized; `priority` says how much more than another attribute one matters.
+    """
+
+    columns: tuple[Column, ...]
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    at_most: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    priority: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def records(self) -> int:
+        return len(self.columns[0])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    def column(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def take(self, rows: Array) -> Table:
+        """The table of these records. Numbers keep their ranks, so regions stay comparable."""
+        return Table(
+            tuple(_rows_of(column, rows) for column in self.columns),
+            {name: labels.take(rows) for name, labels in self.labels.items()},
+            self.at_most,
+            self.priority,
+        )
+
+    def matrix(self, names: Sequence[str]) -> Array:
+        """The codes of these columns, a row per record."""
+        return np.stack([self.column(name).codes for name in names], axis=1).astype(np.int32)
+
+
+def _rows_of(column: Column, rows: Array) -> Column:
+    if isinstance(column, ContinuousColumn):
+        span = column.tree.low[0], column.tree.high[0]
+        return ContinuousColumn(column.name, column.codes[rows], column.values, span)
+    return column.take(rows)
+
+
+@dataclass(frozen=True)
+class Generalized:
+    """A column after generalization: per record the number of its region, and the regions.
+
+    Region r covers the codes from `first[r]` up to, not including, `last[r]`.
+    """
+
+    codes: Array
+    labels: tuple[str, ...]
+    first: Array
+    last: Array
+
+
+def regions_of_nodes(column: CategoricalColumn, nodes: Array) -> Generalized:
+    """A categorical column that shows these nodes of its taxonomy, one per record."""
+    shown, codes = np.unique(nodes, return_inverse=True)
+    taxonomy = column.taxonomy
+    return Generalized(
+        codes,
+        tuple(taxonomy.labels[node] for node in shown.tolist()),
+        np.array([taxonomy.first[node] for node in shown.tolist()], np.int64),
+        np.array([taxonomy.last[node] for node in shown.tolist()], np.int64),
+    )
+
+
+def regions_of_ranks(
+    column: ContinuousColumn, first: Array, last: Array, tight: bool
+) -> Generalized:
+    """A column of numbers that shows an interval per record, given as a range of ranks.
+
+    A tight interval is closed and ends at values that occur; one value stands as itself. Another
+    interval is half open, except at the top, and begins and ends where the table was cut.
+    """
+    size = column.size
+    key = np.asarray(first, np.int64) * (size + 1) + np.asarray(last, np.int64)
+    shown, codes = np.unique(key, return_inverse=True)
+    first, last = shown // (size + 1), shown % (size + 1)
+    ends = zip(first.tolist(), last.tolist(), strict=True)
+    text = _tight_text if tight else _cut_text
+    return Generalized(codes, tuple(text(column, a, b) for a, b in ends), first, last)
+
+
+def _tight_text(column: ContinuousColumn, first: int, last: int) -> str:
+    low, high = float(column.values[first]), float(column.values[last - 1])
+    return number_text(low) if low == high else f"[{number_text(low)}, {number_text(high)}]"
+
+
+def _cut_text(column: ContinuousColumn, first: int, last: int) -> str:
+    low = column.tree.low[0] if first == 0 else float(column.values[first])
+    if last == column.size:
+        return f"[{number_text(low)}, {number_text(column.tree.high[0])}]"
+    return f"[{number_text(low)}, {number_text(float(column.values[last]))})"

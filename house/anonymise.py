@@ -1,0 +1,94 @@
+"""`coterie anonymise TABLE.yaml --out DIR`: one table becomes an anonymous release."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from coterie import __version__
+from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.methods import Settings, anonymise
+from coterie.anonymity.specialization.specialize import suppression_limit
+from coterie.house.prepare import Prepared, prepare
+from coterie.house.table_file import TableFile
+from coterie.jobs.kinds.integrate.release_table import Coded, write_release
+from coterie.jobs.run.archive import save_job
+
+RELEASE, RESULT = "release.csv", "result.json"
+
+
+def anonymise_file(file: TableFile) -> tuple[Prepared, Anonymized, dict[str, Any]]:
+    """Reads, anonymises and measures; nothing is written."""
+    begun = time.perf_counter()
+    prepared = prepare(file)
+    read = time.perf_counter()
+    answer, result = anonymise_prepared(file, prepared)
+    done = time.perf_counter()
+    result["seconds"] = {"read": round(read - begun, 3), "anonymise": round(done - read, 3)}
+    result["job"] = {
+        "digest": file.digest,
+        "version": __version__,
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return prepared, answer, result
+
+
+def anonymise_prepared(file: TableFile, prepared: Prepared) -> tuple[Anonymized, dict[str, Any]]:
+    """The release, and what `result.json` says of it."""
+    table = prepared.table
+    settings = Settings(file.cost, file.score, file.class_name, file.mondrian)
+    most = suppression_limit(file.max_suppression, table.records)
+    answer = anonymise(file.method, table, file.requirements, most, settings)
+    return answer, {
+        "method": file.method,
+        "records": len(answer.kept),
+        "suppressed": answer.suppressed,
+        "dropped": prepared.dropped,
+        "anonymity": answer.anonymity(file.requirements),
+        "utility": answer.utility().as_dict(),
+        **answer.details,
+    }
+
+
+def write_result(
+    file: TableFile, prepared: Prepared, answer: Anonymized, result: dict[str, Any], out: Path
+) -> None:
+    """Writes the release, then the result: a folder with a result has a whole release."""
+    write_release(release_columns(file, prepared, answer), out / RELEASE)
+    save_job(file, out)
+    (out / RESULT).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def release_columns(file: TableFile, prepared: Prepared, answer: Anonymized) -> dict[str, Coded]:
+    """The columns of the release, in its order."""
+    columns = {}
+    for name in file.columns:
+        if name in answer.columns:
+            shown = answer.columns[name]
+            columns[name] = Coded(shown.codes, shown.labels)
+        else:
+            plain = prepared.plain[name].take(answer.kept)
+            columns[name] = Coded(plain.codes, plain.values)
+    return columns
+
+
+def lines(result: dict[str, Any], out: Path) -> list[str]:
+    """A few lines for a person."""
+    gone = f", {result['suppressed']:,} suppressed" if result["suppressed"] else ""
+    dropped = f", {result['dropped']:,} dropped for missing values" if result["dropped"] else ""
+    told = [f"{result['method']}: {result['records']:,} records{gone}{dropped}"]
+    told += [
+        f"  k={entry['k']} on {', '.join(entry['qid'])}: smallest group {entry['smallest']} "
+        f"of {entry['groups']:,}"
+        for entry in result["anonymity"]
+    ]
+    utility = result["utility"]
+    told.append(
+        f"  entropy loss {utility['entropy_loss']:.3f}, normalised width "
+        f"{utility['normalised_width']:.3f}, precision {utility['precision']:.3f}, "
+        f"discernibility {utility['discernibility']:,}"
+    )
+    return [*told, f"release: {out / RELEASE}", f"result: {out / RESULT}"]

@@ -1,0 +1,226 @@
+"""The table file: one table, what it must satisfy, and how it is to be anonymised.
+
+    data: people.csv                 # or any source that a party file may name
+    method: mondrian                 # docs/one-table.md has them all
+    id: ID                           # left out of the release
+    class: Class
+    missing: error                   # error | drop | value, unless an attribute says otherwise
+    attributes:
+      Age:     {range: [17, 90], priority: 3}
+      Country: {taxonomy: taxonomies/Country.csv, at_most: [North-America, Europe]}
+      Job:     {flat: true}          # no taxonomy: the value or `*`
+      Disease: {}                    # in no qid: released as it is
+    requirement:
+      - {qid: [Age, Country, Job], k: 10, sensitive: Disease, l: 2}
+    max_suppression: 0.01
+
+The keys are those of a job file and are read by the same code, so mistakes are told in the same way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from coterie.anonymity.algorithms.methods import METHODS
+from coterie.anonymity.algorithms.mondrian import Options
+from coterie.anonymity.specialization.scores import RULES
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy
+from coterie.base.errors import UsageError
+from coterie.jobs.data.sources import Source, parse_source
+from coterie.jobs.file.document import Node, Section, read_document
+from coterie.jobs.kinds.integrate.job import read_limits, read_requirement
+
+MISSING = ("error", "drop", "value")
+COSTS = ("entropy", "precision", "discernibility")
+
+
+@dataclass(frozen=True)
+class TableAttribute:
+    """A column of the release. In a qid without taxonomy, it is one of numbers, unless `flat`."""
+
+    name: str
+    in_qid: bool
+    taxonomy: Taxonomy | None = None
+    limits: tuple[float, float] | None = None
+    flat: bool = False
+    missing: str = "error"
+    priority: float = 1.0
+    at_most: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table file, read. `text` and `files` are what it was read from."""
+
+    source: Source
+    method: str
+    identifiers: tuple[str, ...]
+    class_name: str | None
+    attributes: tuple[TableAttribute, ...]
+    requirements: tuple[Requirement, ...]
+    max_suppression: float = 0.0
+    cost: str = "entropy"
+    score: str = "gain-ratio"
+    mondrian: Options = field(default_factory=Options)
+    text: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Over the text and every file, each preceded by its length, as of a job."""
+        total = hashlib.sha256()
+        for part in [self.text.encode()] + [
+            piece for path in sorted(self.files) for piece in (path.encode(), self.files[path])
+        ]:
+            total.update(len(part).to_bytes(8, "little") + part)
+        return total.hexdigest()
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the release, in its order."""
+        names = [attribute.name for attribute in self.attributes]
+        return names if self.class_name is None else [*names, self.class_name]
+
+
+def load_table_file(path: Path) -> TableFile:
+    """Reads a table file and the files it refers to, relative to its folder."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: not UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    return parse_table_file(text, path.parent, str(path))
+
+
+def parse_table_file(text: str, folder: Path, file: str = "table file") -> TableFile:
+    """The typed table file. Every mistake is a `UsageError` that names the key and the line."""
+    section = read_document(text, file)
+    files: dict[str, bytes] = {}
+    source = parse_source(section.required("data"), folder)
+    method = section.read("method", lambda node: node.choice(*METHODS), "mondrian")
+    id_node = section.optional("id")
+    identifiers = tuple(id_node.texts()) if id_node else ()
+    class_node = section.optional("class")
+    class_name = class_node.text() if class_node else None
+    if class_node and class_name in identifiers:
+        raise class_node.error("is a column of 'id', which is never released")
+    missing = section.read("missing", lambda node: node.choice(*MISSING), "error")
+    attributes_node, requirement_node = (
+        section.required("attributes"),
+        section.required("requirement"),
+    )
+    names = attributes_node.section().keys()
+    requirements = tuple(
+        read_requirement(node, names, class_name) for node in requirement_node.items()
+    )
+    if not requirements:
+        raise requirement_node.error("must have at least one entry")
+    in_qid = {name for requirement in requirements for name in requirement.qid}
+    for node, requirement in zip(requirement_node.items(), requirements, strict=True):
+        for name in requirement.sensitive_columns:
+            if name in in_qid:
+                raise node.error(f"the sensitive '{name}' is in a qid; it must be in none")
+    attributes = []
+    for name, node in attributes_node.section().entries():
+        if name in identifiers:
+            raise node.error("is a column of 'id', which is never released")
+        if name == class_name:
+            raise node.error("is the class, which is released without being listed")
+        attributes.append(_attribute(name, node, folder, files, name in in_qid, missing))
+    read = TableFile(
+        source=source,
+        method=method,
+        identifiers=identifiers,
+        class_name=class_name,
+        attributes=tuple(attributes),
+        requirements=requirements,
+        max_suppression=section.read("max_suppression", lambda n: n.number(0, 0.5), 0.0),
+        cost=_for_method(section, "cost", method, "incognito", COSTS) or "entropy",
+        score=_for_method(section, "score", method, "specialize", tuple(RULES)) or "gain-ratio",
+        mondrian=_mondrian(section, method),
+        text=text,
+        files=files,
+    )
+    _check_class(section, read)
+    section.close()
+    return read
+
+
+def _check_class(section: Section, read: TableFile) -> None:
+    if read.method == "specialize" and RULES[read.score].needs_class and read.class_name is None:
+        raise section.error(
+            f"the key 'class' is missing; the score '{read.score}' needs it, "
+            "'discernibility' does not"
+        )
+
+
+def _for_method(
+    section: Section, key: str, method: str, wanted: str, choices: tuple[str, ...]
+) -> str | None:
+    node = section.optional(key)
+    if node is None:
+        return None
+    if method != wanted:
+        raise node.error(f"goes with 'method: {wanted}' only")
+    return node.choice(*choices)
+
+
+def _mondrian(section: Section, method: str) -> Options:
+    rule = _for_method(section, "rule", method, "mondrian", ("entropy", "spread"))
+    boxes = _for_method(section, "boxes", method, "mondrian", ("tight", "regions"))
+    cuts = _for_method(section, "cuts", method, "mondrian", ("strict", "relaxed"))
+    return Options(
+        rule="spread" if rule == "spread" else "entropy",
+        boxes="regions" if boxes == "regions" else "tight",
+        relaxed=cuts == "relaxed",
+    )
+
+
+def _attribute(
+    name: str, node: Node, folder: Path, files: dict[str, bytes], in_qid: bool, missing: str
+) -> TableAttribute:
+    section = node.section()
+    nodes = {key: section.optional(key) for key in ("taxonomy", "range", "flat")}
+    if sum(found is not None for found in nodes.values()) > 1:
+        raise node.error("has two of taxonomy, range and flat; an attribute has one of them")
+    taxonomy = limits = None
+    if nodes["taxonomy"]:
+        path = _read_file(nodes["taxonomy"], folder, files)
+        taxonomy = read_taxonomy(files[path], path)
+    if nodes["range"]:
+        limits = read_limits(nodes["range"])
+    marks_node = section.optional("at_most")
+    marks = tuple(marks_node.texts()) if marks_node else ()
+    if marks_node and (taxonomy is None or not in_qid):
+        raise marks_node.error("needs a taxonomy, and an attribute in a qid")
+    for mark in marks:
+        if marks_node and taxonomy and mark not in taxonomy.labels:
+            raise marks_node.error(f"'{mark}' is not in the taxonomy of '{name}'")
+    read = TableAttribute(
+        name,
+        in_qid,
+        taxonomy,
+        limits,
+        bool(nodes["flat"] and nodes["flat"].boolean()),
+        section.read("missing", lambda n: n.choice(*MISSING), missing),
+        section.read("priority", lambda n: n.number(0), 1.0),
+        marks,
+    )
+    section.close()
+    return read
+
+
+def _read_file(node: Node, folder: Path, files: dict[str, bytes]) -> str:
+    name = node.text()
+    if PurePosixPath(name).is_absolute():
+        raise node.error(f"'{name}' must be relative to the table file")
+    try:
+        files[name] = (folder / name).read_bytes()
+    except OSError as error:
+        raise node.error(f"'{name}': {error.strerror}") from None
+    return name

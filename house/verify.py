@@ -1,0 +1,239 @@
+"""Is the release of one table what its table file asks for? `coterie verify DIR` for such folders.
+
+Everything is counted again from `release.csv` and the table file kept beside it, by code that shares
+nothing with the algorithms:
+
+* the columns are the attributes, then the class, and nothing else; rows are in sorted order;
+* a value of an attribute in a qid is a value of its taxonomy, or a number or an interval of its
+  range; no value lies above the bounds in `at_most`; a method that recodes whole columns shows no
+  two values of which one contains the other, as a local one may;
+* an attribute in no qid has values that its taxonomy or its range allows;
+* every requirement holds, and the smallest groups are those that `result.json` names;
+* no more records were suppressed than the file allows, and the discernibility is the one claimed.
+
+With the table itself at hand, `check_source` also finds a released row for every record kept.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coterie.anonymity.models.audit import Released, audit, group_numbers
+from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.base.errors import DataError, UsageError, VerificationError
+from coterie.house.table_file import TableAttribute, TableFile, load_table_file
+from coterie.jobs.data.sources import read_table
+from coterie.jobs.file.document import read_document
+from coterie.jobs.run.archive import saved_path
+
+RELEASE, RESULT = "release.csv", "result.json"
+LOCAL = ("mondrian", "cluster")  # methods that may show one value in several ways
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_INTERVAL = re.compile(rf"\[({_NUMBER}), ({_NUMBER})([\])])")
+
+
+def is_table_result(folder: Path) -> bool:
+    """Whether a result folder came from a table file rather than from a job."""
+    path = saved_path(folder)
+    return read_document(path.read_text(encoding="utf-8"), str(path)).optional("kind") is None
+
+
+def verify_table(folder: Path) -> dict[str, Any]:
+    """What was found to hold; the first thing that does not is a `VerificationError`."""
+    file = load_table_file(saved_path(folder))
+    result = _read_result(folder / RESULT)
+    try:
+        found = _verify(file, result, folder / RELEASE)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise VerificationError(
+            f"{folder / RESULT}: not the result of such a table file ({error})"
+        ) from None
+    return {
+        "verdict": f"holds: {len(file.requirements)} requirements on {found['records']:,} records",
+        "unchecked": [
+            "that the release is made of the records of the table: the table is not in the folder"
+        ],
+        "job": "table",
+        "kind": f"anonymise ({file.method})",
+        "digest": file.digest,
+        **found,
+    }
+
+
+def _read_result(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise VerificationError(f"{path}: not JSON") from None
+
+
+def _verify(file: TableFile, result: Any, path: Path) -> dict[str, Any]:
+    table = read_release(file, path)
+    records = len(next(iter(table.values())).codes)
+    suppressed = int(result["suppressed"])
+    for key, own in (("method", file.method), ("records", records)):
+        if result[key] != own:
+            raise VerificationError(f"{path}: {key} is {own}, but {RESULT} says {result[key]}")
+    total = records + suppressed
+    if suppressed < 0 or suppressed > file.max_suppression * total + 1e-9:
+        raise VerificationError(
+            f"{suppressed} of {total} records were suppressed; the table file allows a share of "
+            f"{file.max_suppression:g}"
+        )
+    _check_order(table, path)
+    for attribute in file.attributes:
+        _check_values(attribute, table[attribute.name], path, file.method in LOCAL)
+    requirements = _check_requirements(file, result, table)
+    qids = [attribute.name for attribute in file.attributes if attribute.in_qid]
+    sizes = np.bincount(group_numbers([table[name] for name in qids])) if records else np.zeros(1)
+    squares = sum(int(size) ** 2 for size in sizes) + suppressed * total
+    if result["utility"]["discernibility"] != squares:
+        raise VerificationError(
+            f"{RESULT} says a discernibility of {result['utility']['discernibility']}, "
+            f"the release {squares}"
+        )
+    return {"records": records, "suppressed": suppressed, "requirements": requirements}
+
+
+def read_release(file: TableFile, path: Path) -> dict[str, Released]:
+    expected = file.columns
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            header = next(csv.reader(lines), [])
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, csv.Error):
+        raise VerificationError(f"{path}: not a CSV file") from None
+    if header != expected:
+        raise VerificationError(
+            f"{path}: has the columns {', '.join(header) or 'none'}; "
+            f"the table file releases {', '.join(expected)}"
+        )
+    try:
+        text = read_table(path, expected)
+    except DataError as error:
+        raise VerificationError(str(error)) from None
+    table = {}
+    for name in expected:
+        column = pc.fill_null(text.column(name), "").combine_chunks().dictionary_encode()
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        codes = column.indices.to_numpy().astype(np.int64)
+        table[name] = Released(codes, tuple(column.dictionary.to_pylist()))
+    return table
+
+
+def _check_order(table: Mapping[str, Released], path: Path) -> None:
+    """Rows stand in the order of their values, so that the order tells nothing."""
+    undecided = np.ones(max(len(next(iter(table.values())).codes) - 1, 0), bool)
+    for column in table.values():
+        place = {value: rank for rank, value in enumerate(sorted(column.values))}
+        rank = np.array([place[value] for value in column.values], np.int64)[column.codes]
+        wrong = undecided & (rank[1:] < rank[:-1])
+        if wrong.any():
+            raise VerificationError(f"{path}: row {int(wrong.argmax()) + 2} is out of order")
+        undecided &= rank[1:] == rank[:-1]
+
+
+def _check_values(attribute: TableAttribute, column: Released, path: Path, local: bool) -> None:
+    where = f"{path}: column '{attribute.name}'"
+    taxonomy, limits = attribute.taxonomy, attribute.limits
+    if not attribute.in_qid:
+        for value in column.values:
+            if taxonomy is not None and value not in taxonomy.leaves:
+                raise VerificationError(f"{where}: '{value}' is not a leaf of its taxonomy")
+            if limits is not None:
+                _in_range(_number(value, where), limits, value, where)
+        return
+    if attribute.flat:
+        return
+    spans = []
+    for value in column.values:
+        if value == "?" and attribute.missing == "value":
+            continue
+        if taxonomy is not None:
+            spans.append((*_leaves(taxonomy, value, where), value))
+            _check_bounds(taxonomy, attribute.at_most, value, where)
+            continue
+        interval = _INTERVAL.fullmatch(value)
+        low = float(interval[1]) if interval else _number(value, where)
+        high = float(interval[2]) if interval else low
+        if low > high or (low == high and interval):
+            raise VerificationError(f"{where}: '{value}' is not an interval")
+        if limits is not None:
+            _in_range(low, limits, value, where)
+            _in_range(high, limits, value, where)
+        closed = not interval or interval[3] == "]"
+        spans.append((low, np.nextafter(high, np.inf) if closed else high, value))
+    if local or attribute.at_most:
+        return
+    spans.sort()
+    for (_, end, one), (begin, _, other) in itertools.pairwise(spans):
+        if begin < end:
+            raise VerificationError(
+                f"{where}: '{one}' and '{other}' overlap, but the whole column is recoded alike"
+            )
+
+
+def _leaves(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
+    if value not in taxonomy.labels:
+        raise VerificationError(f"{where}: '{value}' is not in its taxonomy")
+    node = taxonomy.labels.index(value)
+    return taxonomy.first[node], taxonomy.last[node]
+
+
+def _check_bounds(taxonomy: Taxonomy, marks: tuple[str, ...], value: str, where: str) -> None:
+    """Some leaf under the value may be generalized as far; otherwise it is above the bounds."""
+    first, last = _leaves(taxonomy, value, where)
+    spans = [(mark, *_leaves(taxonomy, mark, where)) for mark in marks]
+    below = [s for s in spans if first <= s[1] and s[2] <= last and (s[1], s[2]) != (first, last)]
+    covered = {leaf for _, a, b in below for leaf in range(int(a), int(b))}
+    if below and value not in marks and len(covered) == last - first:
+        raise VerificationError(f"{where}: '{value}' is above the bounds {', '.join(marks)}")
+
+
+def _number(value: str, where: str) -> float:
+    if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", value):
+        raise VerificationError(f"{where}: '{value}' is neither a number nor an interval")
+    return float(value)
+
+
+def _in_range(number: float, limits: tuple[float, float], value: str, where: str) -> None:
+    if not limits[0] <= number <= limits[1]:
+        raise VerificationError(f"{where}: '{value}' is not in its range")
+
+
+def _check_requirements(
+    file: TableFile, result: Any, table: Mapping[str, Released]
+) -> list[dict[str, Any]]:
+    if len(result["anonymity"]) != len(file.requirements):
+        raise VerificationError(f"{RESULT} has another number of requirements than the table file")
+    found = []
+    for number, requirement in enumerate(file.requirements):
+        name = f"requirement {number + 1} ({', '.join(requirement.qid)})"
+        try:
+            held = audit(
+                table, requirement.qid, requirement.k, requirement.sensitive, requirement.model
+            )
+        except VerificationError as error:
+            raise VerificationError(f"{name}: {error}") from None
+        claimed = result["anonymity"][number]
+        for key in ("qid", "k", "smallest"):
+            if claimed[key] != held[key]:
+                raise VerificationError(
+                    f"{name}: {RESULT} says {key} = {claimed[key]}, the release {held[key]}"
+                )
+        found.append(held)
+    return found

@@ -1,0 +1,113 @@
+"""`coterie verify` on releases of one table: it finds whatever was changed afterwards."""
+
+import json
+
+import pytest
+
+from coterie.base.errors import VerificationError
+from coterie.coordinator.results.verify import verify
+from tests.house.people import TABLE_FILE, anonymised
+
+
+@pytest.fixture
+def folder(tmp_path):
+    anonymised(tmp_path)
+    return tmp_path / "out"
+
+
+def change(path, old, new, count=1):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, count))
+
+
+def test_an_untouched_release_holds(folder):
+    found = verify(folder)
+    assert found["records"] == 40
+    assert found["requirements"][0]["models"] == {"distinct 2-diversity": 2.0}
+
+
+def test_a_row_taken_out_is_found(folder):
+    lines = (folder / "release.csv").read_text().splitlines(keepends=True)
+    (folder / "release.csv").write_text("".join(lines[:-1]))
+    with pytest.raises(VerificationError, match="records is 39"):
+        verify(folder)
+
+
+def test_rows_out_of_order_are_found(folder):
+    header, *lines = (folder / "release.csv").read_text().splitlines(keepends=True)
+    assert lines[0] != lines[-1]
+    (folder / "release.csv").write_text("".join([header, *lines[::-1]]))
+    with pytest.raises(VerificationError, match="out of order"):
+        verify(folder)
+
+
+def test_a_group_too_small_is_found(folder):
+    header, first, *lines = (folder / "release.csv").read_text().splitlines(keepends=True)
+    finer = '"17",' + first.split('",', 1)[1]
+    (folder / "release.csv").write_text("".join([header, *sorted([finer, *lines])]))
+    with pytest.raises(VerificationError, match="1 records, fewer than k = 3"):
+        verify(folder)
+
+
+def test_a_value_outside_of_the_range_is_found(folder):
+    header, *lines = (folder / "release.csv").read_text().splitlines(keepends=True)
+    group = lines[0].split('",', 1)[0]
+    changed = sorted(line.replace(group, '"[1, 2]', 1) for line in lines)
+    (folder / "release.csv").write_text("".join([header, *changed]))
+    with pytest.raises(VerificationError, match=r"'\[1, 2\]' is not in its range"):
+        verify(folder)
+
+
+def test_a_value_that_no_taxonomy_has_is_found(folder):
+    text = (folder / "release.csv").read_text()
+    label = next(
+        v for v in ("Lincoln", "Kansas", "Midwest", "California", "USA") if f'"{v}"' in text
+    )
+    header, *lines = text.replace(f'"{label}"', '"Utopia"').splitlines(keepends=True)
+    (folder / "release.csv").write_text("".join([header, *sorted(lines)]))
+    with pytest.raises(VerificationError, match="'Utopia' is not in its taxonomy"):
+        verify(folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("suppressed", 5, "suppressed; the table file allows"),
+        ("method", "cluster", "method is mondrian"),
+    ],
+)
+def test_a_result_that_claims_something_else_is_found(folder, key, value, told):
+    result = json.loads((folder / "result.json").read_text())
+    (folder / "result.json").write_text(json.dumps(result | {key: value}))
+    with pytest.raises(VerificationError, match=told):
+        verify(folder)
+
+
+def test_a_better_utility_than_the_release_has_is_found(folder):
+    result = json.loads((folder / "result.json").read_text())
+    result["utility"]["discernibility"] -= 1
+    (folder / "result.json").write_text(json.dumps(result))
+    with pytest.raises(VerificationError, match="discernibility"):
+        verify(folder)
+
+
+def test_a_smaller_smallest_group_than_claimed_is_found(folder):
+    result = json.loads((folder / "result.json").read_text())
+    result["anonymity"][0]["smallest"] += 1
+    (folder / "result.json").write_text(json.dumps(result))
+    with pytest.raises(VerificationError, match="smallest"):
+        verify(folder)
+
+
+def test_a_value_above_the_bounds_is_found(tmp_path):
+    bounds = TABLE_FILE.replace("Place.csv}", "Place.csv, at_most: [California, Kansas, Nebraska]}")
+    anonymised(tmp_path, bounds + "max_suppression: 0.5\n")
+    release = tmp_path / "out/release.csv"
+    text = release.read_text()
+    for state in ("California", "Kansas", "Nebraska", "Lincoln", "Wichita", "San Diego"):
+        text = text.replace(f'"{state}"', '"USA"')
+    header, *lines = text.splitlines(keepends=True)
+    release.write_text("".join([header, *sorted(lines)]))
+    with pytest.raises(VerificationError, match="'USA' is above the bounds"):
+        verify(tmp_path / "out")
