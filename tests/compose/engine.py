@@ -67,6 +67,15 @@ class Project:
             + docker("logs", self.container(service), check=False).stdout
         )
 
+    def prepare(self):
+        """Starts `setup` and waits until the volumes are filled."""
+        self.compose("up", "-d", "--no-build", "setup")
+        asked = ("inspect", "-f", "{{.State.Health.Status}}", self.container("setup"))
+        end = time.monotonic() + 120
+        while docker(*asked).stdout.strip() != "healthy":
+            assert time.monotonic() < end, self.logs("setup")
+            time.sleep(0.2)
+
     def start_parties(self):
         self.compose("up", "-d", "lender", "bank", "card")
 

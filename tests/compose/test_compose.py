@@ -8,19 +8,11 @@ import time
 
 import pytest
 
-from tests.compose.engine import DOCKER, IMAGE, ROOT, Project, docker, engine_answers
+from tests.compose.engine import DOCKER, Project, docker
 
 pytestmark = [pytest.mark.compose, pytest.mark.timeout(600)]
 PARTIES = ("lender", "bank", "card")
 DEADLINE = 30  # seconds: the parties' heartbeat deadline, and time for everyone to be told
-
-
-@pytest.fixture(scope="session")
-def image():
-    if not engine_answers():
-        pytest.fail("no container engine answers")
-    docker("build", "-q", "-t", IMAGE, str(ROOT), timeout=900)
-    return IMAGE
 
 
 @pytest.fixture
@@ -34,7 +26,7 @@ def project(image, request):
             )
         )
         made[-1].down()  # what an interrupted run may have left
-        made[-1].compose("up", "--no-build", "setup")
+        made[-1].prepare()
         return made[-1]
 
     yield make
