@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn, number_text
+from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
+from coterie.anonymity.table.intervals import Interval, number_text
 from coterie.base.arrays import Ints
 
 
@@ -76,8 +77,8 @@ def _number_ladder(column: ContinuousColumn) -> Ladder:
         parts //= 2
         edges = low + (high - low) * np.arange(parts + 1) / parts
         levels.append(np.clip(np.searchsorted(edges, values, "right") - 1, 0, parts - 1))
-        ends = [number_text(float(edge)) for edge in edges]
-        labels.append(tuple(f"[{a}-{b})" for a, b in itertools.pairwise(ends)))
+        ends = list(itertools.pairwise(edges.tolist()))
+        labels.append(tuple(str(Interval(a, b, i == parts - 1)) for i, (a, b) in enumerate(ends)))
     return Ladder(column.name, column.codes.astype(np.int64), tuple(levels), tuple(labels))
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from coterie.anonymity.table.intervals import Interval, number_text
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
@@ -62,8 +63,11 @@ class IntervalTree(Tree):
         self.closed = [True]  # whether `high` itself belongs to the interval
         self._children: list[tuple[int, ...]] = [()]
 
+    def interval(self, node: int) -> Interval:
+        return Interval(self.low[node], self.high[node], self.closed[node])
+
     def label(self, node: int) -> str:
-        return f"[{number_text(self.low[node])}-{number_text(self.high[node])})"
+        return str(self.interval(node))
 
     def children(self, node: int) -> tuple[int, ...]:
         return self._children[node]
@@ -85,11 +89,6 @@ class IntervalTree(Tree):
         self._children[node] = (left, right)
         self._children += [(), ()]
         return left, right
-
-
-def number_text(number: float) -> str:
-    """A number in its shortest form: 37, 0.5."""
-    return str(int(number)) if number == int(number) and abs(number) < _EXACT else repr(number)
 
 
 class Column(ABC):

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn, number_text
+from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
+from coterie.anonymity.table.intervals import Interval, number_text
 from coterie.base.arrays import Array
 
 
@@ -118,11 +119,11 @@ def regions_of_ranks(
 
 def _tight_text(column: ContinuousColumn, first: int, last: int) -> str:
     low, high = float(column.values[first]), float(column.values[last - 1])
-    return number_text(low) if low == high else f"[{number_text(low)}, {number_text(high)}]"
+    return number_text(low) if low == high else str(Interval(low, high, True))
 
 
 def _cut_text(column: ContinuousColumn, first: int, last: int) -> str:
     low = column.tree.low[0] if first == 0 else float(column.values[first])
     if last == column.size:
-        return f"[{number_text(low)}, {number_text(column.tree.high[0])}]"
-    return f"[{number_text(low)}, {number_text(float(column.values[last]))})"
+        return str(Interval(low, column.tree.high[0], True))
+    return str(Interval(low, float(column.values[last]), False))

@@ -143,7 +143,7 @@ class Drive:
                 self._everywhere(
                     lambda name: self._clients[name].fetch(self._job_id, folders[name])
                 )
-                return assemble(self._job, folders, out)
+                return assemble(self._job, folders, out, self._job_id)
         except BaseException as error:
             if proposed:
                 self._cancel(error)

@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from coterie.anonymity.table.intervals import Interval, number_text
 from coterie.anonymity.table.taxonomy import read_taxonomy
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
@@ -133,6 +134,5 @@ def _read_domain(
 
 
 def _interval_labels(cuts: Sequence[float]) -> tuple[str, ...]:
-    texts = [f"{cut:g}" for cut in cuts]
-    middle = [f"[{low}-{high})" for low, high in itertools.pairwise(texts)]
-    return (f"<{texts[0]}", *middle, f">={texts[-1]}")
+    middle = [str(Interval(low, high, False)) for low, high in itertools.pairwise(cuts)]
+    return (f"<{number_text(cuts[0])}", *middle, f">={number_text(cuts[-1])}")

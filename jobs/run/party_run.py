@@ -16,9 +16,11 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from coterie import __version__
 from coterie.base.errors import PeerError, PeerFaultError, PeerLostError, VerificationError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
@@ -171,8 +173,11 @@ def _version(values: Any) -> int | None:
     return None
 
 
-def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any]:
-    """Writes the result folder from what each party released, and returns `result.json`."""
+def assemble(job: Job, released: Mapping[str, Path], out: Path, job_id: str = "") -> dict[str, Any]:
+    """Writes the result folder from what each party released, and returns `result.json`.
+
+    `job_id` is the one under which the parties know the job; a simulation has none.
+    """
     summaries = {name: _read_summary(name, folder) for name, folder in released.items()}
     first, *others = summaries
     for other in others:
@@ -197,6 +202,12 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path) -> dict[str, Any
         "seconds": {
             phase: max(summary["seconds"].get(phase, 0.0) for summary in summaries.values())
             for phase in phases
+        },
+        "job": {
+            "id": job_id,
+            "digest": job.digest,
+            "version": __version__,
+            "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         },
         "opened": opened,
     }

@@ -61,7 +61,7 @@ class Continuous:
         self.top = (low, high, True)
 
     def label(self, node):
-        return f"[{text(node[0])}-{text(node[1])})"
+        return f"[{text(node[0])}, {text(node[1])}" + ("]" if node[2] else ")")
 
     def covers(self, node, value):
         low, high, closed = node

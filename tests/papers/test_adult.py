@@ -109,7 +109,7 @@ def test_a_group_of_199_records_decides_between_180_and_200(errors: Errors) -> N
     assert [winner.attribute for winner in done.winners[:2]] == ["capital-gain", "marital-status"]
     assert done.anonymity[0]["smallest"] == 199
     codes, values = done.generalized("capital-gain")
-    rich = codes == values.index("[7262-99999)")
+    rich = codes == values.index("[7262, 99999]")
     codes, values = done.generalized("marital-status")
     assert np.sum(rich & (codes == values.index("Never-married"))) == 199
     after = errors.generalize(7, 200)

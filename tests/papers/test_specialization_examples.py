@@ -78,13 +78,13 @@ def test_example_4_salary_is_split_at_37(state):
 
 def test_examples_5_to_7_the_first_two_specializations_and_the_counts(state):
     groups = state.partitions.groups
-    assert state.cut == {"Sex": ["ANY_Sex"], "Job": ["ANY_Job"], "Salary": ["[1-99)"]}
+    assert state.cut == {"Sex": ["ANY_Sex"], "Job": ["ANY_Job"], "Salary": ["[1, 99]"]}
 
     first = candidate(state, "Salary")
     state.apply(state.instruction(first))
-    assert state.cut["Salary"] == ["[1-37)", "[37-99)"]
+    assert state.cut["Salary"] == ["[1, 37)", "[37, 99]"]
     codes, values = state.generalized("Salary")
-    assert [values[code] for code in codes] == ["[1-37)"] * 12 + ["[37-99)"] * 22
+    assert [values[code] for code in codes] == ["[1, 37)"] * 12 + ["[37, 99]"] * 22
     assert groups[1].smallest == 12
 
     second = candidate(state, "Job")

@@ -29,7 +29,13 @@ from coterie.anonymity.models.audit import Released, audit
 from coterie.anonymity.specialization.scores import RULES, SCALE, Effect
 from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
-from coterie.anonymity.table.intervals import interval_ends, lower_end
+from coterie.anonymity.table.intervals import (
+    NOTATION,
+    OLD_NOTATION,
+    Interval,
+    Notation,
+    lower_end,
+)
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.jobs.data.sources import read_table
@@ -77,11 +83,12 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
             f"{job.max_suppression:g}"
         )
     _check_order(table, path)
+    notation = _notation(result)
     for attribute in job.attributes:
         if attribute.in_qid:
-            _check_cut(attribute, table[attribute.name], result["cut"][attribute.name])
+            _check_cut(attribute, table[attribute.name], result["cut"][attribute.name], notation)
         else:
-            _check_plain(attribute, table[attribute.name], path)
+            _check_plain(attribute, table[attribute.name], path, notation)
     if len(result["anonymity"]) != len(job.requirements):
         raise VerificationError(f"{RESULT} has another number of requirements than the job")
     requirements = []
@@ -100,7 +107,7 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
                     f"{name}: {RESULT} says {key} = {claimed[key]}, the release {held[key]}"
                 )
         requirements.append(held)
-    _check_winners(job, result, table, bool(suppressed))
+    _check_winners(job, result, table, bool(suppressed), notation)
     return {"records": records, "suppressed": suppressed, "requirements": requirements}
 
 
@@ -150,8 +157,16 @@ def _check_order(table: Mapping[str, Released], path: Path) -> None:
         undecided &= key[1:] == key[:-1]
 
 
-def _check_cut(attribute: ReleasedAttribute, column: Released, cut: Sequence[str]) -> None:
+def _notation(result: Any) -> Notation:
+    """Results without a version are older than the notation that says which end is closed."""
+    return NOTATION if "version" in result.get("job", {}) else OLD_NOTATION
+
+
+def _check_cut(
+    attribute: ReleasedAttribute, column: Released, cut: Sequence[str], notation: Notation
+) -> None:
     where = f"column '{attribute.name}'"
+    intervals: list[Interval] = []
     for value in column.values:
         if value not in cut:
             raise VerificationError(f"{where}: '{value}' is not in the cut that {RESULT} lists")
@@ -160,11 +175,18 @@ def _check_cut(attribute: ReleasedAttribute, column: Released, cut: Sequence[str
         spans = sorted(_span(taxonomy, value, where) for value in cut)
         low, high = 0.0, float(len(taxonomy.leaves))
     else:
-        spans = sorted(_interval(value, where) for value in cut)
+        intervals = sorted(
+            (_interval(value, where, notation) for value in cut), key=lambda i: (i.low, i.high)
+        )
+        spans = [(i.low, i.high) for i in intervals]
         low, high = attribute.limits or (spans[0][0], spans[-1][1])
     ends = [low, *(last for _, last in spans)]
     if [first for first, _ in spans] != ends[:-1] or ends[-1] != high:
         raise VerificationError(f"{where}: the cut {', '.join(cut)} does not cover each value once")
+    if intervals and notation.says_closed:
+        closed = [i.closed for i in intervals]
+        if closed != [False] * (len(closed) - 1) + [True]:
+            raise VerificationError(f"{where}: not the topmost interval alone is closed")
 
 
 def _span(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
@@ -174,20 +196,22 @@ def _span(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
     return taxonomy.first[node], taxonomy.last[node]
 
 
-def _interval(value: str, where: str) -> tuple[float, float]:
-    ends = interval_ends(value)
-    if ends is None or ends[0] > ends[1]:
+def _interval(value: str, where: str, notation: Notation) -> Interval:
+    interval = notation.read(value)
+    if interval is None or interval.low > interval.high:
         raise VerificationError(f"{where}: '{value}' is not an interval")
-    return ends
+    return interval
 
 
-def _check_plain(attribute: ReleasedAttribute, column: Released, path: Path) -> None:
+def _check_plain(
+    attribute: ReleasedAttribute, column: Released, path: Path, notation: Notation
+) -> None:
     where = f"{path}: column '{attribute.name}'"
     for value in column.values:
         if attribute.taxonomy is not None and value not in attribute.taxonomy.leaves:
             raise VerificationError(f"{where}: '{value}' is not a leaf of its taxonomy")
         if attribute.limits is not None:
-            number = lower_end(value) if interval_ends(value) is None else None
+            number = lower_end(value) if notation.read(value) is None else None
             if number is None or not attribute.limits[0] <= number <= attribute.limits[1]:
                 raise VerificationError(f"{where}: '{value}' is not a number in its range")
 
@@ -195,13 +219,21 @@ def _check_plain(attribute: ReleasedAttribute, column: Released, path: Path) -> 
 class _Cut:
     """The cut of one attribute while the specializations are carried out again, value by value."""
 
-    def __init__(self, attribute: ReleasedAttribute, final: Sequence[str]) -> None:
+    def __init__(
+        self, attribute: ReleasedAttribute, final: Sequence[str], notation: Notation
+    ) -> None:
         tree = attribute.tree()
         if tree is None:
-            ends = [_interval(value, attribute.name) for value in final]
-            tree = IntervalTree(min(low for low, _ in ends), max(high for _, high in ends))
+            ends = [_interval(value, attribute.name, notation) for value in final]
+            tree = IntervalTree(min(i.low for i in ends), max(i.high for i in ends))
         self.tree: Tree = tree
-        self.nodes = {tree.label(0): 0}
+        self._notation = notation
+        self.nodes = {self._label(0): 0}
+
+    def _label(self, node: int) -> str:
+        if isinstance(self.tree, IntervalTree):
+            return self._notation.write(self.tree.interval(node))
+        return self.tree.label(node)
 
     def specialize(self, value: str, children: Sequence[str]) -> list[int] | None:
         """The nodes that stand in the place of a value; None when these cannot."""
@@ -209,12 +241,12 @@ class _Cut:
         if node is None:
             return None
         if isinstance(self.tree, IntervalTree):
-            ends = [interval_ends(child) for child in children]
-            if len(ends) != 2 or ends[1] is None or not self.tree.can_split(node, ends[1][0]):
+            ends = [self._notation.read(child) for child in children]
+            if len(ends) != 2 or ends[1] is None or not self.tree.can_split(node, ends[1].low):
                 return None
-            self.tree.split(node, ends[1][0])
+            self.tree.split(node, ends[1].low)
         below = list(self.tree.children(node))
-        if [self.tree.label(child) for child in below] != list(children):
+        if [self._label(child) for child in below] != list(children):
             return None
         self.nodes |= dict(zip(children, below, strict=True))
         return below
@@ -232,11 +264,15 @@ class _Cut:
 
 
 def _check_winners(
-    job: IntegrateJob, result: Any, table: Mapping[str, Released], suppressed: bool
+    job: IntegrateJob,
+    result: Any,
+    table: Mapping[str, Released],
+    suppressed: bool,
+    notation: Notation,
 ) -> None:
     """Replays the specializations from the topmost values down to the cut."""
     attributes = {attribute.name: attribute for attribute in job.attributes if attribute.in_qid}
-    cuts = {name: _Cut(attributes[name], result["cut"][name]) for name in attributes}
+    cuts = {name: _Cut(attributes[name], result["cut"][name], notation) for name in attributes}
     contributions = dict.fromkeys(job.party_names, 0.0)
     steps = []
     for number, winner in enumerate(result["winners"]):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coterie.anonymity.algorithms.datafly import Ladder, datafly, groups, ladder, raised
 from coterie.anonymity.table.columns import categorical_column, continuous_column
-from coterie.anonymity.table.intervals import interval_ends
+from coterie.anonymity.table.intervals import read_interval
 from coterie.anonymity.table.taxonomy import taxonomy_of
 
 JOB = taxonomy_of(
@@ -57,9 +57,10 @@ def test_an_interval_holds_its_numbers_and_lies_in_the_one_above(
     assert len(set(above)) == 1
     for level in range(1, len(column.levels)):
         for number, text in zip(numbers, column.texts(level), strict=True):
-            ends = interval_ends(text)
-            assert ends
-            assert ends[0] <= number < ends[1] or number == max(numbers) == ends[1]
+            interval = read_interval(text)
+            assert interval
+            inside = interval.low <= number < interval.high
+            assert inside or (number == interval.high and interval.closed)
         if level > 1:
             pairs = set(zip(column.texts(level - 1), column.texts(level), strict=True))
             assert len(pairs) == len({inner for inner, _ in pairs})

@@ -49,7 +49,7 @@ def test_taking_records_leaves_no_rank_without_a_value(numbers, data):
     assert [taken.values[code] for code in taken.codes] == [numbers[row] for row in rows]
     assert taken.values.tolist() == sorted({numbers[row] for row in rows})
     low, high = min(numbers[r] for r in rows), max(numbers[r] for r in rows)
-    assert taken.tree.label(0) == f"[{low}-{high})"
+    assert taken.tree.label(0) == f"[{low}, {high}]"
 
 
 def test_chunked_columns_are_one_column():
@@ -103,11 +103,11 @@ def test_an_interval_is_split_once_and_inside():
     assert not tree.can_split(0, 1)
     assert not tree.can_split(0, 100)
     assert tree.split(0, 37) == (1, 2)
-    assert [tree.label(node) for node in range(3)] == ["[1-99)", "[1-37)", "[37-99)"]
+    assert [tree.label(node) for node in range(3)] == ["[1, 99]", "[1, 37)", "[37, 99]"]
     assert not tree.can_split(0, 50)
     assert not tree.can_split(1, 37)
     assert tree.can_split(2, 99)
-    with pytest.raises(ValueError, match=r"\[1-99\) cannot be split at 50"):
+    with pytest.raises(ValueError, match=r"\[1, 99\] cannot be split at 50"):
         tree.split(0, 50)
 
 

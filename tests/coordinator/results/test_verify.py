@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -212,8 +213,12 @@ RESULT_CHANGES: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a cut of no taxonomy": (lambda r: r["cut"]["Sex"].append("X"), "'X' is not in its taxonomy"),
     "a gap between intervals": (
-        lambda r: r["cut"]["Salary"].append("[99-120)"),
+        lambda r: r["cut"]["Salary"].append("[99, 120)"),
         "does not cover each value once",
+    ),
+    "two closed intervals": (
+        lambda r: r["cut"].update(Salary=[v.replace(")", "]") for v in r["cut"]["Salary"]]),
+        "is not in the cut",
     ),
     "no interval": (lambda r: r["cut"]["Salary"].append("99"), "'99' is not an interval"),
     "a score": (lambda r: r["winners"][0].update(score=0.9), "has the score 0.9, the release"),
@@ -266,7 +271,7 @@ def test_a_file_of_something_else_is_refused(result: Path, name: str, content: b
 
 
 def test_a_split_at_the_largest_value_can_be_replayed(tmp_path: Path) -> None:
-    """Then an interval and its left part have the same name: [1-44)."""
+    """Then an interval and its left part were once called the same."""
     text = JOB_FILE.replace("range: [1, 99]", "range: [1, 44]").replace("alpha: 0.95", "alpha: 1")
     text = text.replace("- {qid: [Sex, Salary], k: 5, sensitive: Class, alpha: 1}",
                         "- {qid: [Salary], k: 2}")  # fmt: skip
@@ -274,8 +279,25 @@ def test_a_split_at_the_largest_value_can_be_replayed(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     told = simulate(load_job(job), job.parent, out, seed="verify")
-    assert "[44-44)" in told["cut"]["Salary"]
+    assert "[44, 44]" in told["cut"]["Salary"]
     assert verify(out)["records"] == 34
+
+
+def test_a_result_without_a_version_is_read_in_the_older_notation(result: Path) -> None:
+    def older(text: str) -> str:
+        return re.sub(r"\[([\d.-]+), ([\d.-]+)[\])]", r"[\1-\2)", text)
+
+    path = result / "result.json"
+    told = json.loads(older(path.read_text()))
+    path.write_text(json.dumps(told))
+    with pytest.raises(VerificationError):  # judged by its version
+        verify(result)
+    del told["job"]
+    path.write_text(json.dumps(told))
+    lines = (result / "release.csv").read_text().splitlines()
+    release = [lines[0], *sorted(older(line).replace('"', "") for line in lines[1:])]
+    (result / "release.csv").write_text("\n".join(release) + "\n")
+    assert verify(result)["records"] == 34
 
 
 @pytest.mark.parametrize("score", ["information-gain", "discernibility",

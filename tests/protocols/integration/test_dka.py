@@ -79,8 +79,8 @@ def test_the_example_of_the_paper_takes_two_rounds() -> None:
         + [[j, "Technical", "Blue-collar", "ANY"] for j in ("Carpenter", "Technician")]
     )
     salary = taxonomy_of(
-        [[s, "[1-35)", "[1-37)", "[1-99)"] for s in ("30", "33")]
-        + [["36", "[35-37)", "[1-37)", "[1-99)"]]
+        [[s, "[1, 35)", "[1, 37)", "[1, 99]"] for s in ("30", "33")]
+        + [["36", "[35, 37)", "[1, 37)", "[1, 99]"]]
     )
     sex = taxonomy_of([["Male", "ANY"], ["Female", "ANY"]])
     a = [ladder(categorical_column("Job", ["Janitor", "Mover", "Carpenter", "Technician"], job))]
@@ -91,7 +91,7 @@ def test_the_example_of_the_paper_takes_two_rounds() -> None:
     found = run(a, b, 2)
     assert found["a"].rounds == 2
     levels = {name: outcome.levels for name, outcome in found.items()}
-    assert join(a, b, levels) == {("Blue-collar", "Male", "[1-37)"): 4}
+    assert join(a, b, levels) == {("Blue-collar", "Male", "[1, 37)"): 4}
 
 
 @pytest.mark.parametrize(("records", "k"), [(12, 2), (24, 2), (48, 2), (48, 5)])

@@ -50,7 +50,7 @@ attributes:
 
 
 def age_group(age):
-    return "<30" if age < 30 else "[30-50)" if age < 50 else ">=50"
+    return "<30" if age < 30 else "[30, 50)" if age < 50 else ">=50"
 
 
 def rows_of(table):
@@ -145,7 +145,7 @@ def test_counts_may_stay_shares(tmp_path):
 DOMAINS = {
     "Sex": ["F", "M"],
     "Job": ["A", "B", "C"],
-    "Age": ["<30", "[30-50)", ">=50"],
+    "Age": ["<30", "[30, 50)", ">=50"],
     "Late": ["0", "1"],
     "Class": ["N", "Y"],
 }
@@ -197,7 +197,7 @@ def test_a_closed_tree_shows_numbers_that_only_the_owner_can_read(tmp_path):
     tree = read(result["tree"])
     assert tree == plain_id3(table, 2, 40)[0]
     text = json.dumps(result)
-    assert "[30-50)" not in text
+    assert "[30, 50)" not in text
 
     def walk(row, node):
         while "class" not in node:
