@@ -19,6 +19,7 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.checks import show
 from coterie.base.errors import (
     INTERRUPTED,
@@ -209,14 +210,44 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
     return 0
 
 
-@party.command()
-@_CONFIG
+@party.group(invoke_without_command=True)
+@click.option(
+    "--config", type=click.Path(path_type=Path), help="The party file of the server to ask."
+)
 @_JSON
-def ledger(config: Path, as_json: bool) -> int:
+@click.pass_context
+def ledger(context: click.Context, config: Path | None, as_json: bool) -> int:
     """Show what this party and its partners have contributed, over all jobs."""
+    if context.invoked_subcommand is not None:
+        return 0
+    if config is None:
+        raise click.UsageError("Missing option '--config'.")
     loaded = load_party(config)
     book = Ledger(loaded.state, loaded.name)
     _print(as_json, book.as_json(), "\n".join(book.table()))
+    return 0
+
+
+@ledger.command()
+@click.argument("partner")
+@_CONFIG
+@click.option("--job", help="Only what stems from this job: its id, or the beginning of it.")
+@_JSON
+def forgive(partner: str, config: Path, job: str | None, as_json: bool) -> int:
+    """Forgive PARTNER what it took in jobs that did not finish, and proposals it rejected.
+
+    What a partner owes from jobs that finished stays: it is the balance of both contributions.
+    """
+    loaded = load_party(config)
+    book = Ledger(loaded.state, loaded.name)
+    if partner not in book.balances():
+        raise UsageError(f"{book.path}: no job with '{partner}' yet")
+    forgiven = book.forgive(partner, job) / SCALE
+    _print(
+        as_json,
+        {"partner": partner, "forgiven": forgiven},
+        f"forgiven: {forgiven:.6f} that {partner} owed",
+    )
     return 0
 
 

@@ -1,55 +1,74 @@
 """What this party and its partners have contributed, over all jobs.
 
 The game is repeated (paper 1, §6.2): a party that gave little in one job is remembered in the next.
-Each integrate job adds one line of JSON to STATE/ledger.jsonl: the job, its end, and everybody's
-contribution as this party recomputed it from the instructions, a whole number (times 2^30). A job
-that failed adds what was given until then, and the culprit if it was a peer's fault. A fault that
-only another party tells of is noted with that party's name and counts against nobody.
+`ledger_lines` has the file. What a job is worth to the balance with a partner:
 
-Lines are only ever added, and are on disk when `add` returns. A line that was torn when the machine
-died can only be the last; it is left out when reading, and cut off before the next line is added.
-A damaged line elsewhere is an error: somebody changed the file.
+- A job that finished counts everybody's contribution, as this party recomputed it from the
+  instructions, a whole number (times 2^30).
+- A job that did not finish counts what was given in it, from the moment before it was sent: whoever
+  takes an instruction and leaves owes it. When the same job runs again and gives the same, it counts
+  once, and when the job has finished, only there. The operator may forgive the rest.
+- A proposal that the holder of a sensitive column saw and rejected is that holder's debt, in jobs
+  that finished too.
+
+A fault that only another party tells of is noted with that party's name and counts against nobody.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from coterie.anonymity.specialization.scores import SCALE
-from coterie.base.errors import EnvironmentFaultError, PeerFaultError, VerificationError
-from coterie.jobs.data.workspace import CONTRIBUTIONS
+from coterie.base.errors import PeerFaultError, UsageError
 from coterie.jobs.file.job import Job
-from coterie.party.append_file import AppendFile
-from coterie.party.config import PartyConfig
-from coterie.party.records import Record
-
-FILE = "ledger.jsonl"
+from coterie.party.ledger_lines import FILE, Booking, Entry, LedgerFile, Pardon
+from coterie.protocols.integration.gifts import BookGift, Gift
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One job. `fault` names who ended it by a fault, and is empty when it finished."""
+@dataclass
+class _Job:
+    """All lines of one job."""
 
-    job: str
     name: str
-    time: str
-    contributions: dict[str, int]
-    fault: str = ""
+    bookings: list[Booking] = field(default_factory=list)
+    entry: Entry | None = None
+    pardons: dict[str, int] = field(default_factory=dict)  # partner: bookings before the pardon
+
+    @property
+    def finished(self) -> bool:
+        return self.entry is not None and not self.entry.open
+
+    @property
+    def contributions(self) -> dict[str, int]:
+        """What everybody gave to all."""
+        if self.entry is not None and (self.finished or not self.bookings):
+            return self.entry.contributions
+        totals: dict[str, int] = {}
+        for booking in self.bookings:
+            for name in (booking.giver, *booking.to):
+                totals.setdefault(name, 0)
+            if not booking.proposal:
+                totals[booking.giver] += booking.score
+        return totals
 
 
-@dataclass(frozen=True)
+@dataclass
 class Balance:
-    """What one partner and this party gave in the jobs they had together."""
+    """What one partner and this party gave in the jobs they had together.
 
-    jobs: int
-    given: int
-    received: int
-    faults: int
+    `open` is the part of what the partner owes that stems from jobs that did not finish and from
+    proposals it rejected.
+    """
+
+    jobs: int = 0
+    given: int = 0
+    received: int = 0
+    faults: int = 0
+    open: int = 0
 
     @property
     def owes(self) -> int:
@@ -62,31 +81,132 @@ class Ledger:
 
     def __init__(self, state: Path, me: str) -> None:
         self.path = state / FILE
+        self._file = LedgerFile(self.path)
         self._me = me
 
+    def books(self, job_id: str, job: Job) -> BookGift:
+        """The function that books what is given in a job; it has done so when it returns."""
+
+        def book(gift: Gift) -> None:
+            self._file.append(
+                Booking(
+                    job_id,
+                    job.digest,
+                    job.name,
+                    _now(),
+                    gift.giver,
+                    list(gift.to),
+                    gift.score,
+                    gift.mark,
+                    gift.proposal,
+                )
+            )
+
+        return book
+
     def add(self, entry: Entry) -> None:
-        file = AppendFile(self.path)  # it cuts off what a crash has left of a last line
-        try:
-            file.append(asdict(entry))
-        finally:
-            file.close()
+        """Notes the end of a job."""
+        self._file.append(entry)
+
+    def note_end(self, job_id: str, job: Job, error: BaseException | None) -> None:
+        """Notes the end of an integrate job, if it came to a result, a gift or a fault."""
+        fault = error.peer if isinstance(error, PeerFaultError) else ""
+        known = self._jobs().get(job_id)
+        if error is not None and known is None and not fault:
+            return
+        contributions = dict.fromkeys(job.party_names, 0)
+        contributions |= {} if known is None else known.contributions
+        if isinstance(error, PeerFaultError) and error.said_by:
+            fault = f"{error.peer}, says {error.said_by}"  # counts against nobody
+        self.add(Entry(job_id, job.name, _now(), contributions, fault, error is not None))
+
+    def forgive(self, partner: str, job_id: str | None = None) -> int:
+        """Forgives what a partner owes from one job that did not finish, or from all; returns how much."""
+        before = self.balances().get(partner, Balance()).open
+        if before <= 0:
+            raise UsageError(f"{self.path}: '{partner}' owes nothing that could be forgiven")
+        jobs = self._jobs()
+        if job_id is not None:
+            found = [known for known in jobs if known.startswith(job_id)]
+            if len(found) != 1:
+                raise UsageError(f"{self.path}: {len(found)} jobs begin with '{job_id}'")
+            jobs = {found[0]: jobs[found[0]]}
+        for known, lines in jobs.items():
+            if any(partner in (b.giver, *b.to) for b in lines.bookings):
+                self._file.append(Pardon(partner, known, _now()))
+        return before - self.balances().get(partner, Balance()).open
+
+    def _jobs(self) -> dict[str, _Job]:
+        """In the order of their last entry, or first line."""
+        jobs: dict[str, _Job] = {}
+        for line in self._file.read():
+            if isinstance(line, Pardon):
+                if line.job in jobs:
+                    jobs[line.job].pardons[line.partner] = len(jobs[line.job].bookings)
+                continue
+            job = jobs.setdefault(line.job, _Job(line.name))
+            if isinstance(line, Booking):
+                job.bookings.append(line)
+            else:
+                job.entry = line
+                jobs[line.job] = jobs.pop(line.job)
+        return jobs
 
     def entries(self) -> list[Entry]:
-        """All jobs, oldest first; each job once, its last line counting."""
-        try:
-            data = self.path.read_bytes()
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise EnvironmentFaultError(f"{self.path}: {error.strerror}") from None
-        found: dict[str, Entry] = {}
-        for number, line in enumerate(data[: self._whole(data)].splitlines(), 1):
-            entry = _entry(line)
-            if entry is None:
-                raise VerificationError(f"{self.path}:{number}: not a line of a ledger")
-            found.pop(entry.job, None)
-            found[entry.job] = entry
-        return list(found.values())
+        """All jobs that ended, oldest first; each job once, its last line counting."""
+        return [job.entry for job in self._jobs().values() if job.entry is not None]
+
+    def balances(self) -> dict[str, Balance]:
+        """By partner, in the order of the first job with each."""
+        jobs = self._jobs()
+        balances: dict[str, Balance] = {}
+        for job in jobs.values():
+            names = job.contributions
+            for name in names if self._me in names else ():
+                if name == self._me:
+                    continue
+                balance = balances.setdefault(name, Balance())
+                balance.jobs += 1
+                balance.faults += job.entry is not None and job.entry.fault == name
+                if job.finished or not job.bookings:
+                    balance.given += names[self._me]
+                    balance.received += names[name]
+        for name, balance in balances.items():
+            given, received = self._open_with(name, jobs.values())
+            balance.given += given
+            balance.received += received
+            balance.open = given - received
+        return balances
+
+    def _open_with(self, partner: str, jobs: Iterable[_Job]) -> tuple[int, int]:
+        """What is given to a partner, and received from it, that no finished job counts.
+
+        An equal gift in another run of the same job is one gift, and forgiven once is forgiven.
+        """
+        jobs = list(jobs)
+        settled = {
+            (booking.digest, booking.giver, booking.mark)
+            for job in jobs
+            if job.finished
+            for booking in job.bookings
+            if not booking.proposal
+        }
+        settled |= {
+            (booking.digest, booking.giver, booking.mark)
+            for job in jobs
+            for booking in job.bookings[: job.pardons.get(partner, 0)]
+        }
+        found: dict[tuple[str, str, str], int] = {}
+        for job in jobs:
+            for booking in job.bookings:
+                if job.finished and not booking.proposal:
+                    continue
+                key = booking.digest, booking.giver, booking.mark
+                ours = booking.giver == self._me and partner in booking.to
+                if key not in settled and (ours or booking.giver == partner):
+                    found[key] = booking.score
+        given = sum(score for (_, giver, _), score in found.items() if giver == self._me)
+        return given, sum(found.values()) - given
 
     def table(self) -> list[str]:
         """For the operator: who gave how much, in scores."""
@@ -96,11 +216,12 @@ class Ledger:
         mine = f"{self._me} gave"
         width = max(12, len(mine))
         head = (
-            f"{'partner':<20} {'jobs':>5} {mine:>{width}} {'it gave':>12} {'it owes':>12}  faults"
+            f"{'partner':<20} {'jobs':>5} {mine:>{width}} {'it gave':>12} {'it owes':>12} "
+            f"{'of it open':>12}  faults"
         )
         return [head] + [
             f"{name:<20} {b.jobs:>5} {b.given / SCALE:>{width}.6f} {b.received / SCALE:>12.6f} "
-            f"{b.owes / SCALE:>12.6f}  {b.faults}"
+            f"{b.owes / SCALE:>12.6f} {b.open / SCALE:>12.6f}  {b.faults}"
             for name, b in balances.items()
         ]
 
@@ -113,6 +234,7 @@ class Ledger:
                     "given": b.given / SCALE,
                     "received": b.received / SCALE,
                     "owes": b.owes / SCALE,
+                    "open": b.open / SCALE,
                     "faults": b.faults,
                 }
                 for name, b in self.balances().items()
@@ -123,25 +245,6 @@ class Ledger:
             ],
         }
 
-    @staticmethod
-    def _whole(data: bytes) -> int:
-        """The length up to the end of the last whole line."""
-        return data.rfind(b"\n") + 1
-
-    def balances(self) -> dict[str, Balance]:
-        """By partner, in the order of the first job with each."""
-        totals: dict[str, list[int]] = {}
-        for entry in self.entries():
-            for name, mu in entry.contributions.items():
-                if name == self._me or self._me not in entry.contributions:
-                    continue
-                total = totals.setdefault(name, [0, 0, 0, 0])
-                total[0] += 1
-                total[1] += entry.contributions[self._me]
-                total[2] += mu
-                total[3] += entry.fault == name
-        return {name: Balance(*total) for name, total in totals.items()}
-
     def debtors(self, names: Iterable[str], most_owed: float) -> list[str]:
         """Why these partners are refused: those who owe more than the bound, with the amount."""
         balances = self.balances()
@@ -149,39 +252,16 @@ class Ledger:
         return [
             f"policy.most_owed is {most_owed:g}, and '{name}' owes "
             f"{balances[name].owes / SCALE:.6f} after {balances[name].jobs} jobs"
+            + (
+                f", {balances[name].open / SCALE:.6f} of it from jobs that did not finish or "
+                f"proposals it rejected"
+                if balances[name].open > 0
+                else ""
+            )
             for name in names
             if name in balances and balances[name].owes > bound
         ]
 
 
-def _entry(line: bytes) -> Entry | None:
-    try:
-        raw: Any = json.loads(line)
-        contributions = raw["contributions"]
-        if set(raw) != {"job", "name", "time", "contributions", "fault"}:
-            return None
-        if not all(type(mu) is int and mu >= 0 for mu in contributions.values()):
-            return None
-        texts = [raw[key] for key in ("job", "name", "time", "fault")]
-        if not all(isinstance(text, str) for text in texts):
-            return None
-        return Entry(raw["job"], raw["name"], raw["time"], dict(contributions), raw["fault"])
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def note_job(config: PartyConfig, record: Record, job: Job, error: BaseException | None) -> None:
-    """Adds a job that has ended, if the parties got so far that anybody contributed."""
-    path = record.workspace.kept / CONTRIBUTIONS
-    try:
-        contributions = json.loads(path.read_text())
-    except FileNotFoundError:
-        return
-    except OSError as failure:
-        raise EnvironmentFaultError(f"{path}: {failure.strerror}") from None
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    fault = error.peer if isinstance(error, PeerFaultError) else ""
-    if isinstance(error, PeerFaultError) and error.said_by:
-        fault = f"{error.peer}, says {error.said_by}"  # written down, not counted against anybody
-    entry = Entry(record.job_id, job.name, now, contributions, fault)
-    Ledger(config.state, config.name).add(entry)
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

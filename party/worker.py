@@ -24,7 +24,7 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import Progress, run_party
 from coterie.party.audit import AuditLog
 from coterie.party.config import PartyConfig
-from coterie.party.ledger import Ledger, note_job
+from coterie.party.ledger import Ledger
 from coterie.party.policy import judge
 from coterie.party.records import Book, Record
 from coterie.protocols.primitives.randomness import Random
@@ -150,7 +150,10 @@ class Worker:
                 )
 
             workspace = replace(
-                record.workspace, memory=self._config.memory, compute=self._config.compute
+                record.workspace,
+                memory=self._config.memory,
+                compute=self._config.compute,
+                book=Ledger(self._config.state, self._config.name).books(record.job_id, job),
             )
             run_party(
                 job,
@@ -185,7 +188,7 @@ class Worker:
         try:
             if not KINDS[job.kind].needs(job, self._config.name).contributes:
                 return
-            note_job(self._config, record, job, error)
+            Ledger(self._config.state, self._config.name).note_end(record.job_id, job, error)
         except CoterieError as failure:
             log.error("job %s: the ledger was not written: %s", record.job_id, failure)
             self._audit.note("ledger not written", job=record.job_id, reason=str(failure))

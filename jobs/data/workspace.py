@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-# In `kept`: what each party contributed, as whole numbers, where the kind counts contributions.
-CONTRIBUTIONS = "contributions.json"
+from coterie.protocols.integration.gifts import BookGift, no_books
 
 
 @dataclass(frozen=True)
@@ -15,11 +14,13 @@ class Workspace:
 
     `memory` is the party's budget in bytes, None without one. `compute` is where the party lets bulk
     operations run besides itself: an address, "any", or "local" for nowhere. `resume` outlives the run.
+    `book` writes down what the party gives to others and receives from them.
     """
 
     folder: Path
     memory: int | None = None
     compute: str = "local"
+    book: BookGift = no_books
 
     @property
     def released(self) -> Path:

@@ -62,6 +62,7 @@ from coterie.anonymity.specialization.specialize import (
 from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree, Tree
 from coterie.base.errors import PeerError
 from coterie.protocols.integration.class_labels import share_class
+from coterie.protocols.integration.gifts import BookGift, Gift, mark_of, no_books
 from coterie.protocols.integration.instructions import (
     digest_of,
     instruction_values,
@@ -199,11 +200,13 @@ def integrate(
     find_winner: FindWinner = announce_scores,
     takes_part: TakesPart = always,
     confirm: Confirm | None = None,
+    book: BookGift = no_books,
 ) -> Outcome:
     """This party's part of the joint specialization.
 
     `columns` are its own attributes of the QIDs; `labels` the class, if it holds it, and its
-    sensitive columns, by name. Both are in the joint order.
+    sensitive columns, by name. Both are in the joint order. `book` is called with what this party
+    gives, before it is sent, and with what it has received and checked.
     """
     check_sizes(plan.requirements, records)
     models_of(plan.requirements, labels)
@@ -223,7 +226,7 @@ def integrate(
             plan.rule,
             suppression_limit(plan.max_suppression, records),
         )
-        run = _Run(channel, plan, table)
+        run = _Run(channel, plan, table, book)
         try:
             if run.in_turns:
                 while run.turn(find_winner, takes_part):
@@ -275,8 +278,9 @@ def _announce(channel: Channel, plan: Plan, columns: Mapping[str, Column]) -> di
 class _Run:
     """The rounds at one party."""
 
-    def __init__(self, channel: Channel, plan: Plan, table: Specializer) -> None:
+    def __init__(self, channel: Channel, plan: Plan, table: Specializer, book: BookGift) -> None:
         self.channel = channel
+        self.book = book
         self.plan = plan
         self.table = table
         self.winners: list[str] = []
@@ -330,8 +334,7 @@ class _Run:
                 going_on = candidate
                 while going_on is not None:
                     instruction = table.instruction(going_on)
-                    for peer in channel.peers:
-                        self._send(peer, instruction)
+                    self._give(instruction, channel.peers)
                     self._perform(winner, key, instruction)
                     going_on, key = table.propose(), None
                     if going_on is not None and key_of_candidate(going_on) < rest:
@@ -376,9 +379,7 @@ class _Run:
                 if not table.permits(instruction):
                     raise channel.fault(winner, "instructs what a sensitive column forbids")
             elif winner == channel.me:
-                for peer in channel.peers:
-                    if peer not in informed:
-                        self._send(peer, instruction)
+                self._give(instruction, [peer for peer in channel.peers if peer not in informed])
             if confirm is not None:
                 confirm(channel, winner, digest_of(instruction))
             self._perform(winner, winning_key, instruction)
@@ -394,7 +395,8 @@ class _Run:
             channel.broadcast(channel.open(PROPOSED, instruction.attribute))
             checkers = self._checkers[instruction.attribute]
             for peer in checkers:
-                self._send(peer, channel.open(PROPOSAL, instruction, to=peer))
+                channel.open(PROPOSAL, instruction, to=peer)
+            self._give(instruction, checkers, proposal=True)
             verdicts = [self._flag(peer) for peer in checkers]
             channel.broadcast(channel.open(VERDICT, int(all(verdicts))))
             return all(verdicts), checkers, instruction
@@ -416,8 +418,18 @@ class _Run:
             raise self.channel.fault(peer, "sent neither yes nor no")
         return bool(value)
 
-    def _send(self, peer: str, instruction: Instruction) -> None:
-        self.channel.send(peer, *instruction_values(self.table, instruction))
+    def _give(self, instruction: Instruction, peers: Sequence[str], proposal: bool = False) -> None:
+        """Books an instruction, and sends it to those who do not have it yet.
+
+        All parties of a job are given an instruction that is followed, those too that have seen it
+        as a proposal.
+        """
+        to = tuple(peers) if proposal else tuple(self.channel.peers)
+        if to:
+            mark = mark_of(self.table, instruction)
+            self.book(Gift(self.channel.me, to, instruction.score, mark, proposal))
+        for peer in peers:
+            self.channel.send(peer, *instruction_values(self.table, instruction))
 
     def _receive(self, winner: str) -> Instruction:
         return self._read(winner, self.channel.recv(winner))
@@ -433,6 +445,7 @@ class _Run:
 
     def _perform(self, winner: str, key: int | None, instruction: Instruction) -> None:
         channel = self.channel
+        mark = mark_of(self.table, instruction)
         try:
             score = self.table.apply(channel.open(INSTRUCTION, instruction))
         except InvalidError as error:
@@ -446,6 +459,9 @@ class _Run:
             )
         self.winners.append(winner)
         self.contributions[winner] += score
+        if winner != channel.me:
+            others = tuple(name for name in self.plan.names if name != winner)
+            self.book(Gift(winner, others, score, mark))
 
 
 __all__ = [

@@ -1,6 +1,5 @@
 """The ledger: what partners gave over all jobs, on disk before anything else happens."""
 
-import csv
 import json
 import threading
 from types import SimpleNamespace
@@ -10,16 +9,21 @@ import yaml
 from click.testing import CliRunner
 
 from coterie.anonymity.specialization.scores import SCALE
-from coterie.base.errors import UsageError, VerificationError
-from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.kinds.integrate.conduct import CONTRIBUTIONS
+from coterie.base.errors import EnvironmentFaultError, PeerLostError, UsageError, VerificationError
 from coterie.party.cli import party
 from coterie.party.config import load_party
-from coterie.party.ledger import Entry, Ledger, note_job
+from coterie.party.ledger import Ledger
+from coterie.party.ledger_lines import Entry
+from coterie.protocols.integration.gifts import Gift
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.peers_pb2 import Farewell
 from coterie.transport.farewell import error_from
-from tests.papers.loans import JOB, ROWS, SEX
+from tests.party.lending import COLUMNS, as_lenders, run_loans
+
+
+@pytest.fixture
+def lenders(houses):
+    return as_lenders(houses)
 
 
 def entry(job, fault="", **contributions):
@@ -96,63 +100,109 @@ def test_only_those_beyond_the_bound_are_refused(tmp_path):
     assert reason == "policy.most_owed is 0.2, and 'lender' owes 0.250000 after 1 jobs"
 
 
-LOANS = {
-    "kind": "integrate",
-    "name": "loans",
-    "id": "ID",
-    "class": "Class",
-    "attributes": {
-        "Sex": {"party": "lender", "taxonomy": "Sex.csv"},
-        "Job": {"party": "bank", "taxonomy": "Job.csv"},
-        "Salary": {"party": "bank", "range": [1, 99]},
-    },
-    "requirement": [{"qid": ["Sex", "Job"], "k": 4}, {"qid": ["Sex", "Salary"], "k": 5}],
-}
-COLUMNS = {
-    "lender": ["ID", "Sex", "Class"],
-    "bank": ["ID", "Job", "Salary", "Class"],
-}
+JOB = SimpleNamespace(name="loans", digest="d1", party_names=("bank", "lender", "clinic"))
+LOST = PeerLostError("lender", "specialize", "is gone")
 
 
-@pytest.fixture
-def lenders(houses):
-    """A lender and a bank with the loan table, whose policies permit to integrate it."""
-    for name, columns in COLUMNS.items():
-        with (houses.folder / f"{name}.csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, columns, extrasaction="ignore")
-            writer.writeheader()
-            writer.writerows({**row, "ID": f"p{i}"} for i, row in enumerate(ROWS))
-        houses.write(
-            name,
-            data={"csv": f"{name}.csv"},
-            policy={
-                "kinds": ["integrate"],
-                "columns": {"use": list(columns), "release": columns[1:]},
-                "smallest_k": 4,
-            },
-        )
-    return houses
+def give(ledger, job_id, mark, score, giver="bank", to=("lender", "clinic"), proposal=False):
+    ledger.books(job_id, JOB)(Gift(giver, to, round(score * SCALE), mark, proposal))
 
 
-def run_loans(houses, **keys):
-    job = {
-        **LOANS,
-        **keys,
-        "parties": {n: {"address": f"127.0.0.1:{houses.ports[n]}"} for n in COLUMNS},
-    }
-    files = {
-        f"{name}.csv": "".join(";".join(path) + "\n" for path in paths).encode()
-        for name, paths in (("Sex", SEX), ("Job", JOB))
-    }
-    coordinator = houses.coordinator()
-    coordinator.stubs = {n: s for n, s in coordinator.stubs.items() if n in COLUMNS}
-    job_id, decisions = coordinator.propose(yaml.safe_dump(job, sort_keys=False), files=files)
-    if any(d.state == pb.REFUSED for d in decisions.values()):
-        return decisions
-    coordinator.start(job_id)
-    ends = {name: coordinator.end(job_id, name) for name in COLUMNS}
-    assert {e.state for e in ends.values()} == {pb.FINISHED}, ends
-    return json.loads(coordinator.fetch(job_id, "bank")["summary.json"])["result"]
+def owed(ledger, name="lender"):
+    balance = ledger.balances()[name]
+    return balance.owes / SCALE, balance.open / SCALE
+
+
+def test_what_is_sent_is_owed_at_once_and_when_the_peer_is_lost(tmp_path):
+    ledger = Ledger(tmp_path, "bank")
+    give(ledger, "1", "a", 0.5)
+    assert owed(ledger) == (0.5, 0.5)
+    ledger.note_end("1", JOB, LOST)
+    assert owed(ledger) == owed(ledger, "clinic") == (0.5, 0.5)
+    [reason] = ledger.debtors(["lender"], 0.4)
+    assert reason.endswith(
+        "owes 0.500000 after 1 jobs, 0.500000 of it from jobs that did not finish or proposals it "
+        "rejected"
+    )
+
+
+def test_what_a_lost_peer_gave_is_deducted(tmp_path):
+    ledger = Ledger(tmp_path, "bank")
+    give(ledger, "1", "a", 0.5)
+    give(ledger, "1", "b", 0.25, giver="lender", to=("bank", "clinic"))
+    ledger.note_end("1", JOB, LOST)
+    assert owed(ledger) == (0.25, 0.25)
+    assert owed(ledger, "clinic") == (0.5, 0.5)
+
+
+def test_a_job_that_runs_again_is_booked_once_and_settled_when_it_finishes(tmp_path):
+    ledger = Ledger(tmp_path, "bank")
+    give(ledger, "1", "a", 0.5)
+    give(ledger, "1", "b", 0.25)
+    ledger.note_end("1", JOB, LOST)
+    give(ledger, "2", "a", 0.5)  # the partner leaves sooner this time
+    ledger.note_end("2", JOB, LOST)
+    assert owed(ledger) == (0.75, 0.75)
+    for mark, score in (("a", 0.5), ("b", 0.25)):
+        give(ledger, "3", mark, score)
+    give(ledger, "3", "c", 0.75, giver="lender", to=("bank", "clinic"))
+    ledger.note_end("3", JOB, None)
+    assert owed(ledger) == (0, 0)
+    assert owed(ledger, "clinic") == (0.75, 0)
+
+
+def test_what_a_finished_run_did_not_repeat_stays_owed(tmp_path):
+    """Other records in common make other instructions: the first were given, too."""
+    ledger = Ledger(tmp_path, "bank")
+    give(ledger, "1", "a", 0.5)
+    ledger.note_end("1", JOB, LOST)
+    give(ledger, "2", "b", 0.25)
+    ledger.note_end("2", JOB, None)
+    assert owed(ledger) == (0.75, 0.5)
+
+
+def test_a_rejected_proposal_is_owed_by_who_saw_it_alone(tmp_path):
+    ledger = Ledger(tmp_path, "bank")
+    give(ledger, "1", "a", 0.5, to=("lender",), proposal=True)
+    give(ledger, "1", "b", 0.25, to=("lender",), proposal=True)
+    give(ledger, "1", "b", 0.25)  # accepted
+    ledger.note_end("1", JOB, None)
+    assert owed(ledger) == (0.75, 0.5)
+    assert owed(ledger, "clinic") == (0.25, 0)
+
+
+def test_the_operator_forgives_what_is_open_and_nothing_else(tmp_path):
+    ledger = Ledger(tmp_path, "bank")
+    give(ledger, "1", "a", 0.5)
+    ledger.note_end("1", JOB, None)
+    give(ledger, "2", "b", 0.25)
+    give(ledger, "3", "c", 0.125)
+    assert ledger.forgive("lender", "2") == 0.25 * SCALE
+    assert owed(ledger) == (0.625, 0.125)
+    assert owed(ledger, "clinic") == (0.875, 0.375)
+    assert ledger.forgive("lender") == 0.125 * SCALE
+    assert owed(ledger) == (0.5, 0)
+    give(ledger, "4", "b", 0.25)  # the forgiven job runs again
+    give(ledger, "4", "d", 1)
+    assert owed(ledger) == (1.5, 1)
+    with pytest.raises(UsageError, match="0 jobs begin with"):
+        ledger.forgive("lender", "9")
+    ledger.forgive("lender")
+    with pytest.raises(UsageError, match="owes nothing that could be forgiven"):
+        ledger.forgive("lender")
+
+
+def test_what_cannot_be_booked_is_an_error_before_it_is_sent(tmp_path):
+    ledger = Ledger(tmp_path / "missing", "bank")
+    with pytest.raises(EnvironmentFaultError, match=r"ledger.jsonl: No such file"):
+        give(ledger, "1", "a", 0.5)
+
+
+def test_a_ledger_of_an_earlier_version_counts_as_before(tmp_path):
+    line = {**vars(entry("1", bank=0.5, lender=0.25))}
+    line.pop("open")
+    (tmp_path / "ledger.jsonl").write_text(json.dumps(line) + "\n")
+    assert owed(Ledger(tmp_path, "bank")) == (0.25, 0)
 
 
 @pytest.mark.parametrize(
@@ -162,14 +212,8 @@ def run_loans(houses, **keys):
 def test_an_accusation_by_another_party_counts_against_nobody(tmp_path, sender, fault, faults):
     words = Farewell(failed=True, error="sent nonsense", culprit="lender", exit_code=7)
     error = error_from(words, sender, ("bank", "clinic", "lender"))
-    workspace = Workspace(tmp_path / "job")
-    workspace.create()
-    given = json.dumps({"bank": 5, "clinic": 5, "lender": 5})
-    (workspace.kept / CONTRIBUTIONS).write_text(given)
-    record = SimpleNamespace(workspace=workspace, job_id="1")
-    config = SimpleNamespace(state=tmp_path, name="bank")
-    note_job(config, record, SimpleNamespace(name="loans"), error)
     ledger = Ledger(tmp_path, "bank")
+    ledger.note_end("1", JOB, error)
     assert [e.fault for e in ledger.entries()] == [fault]
     assert ledger.balances()["lender"].faults == faults
     assert ledger.balances()["clinic"].faults == 0
@@ -190,6 +234,7 @@ def test_servers_keep_a_ledger_show_it_and_refuse_who_owes_too_much(lenders):
         "given": given["bank"],
         "received": given["lender"],
         "owes": given["bank"] - given["lender"],
+        "open": 0.0,
         "faults": 0,
     }
     assert [job["contributions"] for job in book["jobs"]] == [given]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from coterie.jobs.data.workspace import CONTRIBUTIONS
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.protocols.integration.hidden_winner import HiddenWinner
 from coterie.protocols.integration.integrate import (
@@ -42,11 +39,6 @@ class Conduct:
             "takes_part": self.takes_part,
             "confirm": self.confirm,
         }
-
-    def keep(self, folder: Path) -> None:
-        """Leaves what everybody has given so far with the party, also when the job fails."""
-        if self.contributions:
-            (folder / CONTRIBUTIONS).write_text(json.dumps(self.contributions) + "\n")
 
 
 def honest_conduct(job: IntegrateJob, rng: Random) -> Conduct:

@@ -167,11 +167,10 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         models_of(job.requirements, labels)
         plan = self._plan(job, channel, classes is not None)
         conduct = self.conduct(job, channel.me, rng)
-        try:
-            outcome = integrate(channel, plan, columns, labels, len(rows), rng, **conduct.hooks)
-            conduct.contributions = outcome.contributions
-        finally:
-            conduct.keep(workspace.kept)
+        outcome = integrate(
+            channel, plan, columns, labels, len(rows), rng, book=workspace.book, **conduct.hooks
+        )
+        conduct.contributions = outcome.contributions
 
         with channel.step("release"):
             own = {attribute.name for attribute in job.of_party(channel.me)}

@@ -1,0 +1,131 @@
+"""The lines of a party's ledger: what was given, how jobs ended, and what was forgiven.
+
+One line of JSON each, in STATE/ledger.jsonl:
+
+    Booking   something that one party gave to others in a job, written before it is sent
+    Entry     the end of a job: everybody's contribution, and the culprit if a peer's fault ended it
+    Pardon    the operator forgives a partner what it owes since a job did not end
+
+Lines are only ever added. A booking is with the operating system when `append` returns, so that it
+outlives the process whatever ends it, and on disk within a second; the others are on disk. A line
+that was torn when the machine died can only be the last; it is left out when reading, and cut off
+before the next line is added. A damaged line elsewhere is an error: somebody changed the file.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from coterie.base.errors import VerificationError
+from coterie.party.append_file import AppendFile, read_lines
+
+FILE = "ledger.jsonl"
+_SYNC_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Booking:
+    """A gift (`protocols.integration.gifts`) in a job; `digest` is the job's, alike in each run of it."""
+
+    job: str
+    digest: str
+    name: str
+    time: str
+    giver: str
+    to: list[str]
+    score: int
+    mark: str
+    proposal: bool
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The end of one job. `fault` names who ended it by a fault.
+
+    `open` is set when the job did not finish: what was given in it stays owed until it does.
+    """
+
+    job: str
+    name: str
+    time: str
+    contributions: dict[str, int]
+    fault: str = ""
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Pardon:
+    """From here on `partner` no longer owes what it took in this job, which did not finish."""
+
+    partner: str
+    job: str
+    time: str
+
+
+Line: TypeAlias = "Booking | Entry | Pardon"
+_KINDS: tuple[type[Booking] | type[Entry] | type[Pardon], ...] = (Booking, Entry, Pardon)
+
+
+class LedgerFile:
+    """The file. Threads and processes may add to it at the same time."""
+
+    _synced: dict[Path, float] = {}  # noqa: RUF012 - shared by all who write the same file
+    _lock = threading.Lock()
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self.path = path
+        self._clock = clock
+
+    def append(self, line: Line) -> None:
+        file = AppendFile(self.path)  # it cuts off what a crash has left of a last line
+        try:
+            file.append(asdict(line), sync=not isinstance(line, Booking) or self._is_time())
+        finally:
+            file.close()
+
+    def _is_time(self) -> bool:
+        """Whether bookings have waited long enough to be forced to the disk."""
+        now = self._clock()
+        with self._lock:
+            if now - self._synced.get(self.path, -_SYNC_SECONDS) < _SYNC_SECONDS:
+                return False
+            self._synced[self.path] = now
+        return True
+
+    def read(self) -> list[Line]:
+        lines = []
+        for found in read_lines(self.path):
+            line = None if found.entry is None else _parsed(found.entry)
+            if line is None:
+                raise VerificationError(f"{self.path}:{found.number}: not a line of a ledger")
+            lines.append(line)
+        return lines
+
+
+def _parsed(raw: dict[str, Any]) -> Line | None:
+    if set(raw) == {"job", "name", "time", "contributions", "fault"}:
+        raw = {**raw, "open": False}  # as ledgers were written before debts stayed open
+    for kind in _KINDS:
+        if set(raw) == {field.name for field in fields(kind)} and all(
+            _fits(raw[field.name], str(field.type)) for field in fields(kind)
+        ):
+            return kind(**raw)
+    return None
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if kind == "list[str]":
+        return isinstance(value, list) and all(type(one) is str for one in value)
+    if kind == "dict[str, int]":
+        return isinstance(value, dict) and all(_fits(one, "int") for one in value.values())
+    if kind == "int":
+        return type(value) is int and value >= 0
+    return type(value) is {"str": str, "bool": bool}[kind]
+
+
+__all__ = ["FILE", "Booking", "Entry", "LedgerFile", "Line", "Pardon"]
