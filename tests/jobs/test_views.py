@@ -1,0 +1,159 @@
+"""Every kind of job, every partition, every party: the others' records do not show in the view.
+
+Vertical jobs: among records that are alike for the watched party (its own columns and the class),
+the others' values change places between the worlds. Horizontal jobs: the other two parties exchange
+their tables. Every count of the joined table, and so every result, is the same.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.kinds.statistics import common
+from coterie.jobs.run.party_run import run_party
+from tests.views import assert_alike
+
+NAMES = ("lender", "bank", "card")
+OWNERS = {"Sex": "lender", "Job": "bank", "Late": "card"}
+VALUES = {"Sex": ["F", "M"], "Job": ["A", "B", "C"], "Late": ["0", "1"]}
+RECORDS = 150
+HEAD = "name: views\nparties: {lender: {}, bank: {}, card: {}}\n"
+VERTICAL = """id: ID
+class: Class
+attributes:
+  Sex: {party: lender, values: [F, M]}
+  Job: {party: bank}
+  Late: {party: card, values: ['0', '1']}
+"""
+HORIZONTAL = """partition: horizontal
+class: Class
+attributes:
+  Sex: {values: [F, M]}
+  Job: {values: [A, B, C]}
+  Late: {values: ['0', '1']}
+"""
+TAXONOMIES = {
+    f"{name}.csv": "".join(f"{value};ANY\n" for value in values).encode()
+    for name, values in VALUES.items()
+}
+INTEGRATE = """kind: integrate
+id: ID
+class: Class
+attributes:
+  Sex: {party: lender, taxonomy: Sex.csv}
+  Job: {party: bank, taxonomy: Job.csv}
+  Late: {party: card, taxonomy: Late.csv}
+requirement: [{qid: [Sex, Job, Late], k: 4}]
+"""
+KEYS = {
+    "count": "tables: [[Sex, Job], [Job, Late, Class]]\nminimum: 3\n",
+    "tree": "max_depth: 2\nminimum: 5\nopen: true\n",
+    "bayesnet": "order: [Sex, Job, Late]\nmax_parents: 1\nparameters: true\nminimum: 3\n",
+}
+JOBS = {
+    "intersect": "kind: intersect\nid: ID\n",
+    "integrate": INTEGRATE,
+    "integrate with hidden scores": INTEGRATE + "hide_scores: true\n",
+    "integrate with a strategy": INTEGRATE + "adversary: malicious\n",
+    "count as shares": f"kind: count\n{VERTICAL}{KEYS['count']}output: shares\n",
+    "tree with predictions": f"kind: tree\n{VERTICAL}{KEYS['tree']}predict: card\n",
+} | {
+    f"{kind}, {partition}": f"kind: {kind}\n{attributes}{keys}"
+    for kind, keys in KEYS.items()
+    for partition, attributes in (("vertical", VERTICAL), ("horizontal", HORIZONTAL))
+}
+# Their values are in the joint order of the records, which is drawn anew in each run.
+IN_JOINT_ORDER = (
+    "intersection: common records",
+    "class: labels",
+    "integrate: instruction",
+    "participation: digest of an instruction",
+    "tree: predictions",
+)
+
+
+def people(seed=3):
+    draw = np.random.default_rng(seed)
+    table = {name: draw.choice(values, RECORDS) for name, values in VALUES.items()}
+    by_sex, by_job = (
+        np.where(table["Sex"] == "F", "Y", "N"),
+        np.where(table["Job"] == "A", "Y", "N"),
+    )
+    table["Class"] = np.where(draw.random(RECORDS) < 0.85, by_sex, by_job)
+    return table
+
+
+def vertical_tables(watched, world):
+    table = people()
+    order = np.arange(RECORDS)
+    mine = [name for name, owner in OWNERS.items() if owner == watched]
+    if world:
+        alike = np.array(["/".join(row) for row in zip(*(table[n] for n in [*mine, "Class"]), strict=True)])  # fmt: skip
+        for kind in np.unique(alike):
+            places = np.flatnonzero(alike == kind)
+            order[places] = np.roll(places, 1)
+    tables = {}
+    for name in NAMES:
+        shared = [f"p{i}" for i in range(RECORDS)]
+        strangers = [f"{name}{i}{world if name != watched else ''}" for i in range(20)]
+        own = {"ID": [*shared, *strangers]}
+        for column in [c for c, owner in OWNERS.items() if owner == name]:
+            values = table[column] if name == watched else table[column][order]
+            own[column] = [*values, *[VALUES[column][0]] * 20]
+        if name == "lender":
+            own["Class"] = [*table["Class"], *["Y"] * 20]
+        tables[name] = own
+    return tables
+
+
+def horizontal_tables(watched, world):
+    table = people()
+    parts = np.array_split(np.arange(RECORDS), 3)
+    others = [name for name in NAMES if name != watched]
+    order = [watched, *(others if not world else others[::-1])]
+    return {
+        name: {column: values[part] for column, values in table.items()}
+        for name, part in zip(order, parts, strict=True)
+    }
+
+
+def world_of(text, folder, watched, world):
+    job = parse_job(text, dict(TAXONOMIES) if "integrate" in text else {})
+    kind = KINDS[job.kind]
+    tables = (horizontal_tables if "horizontal" in text else vertical_tables)(watched, world)
+
+    def party(name):
+        wanted = kind.columns(job, name)
+        names = [*wanted.used, *(n for n in wanted.optional if n in tables[name])]
+        table = pa.table({column: list(map(str, tables[name][column])) for column in names})
+        space = Workspace(folder / name)
+        space.create()
+
+        def run(channel, rng):
+            prepared = kind.prepare(job, name, table, name)
+            return run_party(job, prepared, channel._transport, "views", rng, space)["result"]
+
+        return run
+
+    return {name: party(name) for name in NAMES}
+
+
+@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("watched", NAMES)
+def test_a_job_does_not_show_the_others_records(name, watched, tmp_path, monkeypatch):
+    monkeypatch.setattr(common, "MOST_CLASSES", 4)  # what the class is padded to takes seconds
+    kind, rest = JOBS[name].split("\n", 1)
+    text = f"{kind}\n{HEAD}{rest}"
+    scene = partial(world_of, text, tmp_path, watched)
+    assert_alike(scene, watched, runs=1, drawn=IN_JOINT_ORDER)
+
+
+def test_every_kind_has_a_view_test():
+    assert {text.split()[1] for text in JOBS.values()} == set(KINDS)

@@ -1,0 +1,643 @@
+"""Every protocol, every party: what it receives does not tell two secrets of the others apart.
+
+A scene gives the parties of a world (0 or 1) as the watched party meets them: its own inputs are the
+same in both worlds, the others' are as far apart as equal outputs permit. `PROTOCOLS` says which
+modules a scene stands for; every module that sends something has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from itertools import product as pairs_of
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coterie.anonymity.algorithms.datafly import ladder
+from coterie.anonymity.specialization.specialize import Labels
+from coterie.anonymity.table.columns import categorical_column
+from coterie.anonymity.table.taxonomy import taxonomy_of
+from coterie.base.errors import DataError
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.circuits.minindex import minimum, minindex
+from coterie.protocols.integration.class_labels import class_holders, share_class
+from coterie.protocols.integration.dka import dka
+from coterie.protocols.integration.hidden_winner import HiddenWinner
+from coterie.protocols.integration.integrate import key_of
+from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.intersection.intersect import intersect
+from coterie.protocols.multiparty.secure_maximum import SecureMaximum
+from coterie.protocols.multiparty.secure_sum import SecureSum
+from coterie.protocols.multiparty.set_union import union
+from coterie.protocols.numbers.inner_product import PaillierEngine, TransferEngine
+from coterie.protocols.numbers.logarithm import Session, Settings, logarithms
+from coterie.protocols.numbers.multiplication import multiply_shares
+from coterie.protocols.numbers.polynomial import evaluate_coefficients, evaluate_points
+from coterie.protocols.numbers.scalar_product import (
+    PaillierProducts,
+    Sizes,
+    TransferProducts,
+    scalar_products,
+)
+from coterie.protocols.numbers.scaling import scale_autonomously, scale_exactly
+from coterie.protocols.numbers.shares import Ring, open_shares, product, share_in, share_out
+from coterie.protocols.statistics import shared_counts
+from coterie.protocols.statistics.bayesnet import Family, search
+from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from coterie.protocols.statistics.hidden_scores import HiddenScores
+from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.tree import TreePlan, grow, predict
+from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
+from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
+from tests import ROOT
+from tests.protocols.integration.splits import Split, loans
+from tests.protocols.pairs import KEY
+from tests.test_openings import SENDING, called, functions
+from tests.views import assert_alike
+
+TWO = ("alice", "bob")
+THREE = ("ann", "bob", "cat")
+SERVERS = ("ann", "bob")
+JOINT_ORDER = ("intersection: common records", "intersection: pairwise overlaps")
+R64 = Ring(1 << 64)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """`world(watched, number)` gives the parties; `watched` are those that receive something."""
+
+    name: str
+    protocols: tuple[str, ...]
+    world: Callable[[str, int], dict[str, Any]]
+    watched: tuple[str, ...]
+    runs: int = 2
+    shares: bool = False
+    drawn: tuple[str, ...] = field(default=())
+
+
+SCENES: list[Scene] = []
+
+
+def scene(protocols: str, watched: tuple[str, ...], **options: Any) -> Callable[[Any], Any]:
+    def note(world: Any) -> Any:
+        name = options.pop("name", None) or world.__name__
+        SCENES.append(Scene(name, tuple(protocols.split()), world, watched, **options))
+        return world
+
+    return note
+
+
+def two(first: Callable[..., Any], second: Callable[..., Any]) -> dict[str, Any]:
+    return dict(zip(TWO, (first, second), strict=True))
+
+
+def secret(watched: str, me: str, world: int, low: int, high: int, own: int) -> int:
+    """The watched party's own number, and for the others one that depends on the world."""
+    return own if me == watched else (low, high)[world]
+
+
+def words(value: int, count: int = 200) -> Any:
+    return np.full(count, value, np.uint64)
+
+
+# Two parties: transfers and circuits
+
+
+@scene("transfer/base_transfer", ("alice",), runs=8, shares=True)
+def choices_of_base_transfers(watched, world):
+    choices = np.full(32, world, np.uint8)
+    return two(
+        lambda channel, rng: send_keys(channel, "bob", 32, rng),
+        lambda channel, rng: receive_keys(channel, "alice", choices, rng),
+    )
+
+
+@scene("transfer/oblivious_transfer", TWO)
+def transferred_messages(watched, world):
+    """Alice does not learn the choices; Bob, who chooses the first, nothing of the second."""
+    choices = np.full(512, world if watched == "alice" else 0, np.uint8)
+    first = np.zeros((512, 16), np.uint8)
+    second = np.full((512, 16), 255 * world if watched == "bob" else 7, np.uint8)
+
+    def receive(channel, rng):
+        got = Receiver(channel, "alice", rng).receive(choices, 16)
+        return None if watched == "alice" else got
+
+    return two(lambda channel, rng: Sender(channel, "bob", rng).send(first, second), receive)
+
+
+@scene("transfer/oblivious_transfer", TWO, shares=True)
+def products_of_bits(watched, world):
+    def work(role, me):
+        def party(channel, rng):
+            session = role(channel, channel.peers[0], rng)
+            bit = secret(watched, me, world, 0, 1, 1)
+            return session.multiply_bits(np.full(250, 255 * bit, np.uint8), 2000)
+
+        return party
+
+    return two(work(Sender, "alice"), work(Receiver, "bob"))
+
+
+@scene("circuits/garbling circuits/minindex", TWO)
+def positions_of_the_least(watched, world):
+    """Rows of shares whose least number stands first in both worlds."""
+
+    def party(channel, rng):
+        role = Garbler if channel.me == "alice" else Evaluator
+        mine = np.array([[3, 3]] * 60, np.uint64)
+        if channel.me != watched:
+            mine = np.array([[1, 2] if world else [0, 5000]] * 60, np.uint64)
+        return minindex(role(channel, channel.peers[0], rng), mine, 1 << 16)
+
+    return two(party, party)
+
+
+@scene("circuits/minindex", TWO, shares=True)
+def shares_of_the_least(watched, world):
+    def party(channel, rng):
+        role = Garbler if channel.me == "alice" else Evaluator
+        mine = np.array([[3, 3]] * 60, np.uint64)
+        if channel.me != watched:
+            mine = np.array([[0, 40] if world else [40000, 0]] * 60, np.uint64)
+        return list(minimum(role(channel, channel.peers[0], rng), mine, 1 << 16, rng))
+
+    return two(party, party)
+
+
+# Two parties: numbers
+
+
+@scene("numbers/shares", TWO)
+def a_value_that_is_shared_and_opened(watched, world):
+    """The sum of both parties' values is opened; the watched one's own is the same."""
+
+    def party(channel, rng):
+        value = words(5 if channel.me == watched else 9)
+        mine = share_out(channel, channel.peers[0], R64, value, rng)
+        theirs = share_in(channel, channel.peers[0], R64, (200,))
+        hidden = share_out(channel, channel.peers[0], R64, words((0, 2**64 - 1)[world]), rng)
+        share_in(channel, channel.peers[0], R64, (200,))
+        assert len(hidden) == 200
+        return open_shares(channel, channel.peers[0], R64, R64.add(mine, theirs))
+
+    return two(party, party)
+
+
+@scene("numbers/multiplication", TWO, shares=True)
+def products_of_shares(watched, world):
+    def work(role, me):
+        def party(channel, rng):
+            x = words(secret(watched, me, world, 0, 2**64 - 1, 77), 20)
+            return multiply_shares(role(channel, channel.peers[0], rng), x, x, 1 << 64)
+
+        return party
+
+    return two(work(Sender, "alice"), work(Receiver, "bob"))
+
+
+def engines(kind):
+    def make(channel, rng):
+        first = channel.me == "alice"
+        if kind == "transfer":
+            return TransferEngine(channel, channel.peers[0], first, rng)
+        key = None if first else KEY
+        return PaillierEngine(channel, channel.peers[0], first, rng, KEY.bits, key)
+
+    return make
+
+
+def inner(kind, watched, world):
+    def party(channel, rng):
+        ring = Ring(1 << 32)
+        mine = np.full((40, 2), secret(watched, channel.me, world, 0, 2**32 - 1, 9), np.uint64)
+        return engines(kind)(channel, rng).inner_products(ring, mine, rng)
+
+    return two(party, party)
+
+
+def shared_product(kind, watched, world):
+    def party(channel, rng):
+        ring = Ring(1 << 32)
+        mine = words(secret(watched, channel.me, world, 0, 2**32 - 1, 9), 40)
+        return product(engines(kind)(channel, rng), ring, mine, mine, rng)
+
+    return two(party, party)
+
+
+def polynomial(kind, watched, world):
+    def party(channel, rng):
+        ring, value = Ring(1 << 32), secret(watched, channel.me, world, 0, 2**32 - 1, 9)
+        engine = engines(kind)(channel, rng)
+        if channel.me == "alice":
+            rows = np.full((40, 3), value, np.uint64)
+            return evaluate_coefficients(engine, ring, rows, rng)
+        return evaluate_points(engine, ring, words(value, 40), 2, rng)
+
+    return two(party, party)
+
+
+def scalars(kind, watched, world):
+    def party(channel, rng):
+        many = channel.me == "alice"
+        sizes = Sizes(60, 3, 2)
+        bit = secret(watched, channel.me, world, 0, 1, 1)
+        values = np.full((60, 3 if many else 2), bit, np.int64)
+        if kind == "paillier":
+            key = KEY if many else None
+            ways = PaillierProducts(channel, channel.peers[0], many, rng, KEY.bits, key)
+        else:
+            ways = TransferProducts(channel, channel.peers[0], many, rng)
+        return scalar_products(ways, sizes, values, rng, "shares", Ring(1 << 16))
+
+    return two(party, party)
+
+
+for kind in ("paillier", "transfer"):
+    own = "numbers/paillier " if kind == "paillier" else ""
+    for world, modules in (
+        (inner, "numbers/inner_product"),
+        (shared_product, "numbers/shares numbers/inner_product"),
+        (polynomial, "numbers/polynomial"),
+        (scalars, "numbers/scalar_product"),
+    ):
+        scene(
+            own + modules, TWO, shares=True, runs=4, name=f"{world.__name__} by {kind}"
+        )(partial(world, kind))  # fmt: skip
+
+
+@scene("numbers/scaling", TWO, shares=True)
+def exact_scaling(watched, world):
+    def party(channel, rng):
+        role = (Garbler if channel.me == "alice" else Evaluator)(channel, channel.peers[0], rng)
+        mine = words(secret(watched, channel.me, world, 1, 60000, 5))
+        return scale_exactly(role, Ring(1 << 16), Ring(1 << 16), mine, Fraction(1, 3), rng)
+
+    return two(party, party)
+
+
+@scene("numbers/scaling", ("bob",), shares=True, runs=4)
+def autonomous_scaling(watched, world):
+    """The values are 5 in one world and 900 in the other; Bob's share is zero."""
+
+    def party(channel, rng):
+        mine = words((5, 900)[world] if channel.me == "alice" else 0)
+        return scale_autonomously(
+            channel, channel.peers[0], channel.me == "alice", R64, R64, mine, Fraction(1, 3), rng,
+            largest=1000,
+        )  # fmt: skip
+
+    return two(party, party)
+
+
+@scene("numbers/logarithm numbers/inner_product", TWO, shares=True)
+def shares_of_logarithms(watched, world):
+    agreed = Settings(10, 3, "exact", 16, 1 << 16)
+
+    def party(channel, rng):
+        first = channel.me == "alice"
+        session = Session(channel, channel.peers[0], first, rng, "transfer")
+        mine = words(secret(watched, channel.me, world, 3, 900, 20), 60)
+        return logarithms(session, agreed, mine, rng).share
+
+    return two(party, party)
+
+
+# Several parties: sums, maxima, unions
+
+
+@scene("multiparty/secure_sum", THREE)
+def parts_of_a_sum(watched, world):
+    others = [name for name in THREE if name != watched]
+    values = {watched: 4, others[0]: (0, 1000)[world], others[1]: (1000, 0)[world]}
+
+    def party(channel, rng):
+        sums = SecureSum(channel, THREE, rng)
+        value = values[channel.me]
+        return [
+            sums.modular(words(value)).tolist(),
+            sums.modular(words(value), 1009).tolist(),
+            sums.big([value] * 40, 3**70),
+            sums.fixed(np.full(50, float(value))).tolist(),
+        ]
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("multiparty/gmw multiparty/secure_maximum", THREE)
+def losing_scores(watched, world):
+    """The watched party loses, or wins by more or less."""
+    others = [name for name in THREE if name != watched]
+    scores = {watched: 20, others[0]: 31, others[1]: (0, 30)[world]}
+
+    def party(channel, rng):
+        session = SecureMaximum(channel, THREE, rng, 5)
+        return session.argmax(words(scores[channel.me], 200))
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("multiparty/set_union", THREE, runs=3)
+def who_holds_an_element(watched, world):
+    sets = {name: [b"mine"] for name in THREE}
+    others = [name for name in THREE if name != watched]
+    sets |= dict(zip(others, [[b"red", b"blue"], [b"green", b"black"]], strict=True))
+    if world:
+        sets[others[0]], sets[others[1]] = sets[others[1]], sets[others[0]]
+    return dict.fromkeys(
+        THREE, lambda channel, rng: union(channel, THREE, sets[channel.me], rng, pad_to=4)
+    )
+
+
+# Intersections
+
+
+def sets_apart(names, protocol, reveal, watched, world):
+    def party(channel, rng):
+        mine = range(40)
+        if channel.me != watched:
+            place = 1000 * (1 + names.index(channel.me)) + 100000 * world
+            mine = [*range(30, 40), *range(place, place + 25)]
+        values = [b"person %d" % number for number in mine]
+        rows = intersect(channel, names, values, rng, protocol=protocol, reveal=reveal)
+        return sorted(rows.tolist()) if channel.me == watched else None
+
+    return dict.fromkeys(names, party)
+
+
+for names, protocol, reveal, modules in (
+    (TWO, "ring", "intersection", "ring intersect"),
+    (TWO, "oprf", "intersection", "oprf oprf_intersect confirm"),
+    (THREE, "ring", "intersection", "hints confirm"),
+    (THREE, "oprf", "intersection", "hints oprf confirm"),
+    (THREE, "ring", "pairwise", "ring"),
+):
+    scene(
+        " ".join(f"intersection/{module}" for module in modules.split()), names,
+        name=f"{reveal} of {len(names)} sets by {protocol}", drawn=JOINT_ORDER,
+    )(partial(sets_apart, names, protocol, reveal))  # fmt: skip
+
+
+# Integration
+
+
+@scene("integration/class_labels", THREE)
+def where_two_holders_of_the_class_differ(watched, world):
+    """Ann and Bob hold the class and disagree on five records, which ones depends on the world."""
+    base = np.arange(60) % 2
+
+    def labels(name):
+        codes = base.copy()
+        places = np.arange(5) + (30 * world)
+        if name == ("bob" if watched != "bob" else "ann"):
+            codes[places] ^= 1
+        return Labels(codes.astype(np.uint8), ("N", "Y"))
+
+    def party(channel, rng):
+        holders = class_holders(channel, THREE, "Class", channel.me != "cat")
+        own = labels(channel.me) if channel.me in holders else None
+        with pytest.raises(DataError, match="5 common records"):
+            share_class(channel, holders, own, 60, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
+LETTERS = taxonomy_of([[letter, "AB" if letter in "ab" else "CD", "any"] for letter in "abcd"])
+
+
+@scene("integration/dka", TWO)
+def subsets_of_a_baseline(watched, world):
+    """Records are exchanged among those that the watched party has in one subset."""
+
+    def party(channel, rng):
+        text = "aaaabbbbccccdddd"
+        if channel.me != watched:
+            text = "abcd" * 4 if world else "dcba" * 4
+        table = [ladder(categorical_column("letter", list(text), LETTERS))]
+        return dka(channel, "alice", table, 4, rng).levels
+
+    return two(party, party)
+
+
+@scene("integration/hidden_winner", THREE)
+def keys_of_the_losers(watched, world):
+    others = [name for name in THREE if name != watched]
+    keys = {watched: key_of(500, 1), others[0]: key_of(900, 0)}
+    keys[others[1]] = key_of((1, 899)[world], 2)
+
+    def party(channel, rng):
+        finder = HiddenWinner(rng, 3)
+        return finder(channel, THREE, keys[channel.me])
+
+    return dict.fromkeys(THREE, party)
+
+
+def loan_split() -> Split:
+    """The loans with a k that leaves the leaves of Job and the salaries ungeneralized to nobody."""
+    split = loans()
+    split.case.requirements = [(["Sex", "Job"], 8)]
+    return split
+
+
+def specialization(hooks, watched, world):
+    """Where another's value lies below the final cut is not told: leaves of one branch change."""
+    split = loan_split()
+    others = {"ann": "Job", "bob": "Sex"}
+    changed = {
+        "Janitor": "Mover",
+        "Mover": "Janitor",
+        "Accountant": "Lawyer",
+        "Lawyer": "Accountant",
+    }
+    rows = [dict(row) for row in split.case.rows]
+    if world and others[watched] == "Job":
+        for row in rows:
+            row["Job"] = changed.get(row["Job"], row["Job"])
+    split.case.rows = rows
+
+    def party(name):
+        def run(channel, rng):
+            outcome = split.party(name, **hooks(rng))(channel)
+            return [outcome.table.winners, outcome.contributions]
+
+        return run
+
+    return {name: party(name) for name in split.names}
+
+
+def openly(rng):
+    return {}
+
+
+def strategically(rng):
+    strategy = Strategy(0.5)
+    return {
+        "find_winner": strategy.find_winner,
+        "takes_part": strategy.takes_part,
+        "confirm": strategy.confirm,
+    }
+
+
+scene("integration/integrate", ("ann", "bob"), name="specialization")(
+    partial(specialization, openly)
+)
+scene("integration/participation", ("ann", "bob"), name="specialization with a strategy")(
+    partial(specialization, strategically)
+)
+
+
+# Statistics. Among records that are alike for the watched party, which has its own column and the
+# class, the others' values change places between the worlds, so that every count is the same.
+
+RECORDS = 120
+AXES = [Axis("x", "ann", 2), Axis("y", "bob", 3), Axis("z", "cat", 2)]
+
+
+def columns(watched, world):
+    """Codes of the three attributes, and the class."""
+    draw = np.random.default_rng(7)
+    codes = {axis.name: draw.integers(0, axis.size, RECORDS) for axis in AXES}
+    label = np.where(draw.random(RECORDS) < 0.9, codes["x"], codes["z"])
+    mine = next(axis.name for axis in AXES if axis.owner == watched)
+    order = np.arange(RECORDS)
+    if world:
+        for alike in np.unique(2 * codes[mine] + label):
+            places = np.flatnonzero(2 * codes[mine] + label == alike)
+            order[places] = np.roll(places, 1)
+    moved = {name: values[order] for name, values in codes.items()}
+    return {**moved, mine: codes[mine]}, label
+
+
+def own_codes(codes, me):
+    return {axis.name: codes[axis.name] for axis in AXES if axis.owner == me}
+
+
+@scene("statistics/shared_counts statistics/contingency", THREE, shares=True, runs=4)
+def a_shared_table(watched, world):
+    codes, _ = columns(watched, world)
+
+    def party(channel, rng):
+        transfers = Transfers(channel, rng.fork("transfers"))
+        mine = own_codes(codes, channel.me)
+        return table_shares(transfers, THREE, SERVERS, AXES, mine, RECORDS, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/shared_counts statistics/contingency", THREE, shares=True)
+def a_shared_table_of_divided_records(watched, world):
+    """All records of a party lie in one cell, the others' in another one in each world."""
+
+    def party(channel, rng):
+        cell = secret(watched, channel.me, world, 0, 255, 100)
+        axes, codes = [Axis("w", None, 256)], {"w": np.full(3000, cell)}
+        return horizontal_shares(channel, THREE, SERVERS, axes, codes, 3000, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/shared_counts", SERVERS, shares=True)
+def what_a_server_gets_of_one_holder(watched, world):
+    """Cat alone holds the numbers: zeros in one world, large ones in the other."""
+
+    def party(channel, rng):
+        share = np.full(300, (0, 2**32 - 1)[world], np.uint32) if channel.me == "cat" else None
+        return shared_counts.share_out(channel, SERVERS, ["cat"], 300, share, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
+def halves(values, watched, me, world):
+    """Shares of the servers: the watched one's is the same in both worlds."""
+    if me not in SERVERS:
+        return None
+    fixed = SERVERS[0] if watched == SERVERS[0] else SERVERS[1]
+    mask = np.random.default_rng(3).integers(0, 2**32, np.shape(values), np.uint32)
+    return mask if me == fixed else np.asarray(values, np.uint32) - mask
+
+
+@scene("statistics/hidden_scores numbers/logarithm", THREE, runs=1)
+def chosen_splits_and_families(watched, world):
+    """The best candidate is the same, by little or by much."""
+    table = [30, 0, 0, 30, 20, 10, 10, 20] if world else [50, 1, 2, 7, 20, 10, 30, 0]
+    net = [[30, 30], [60, 0, 0, 0]]
+
+    def party(channel, rng):
+        group = HiddenScores(channel, THREE, SERVERS, 100, rng)
+        share = halves(table, watched, channel.me, world)
+        split = group.split(share, 1, [[2, 2]], 2)
+        family = [30, 0, 0, 30] if world else [40, 2, 1, 17]
+        shares = [halves(v, watched, channel.me, world) for v in (net[0], family)]
+        best = group.best([[Family(shares[0], 1, 2), Family(shares[1], 2, 2)]])
+        return [split, best]
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/tree statistics/hidden_counts", THREE, runs=1)
+def a_tree_and_its_predictions(watched, world):
+    codes, label = columns(watched, world)
+    plan = TreePlan(THREE, SERVERS, tuple(AXES), 2, RECORDS, 2, 5)
+
+    def party(channel, rng):
+        transfers = Transfers(channel, rng.fork("transfers"))
+        scores = HiddenScores(channel, THREE, SERVERS, RECORDS, rng.fork("scores"))
+        mine = own_codes(codes, channel.me)
+        tree = grow(transfers, plan, mine, label, scores, rng)
+        predict(transfers, plan, tree, mine, RECORDS, "cat" if watched != "cat" else "ann", rng)
+        return tree
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/bayesnet", THREE, runs=1)
+def a_net(watched, world):
+    codes, _ = columns(watched, world)
+
+    def party(channel, rng):
+        transfers = Transfers(channel, rng.fork("transfers"))
+        scores = HiddenScores(channel, THREE, SERVERS, RECORDS + 3, rng.fork("scores"))
+        mine = own_codes(codes, channel.me)
+        count = lambda axes: table_shares(  # noqa: E731
+            transfers, THREE, SERVERS, axes, mine, RECORDS, rng
+        )
+        return search(channel, AXES, 1, count, scores)
+
+    return dict.fromkeys(THREE, party)
+
+
+@pytest.mark.parametrize(
+    ("case", "watched"),
+    [(case, watched) for case in SCENES for watched in case.watched],
+    ids=lambda value: value if isinstance(value, str) else value.name.replace(" ", "_"),
+)
+def test_nobody_can_tell_the_others_secrets_apart(case, watched):
+    assert_alike(
+        partial(case.world, watched),
+        watched,
+        case.runs,
+        shares=case.shares,
+        drawn=case.drawn,
+    )
+
+
+def test_every_protocol_that_sends_something_has_a_scene():
+    import ast
+
+    known = {name for case in SCENES for name in case.protocols}
+    for folder, path in pairs_of([ROOT / "protocols"], (ROOT / "protocols").rglob("*.py")):
+        name = str(path.relative_to(folder).with_suffix(""))
+        calls = {
+            called(node)
+            for _, function in functions(ast.parse(path.read_text()))
+            for node in ast.walk(function)
+            if isinstance(node, ast.Call)
+        }
+        if calls & SENDING and not name.startswith("messaging/"):
+            assert name in known, f"{name} sends something and has no view test"
+    for name in known:
+        assert (ROOT / f"protocols/{name}.py").exists(), name

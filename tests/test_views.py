@@ -1,0 +1,64 @@
+"""The helper of view tests finds what it is made to find."""
+
+import numpy as np
+import pytest
+
+from coterie.protocols.messaging.opening import declare
+from tests.views import assert_alike
+
+TOLD = declare("test: told", what="A number.", to="bob", why="The test wants to know it.")
+
+
+def scene(secret, message, to="bob"):
+    """Alice sends Bob what `message` makes of her secret, which `secret` gives for each world."""
+
+    def world(number):
+        return {
+            "alice": lambda channel, rng: channel.send(to, message(secret[number], channel, rng)),
+            "bob": lambda channel, rng: channel.recv("alice") is None,
+        }
+
+    return world
+
+
+SECRETS = np.zeros(300, np.uint32), np.full(300, 2**32 - 1, np.uint32)
+
+
+def test_uniform_masks_hide_everything():
+    assert_alike(scene(SECRETS, lambda x, c, rng: x + rng.array(300, np.uint32)), "bob")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        lambda x, c, rng: x,
+        lambda x, c, rng: x + np.uint32(5),
+        lambda x, c, rng: x ^ (rng.array(300, np.uint32) & np.uint32(0x7FFFFFFF)),
+        lambda x, c, rng: x.tobytes(),
+        lambda x, c, rng: x[: 100 + x[0] % 2],
+    ],
+)
+def test_what_is_not_masked_is_found(message):
+    with pytest.raises(AssertionError, match="can tell the worlds apart"):
+        assert_alike(scene(SECRETS, message), "bob")
+
+
+def test_a_single_bit_shows_in_many_runs():
+    def message(x, channel, rng):
+        return int(x) ^ (rng.below(2**40) << 1)
+
+    with pytest.raises(AssertionError, match="standard deviations"):
+        assert_alike(scene((0, 1), message), "bob", runs=40)
+    assert_alike(scene((0, 2), lambda x, c, rng: x ^ rng.below(2**40)), "bob", runs=40)
+
+
+def test_the_opening_of_a_value_that_differs_is_found_at_whoever_learns_it():
+    def world(number):
+        def party(channel, rng):
+            channel.open(TOLD, number, to="bob")
+
+        return {"alice": party, "bob": party}
+
+    assert_alike(world, "alice")
+    with pytest.raises(AssertionError, match=r"opened: .*test: told"):
+        assert_alike(world, "bob")

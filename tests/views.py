@@ -1,0 +1,222 @@
+"""View tests: what a party receives and is told must not depend on the others' secrets.
+
+A scene is a protocol in two worlds: the watched party puts in the same and gets the same, the others
+have different secrets. `assert_alike` runs both worlds under several seeds and compares what the
+party receives, in order:
+
+    structure   the sender, the step, the types, shapes and lengths of every message: exactly equal
+    openings    every value that passed the one door (`Channel.open`): exactly equal
+    bits        every bit of every word, over all words of a message and all runs: as often one in the
+                first world as in the second (and, over sixteen runs and more, at every single place)
+
+A result that is a share is part of the view and compared by its bits; any other must be equal.
+Everything is seeded: a comparison comes out the same every time. The bits of a message that are
+uniform in both worlds deviate by more than `LIMIT` standard deviations once in some ten million
+times; a mask that is missing gives hundreds, as long as the secrets of the two worlds are far apart.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wire import decode
+from coterie.protocols.messaging.wrappers import Traced
+from coterie.protocols.primitives.randomness import Random
+
+LIMIT = 5.4
+PLACES = 16  # runs from which on single places are compared, too
+_patching = threading.Lock()
+
+
+@dataclass
+class View:
+    """What one party saw of one run."""
+
+    received: list[tuple[str, str, list[Any]]] = field(default_factory=list)
+    opened: list[tuple[str, tuple[str, ...], Any]] = field(default_factory=list)
+    result: Any = None
+
+    def values(self, peer: str, step: str) -> list[Any]:
+        """The values that a peer sent in a step (its last part), one after the other."""
+        return [
+            value
+            for sender, place, values in self.received
+            if sender == peer and place.split("/")[-1] == step
+            for value in values
+        ]
+
+
+Party = Callable[[Channel, Random], Any]
+
+
+def watch(parties: Mapping[str, Party], seed: str) -> dict[str, View]:
+    """Runs the parties, each with a generator of its own, and returns what each of them saw."""
+    views = {name: View() for name in parties}
+    traced: dict[str, Traced] = {}
+    honest = Channel.open
+
+    def opening(self: Channel, opening: Any, value: Any, to: Any = None) -> Any:
+        names = (self.me, *self.peers) if to is None else (to,) if isinstance(to, str) else to
+        if self.me in names:
+            views[self.me].opened.append((opening.name, tuple(sorted(names)), value))
+        return honest(self, opening, value, to)
+
+    def function(name: str) -> Callable[[Channel], Any]:
+        return lambda channel: parties[name](channel, Random(f"view {seed} {name}"))
+
+    with _patching, mock.patch.object(Channel, "open", opening):
+        results = run_parties(
+            {name: function(name) for name in parties},
+            wrap=lambda t: traced.setdefault(t.me, Traced(t, capture=True)),
+        )
+    for name, view in views.items():
+        view.result = results[name]
+        view.received = [
+            (item.peer, item.step, list(decode(bytearray(item.body))))
+            for item in traced[name].captured
+            if item.direction == "received"
+        ]
+    return views
+
+
+def structure(value: Any) -> Any:
+    """All of a value but its bits."""
+    if isinstance(value, np.ndarray):
+        return "array", value.dtype.str, value.shape
+    if isinstance(value, bytes | str):
+        return type(value).__name__, len(value)
+    if isinstance(value, list):
+        return tuple(structure(item) for item in value)
+    return type(value).__name__
+
+
+def plain(value: Any) -> Any:
+    """A value in a form in which `==` compares everything that it holds."""
+    if isinstance(value, np.ndarray):
+        return "array", value.dtype.str, value.shape, value.tobytes()
+    if dataclasses.is_dataclass(value):
+        return [plain(getattr(value, item.name)) for item in dataclasses.fields(value)]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def bits(value: Any) -> list[np.ndarray]:
+    """The bits of a value, as arrays of words by bits."""
+    if isinstance(value, list | tuple):
+        return [array for item in value for array in bits(item)]
+    if isinstance(value, bytes | str):
+        data = value if isinstance(value, bytes) else value.encode()
+        return [] if not data else [np.unpackbits(np.frombuffer(data, np.uint8)).reshape(-1, 8)]
+    if isinstance(value, int):
+        data = (value % (1 << 4096)).to_bytes(512, "little")
+        return [np.unpackbits(np.frombuffer(data, np.uint8)).reshape(1, -1)]
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            return [array for item in value.reshape(-1) for array in bits(int(item))]
+        width = value.dtype.itemsize
+        if value.dtype == np.uint8 and value.ndim > 1:
+            width = value.shape[-1]
+        data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
+        return [np.unpackbits(data).reshape(-1, 8 * width)] if data.size else []
+    return []
+
+
+def deviation(ones: Sequence[np.ndarray], numbers: Sequence[int]) -> float:
+    """By how many standard deviations the two worlds' shares of ones differ, at most."""
+    first, second = (count / number for count, number in zip(ones, numbers, strict=True))
+    joint = (ones[0] + ones[1]) / sum(numbers)
+    spread = np.sqrt(joint * (1 - joint) * (1 / numbers[0] + 1 / numbers[1]))
+    apart = np.abs(first - second)
+    return float(np.max(np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)))
+
+
+def differing_bits(first: Sequence[Any], second: Sequence[Any]) -> float:
+    """The largest deviation between values of one structure, of several runs of each world."""
+    worst = 0.0
+    worlds = [[bits(value) for value in values] for values in (first, second)]
+    for at in range(len(worlds[0][0])):
+        stacks = [np.stack([run[at] for run in world]) for world in worlds]
+        ones = [stack.sum(axis=(0, 1), dtype=np.int64) for stack in stacks]
+        numbers = [stack.shape[0] * stack.shape[1] for stack in stacks]
+        worst = max(worst, deviation(ones, numbers))
+        if min(map(len, worlds)) >= PLACES:
+            ones = [stack.sum(axis=0, dtype=np.int64).reshape(-1) for stack in stacks]
+            worst = max(worst, deviation(ones, [len(world) for world in worlds]))
+    return worst
+
+
+def differences(
+    first: Sequence[View],
+    second: Sequence[View],
+    *,
+    shares: bool = False,
+    drawn: Iterable[str] = (),
+) -> list[str]:
+    """How the views of two worlds can be told apart, in words; none if they cannot."""
+    shapes = [
+        [(peer, step, structure(values)) for peer, step, values in view.received]
+        for view in (*first, *second)
+    ]
+    for other in shapes[1:]:
+        if other != shapes[0]:
+            places = [i for i, (a, b) in enumerate(zip(shapes[0], other, strict=False)) if a != b]
+            at = places[0] if places else min(len(shapes[0]), len(other))
+            return [f"message {at}: {shapes[0][at : at + 1]} and {other[at : at + 1]}"]
+    found = []
+    told = [
+        [(name, to, None if name in drawn else plain(value)) for name, to, value in view.opened]
+        for view in (*first, *second)
+    ]
+    for other in told[1:]:
+        if other != told[0]:
+            names = {a[0] for a, b in zip(told[0], other, strict=False) if a != b}
+            found.append(f"opened: {sorted(names) or 'another number of values'}")
+            break
+    if not shares:
+        results = [plain(view.result) for view in (*first, *second)]
+        if any(result != results[0] for result in results):
+            found.append("the results differ")
+    columns = [
+        [[values for _, _, values in view.received] for view in world] for world in (first, second)
+    ]
+    if shares:
+        for world, views in zip(columns, (first, second), strict=True):
+            for row, view in zip(world, views, strict=True):
+                row.append([view.result])
+    for at in range(len(columns[0][0])):
+        worst = differing_bits([row[at] for row in columns[0]], [row[at] for row in columns[1]])
+        if worst > LIMIT:
+            where = first[0].received[at][:2] if at < len(first[0].received) else "the result"
+            found.append(f"message {at}, {where}: {worst:.1f} standard deviations")
+    return found
+
+
+def assert_alike(
+    scene: Callable[[int], Mapping[str, Party]],
+    watched: str,
+    runs: int = 2,
+    *,
+    shares: bool = False,
+    drawn: Iterable[str] = (),
+) -> None:
+    """The watched party cannot tell the scene's world 0 from its world 1.
+
+    `drawn` names openings whose values are random, such as an order that all parties draw together.
+    """
+    worlds = [
+        [watch(scene(world), f"{world} {run}")[watched] for run in range(runs)] for world in (0, 1)
+    ]
+    found = differences(*worlds, shares=shares, drawn=tuple(drawn))
+    assert not found, f"{watched} can tell the worlds apart: {'; '.join(found)}"
