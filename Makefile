@@ -3,12 +3,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test soak lint protos compose-test clean
+.PHONY: demo test coverage quick traces soak lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          three organisations on this machine, from data to release"
 	@echo "make test          lint, type check and all tests that need no container engine"
+	@echo "make quick         lint, types and the fast tests, for the inner loop; T=tests/... chooses others"
+	@echo "make traces        renews the digests of the wire traces; CONTRIBUTING.md says when that is right"
 	@echo "make soak          500 jobs of all kinds and outcomes at real servers; what they hold is printed"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
 
@@ -27,7 +29,21 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not compose"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not compose" --cov --cov-report=
+	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines (make coverage lists the rest)"
+
+coverage:
+	$(BIN)/python -m coverage report --skip-covered --show-missing
+
+# What a change of one module most often breaks, without servers, large keys and generated tables.
+T ?= tests/base tests/jobs/file tests/protocols/messaging tests/anonymity/table tests/anonymity/models \
+     tests/traces tests/test_imports.py tests/test_docs.py
+
+quick: $(STAMP) lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not compose and not slow" $(T)
+
+traces: $(STAMP)
+	$(BIN)/python -m tests.traces.renew
 
 soak: $(STAMP)
 	$(BIN)/python -m tests.soak --jobs 500

@@ -1,0 +1,222 @@
+"""What is traced: every kind of job, and the protocols that jobs are made of, on small inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from coterie.anonymity.algorithms.datafly import ladder
+from coterie.anonymity.table.columns import continuous_column
+from coterie.coordinator.simulate.simulation import simulate
+from coterie.jobs.kinds.job_file import load_job
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.circuits.minindex import minindex
+from coterie.protocols.integration.dka import dka
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.multiparty.secure_maximum import SecureMaximum
+from coterie.protocols.multiparty.secure_sum import SecureSum
+from coterie.protocols.multiparty.set_union import union
+from coterie.protocols.numbers.logarithm import Session, logarithms
+from coterie.protocols.numbers.logarithm_settings import Settings
+from coterie.protocols.numbers.multiplication import receive_products, send_products
+from coterie.protocols.numbers.scalar_product import (
+    PaillierProducts,
+    Sizes,
+    TransferProducts,
+    scalar_products,
+)
+from coterie.protocols.numbers.shares import split
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
+from tests.jobs.loans import JOB_FILE, SIGNS, loan_folder
+from tests.protocols.pairs import KEY
+
+NAMES = ("a", "b", "c")
+PEOPLE = 40
+
+
+# Jobs
+
+
+def write_people(folder: Path) -> None:
+    """Three parties with a column or two each, and a fourth layout in which each has all columns."""
+    rng = np.random.default_rng(3)
+    columns = {
+        "ID": [f"p{i:02}" for i in range(PEOPLE)],
+        "Sex": rng.choice(["F", "M"], PEOPLE).tolist(),
+        "Job": rng.choice(["x", "y", "z"], PEOPLE).tolist(),
+        "Age": rng.integers(18, 80, PEOPLE).tolist(),
+        "Class": rng.choice(["N", "Y"], PEOPLE).tolist(),
+    }
+    held = {"a": ["ID", "Sex", "Class"], "b": ["ID", "Job"], "c": ["ID", "Age"]}
+    for at, (party, names) in enumerate(held.items()):
+        shown = [i for i in range(PEOPLE) if i % 11 != at]
+        for file, kept, rows in (
+            (f"{party}.csv", names, shown),
+            (f"{party}-part.csv", list(columns)[1:], range(at, PEOPLE, 3)),
+        ):
+            lines = [",".join(str(columns[name][i]) for name in kept) for i in rows]
+            (folder / file).write_text("\n".join([",".join(kept), *lines]) + "\n")
+
+
+def job(text: str, parties: str = "abc", part: str = "") -> Callable[[Path], None]:
+    """A job of these parties, run in memory with a fixed seed."""
+
+    def run(folder: Path) -> None:
+        write_people(folder)
+        named = "".join(f"  {name}: {{data: {name}{part}.csv}}\n" for name in parties)
+        (folder / "job.yaml").write_text(f"name: trace\nparties:\n{named}{text}")
+        simulated(folder / "job.yaml")
+
+    return run
+
+
+def loans(keys: str = "") -> Callable[[Path], None]:
+    return lambda folder: simulated(loan_folder(folder, JOB_FILE + keys, zodiac=SIGNS))
+
+
+def simulated(path: Path) -> None:
+    out = path.parent / "out"
+    out.mkdir()
+    simulate(load_job(path), path.parent, out, seed="trace")
+
+
+ATTRIBUTES = """\
+id: ID
+class: Class
+attributes:
+  Sex: {party: a}
+  Job: {party: b, values: [x, y, z]}
+  Age: {party: c, cuts: [30, 50]}
+"""
+POOLED = """\
+partition: horizontal
+attributes: {Sex: {values: [F, M]}, Job: {values: [x, y, z]}, Age: {cuts: [30, 50]}}
+"""
+
+JOBS: dict[str, Callable[[Path], None]] = {
+    "intersect ring": job("kind: intersect\nid: ID\nprotocol: ring\n", "ab"),
+    "intersect oprf": job("kind: intersect\nid: ID\nprotocol: oprf\n", "ab"),
+    "intersect ring, three parties": job("kind: intersect\nid: ID\nprotocol: ring\n"),
+    "intersect oprf, three parties": job("kind: intersect\nid: ID\nprotocol: oprf\n"),
+    "intersect pairwise": job("kind: intersect\nid: ID\nprotocol: ring\nreveal: pairwise\n"),
+    "integrate": loans(),
+    "integrate malicious": loans("adversary: malicious\n"),
+    "integrate hide_scores": loans("hide_scores: true\n"),
+    "count": job(f"kind: count\n{ATTRIBUTES}tables: [[Sex, Job], [Age, Class]]\nminimum: 5\n"),
+    "count horizontal": job(
+        f"kind: count\n{POOLED}tables: [[Sex, Job]]\nminimum: 5\n", part="-part"
+    ),
+    "tree": job(f"kind: tree\n{ATTRIBUTES}max_depth: 1\nminimum: 5\n"),
+    "bayesnet": job(f"kind: bayesnet\n{ATTRIBUTES}minimum: 5\n"),
+}
+
+
+# Protocols
+
+
+def transfer(folder: Path) -> None:
+    choices = Random("choices").bits(50)
+    messages = Random("messages").array((2, 50, 16), np.uint8)
+    run_parties(
+        {
+            "a": lambda channel: Sender(channel, "b", Random("a")).send(*messages),
+            "b": lambda channel: Receiver(channel, "a", Random("b")).receive(choices, 16),
+        }
+    )
+
+
+def garbled(folder: Path) -> None:
+    shares = [np.array([[5, 9, 2], [1, 1, 0]], np.uint64), np.zeros((2, 3), np.uint64)]
+    run_parties(
+        {
+            "a": lambda channel: minindex(Garbler(channel, "b", Random("a")), shares[0], 256),
+            "b": lambda channel: minindex(Evaluator(channel, "a", Random("b")), shares[1], 256),
+        }
+    )
+
+
+def products(folder: Path) -> None:
+    run_parties(
+        {
+            "a": lambda c: send_products(Sender(c, "b", Random("a")), [3, 4], 1 << 64, 64),
+            "b": lambda c: receive_products(Receiver(c, "a", Random("b")), [5, 6], 1 << 64, 64),
+        }
+    )
+
+
+def scalar(paillier: bool) -> Callable[[Path], None]:
+    sizes = Sizes(6, 3, 1, (0, 1), (0, 9))
+    values = {"a": np.arange(18).reshape(6, 3) % 2, "b": np.arange(6).reshape(6, 1)}
+
+    def party(name: str) -> Callable[..., object]:
+        def work(channel):
+            rng, many = Random(name), name == "a"
+            made = (
+                PaillierProducts(
+                    channel, channel.peers[0], many, rng, KEY.bits, KEY if many else None
+                )
+                if paillier
+                else TransferProducts(channel, channel.peers[0], many, rng)
+            )
+            return scalar_products(made, sizes, values[name], rng)
+
+        return work
+
+    return lambda folder: run_parties({name: party(name) for name in values})
+
+
+def logarithm(evaluation: str) -> Callable[[Path], None]:
+    settings = Settings(8, 3)
+    shares = split(settings.input_ring, [1, 7, 100], Random("shares"))
+
+    def party(name: str, first: bool) -> Callable[..., object]:
+        def work(channel):
+            rng = Random(name)
+            key = None if first else KEY
+            session = Session(channel, channel.peers[0], first, rng, evaluation, KEY.bits, key)
+            session.prepare(settings, 3)
+            return logarithms(session, settings, shares[0 if first else 1], rng)
+
+        return work
+
+    return lambda folder: run_parties({"a": party("a", True), "b": party("b", False)})
+
+
+def together(work: Callable[..., object]) -> Callable[[Path], None]:
+    """Three parties, each with its place and a generator of its own."""
+
+    def party(name: str) -> Callable[..., object]:
+        return lambda channel: work(channel, NAMES.index(name), Random(name))
+
+    return lambda folder: run_parties({name: party(name) for name in NAMES})
+
+
+def generalised(folder: Path) -> None:
+    def party(name: str, values: list[int]) -> Callable[..., object]:
+        table = [ladder(continuous_column("number", [str(value) for value in values]))]
+        return lambda channel: dka(channel, "a", table, 2, Random(name))
+
+    run_parties({"a": party("a", [1, 2, 3, 4]), "b": party("b", [7, 7, 8, 9])})
+
+
+PROTOCOLS: dict[str, Callable[[Path], None]] = {
+    "oblivious transfer": transfer,
+    "garbled minimum": garbled,
+    "products by transfer": products,
+    "scalar products by Paillier": scalar(True),
+    "scalar products by transfer": scalar(False),
+    "logarithm by transfer": logarithm("transfer"),
+    "logarithm by Paillier": logarithm("paillier"),
+    "secure sum": together(
+        lambda c, at, rng: SecureSum(c, NAMES, rng).modular(np.array([at, 5], np.uint64))
+    ),
+    "secure maximum": together(
+        lambda c, at, rng: SecureMaximum(c, NAMES, rng).argmax(np.array([at, 5], np.uint64))
+    ),
+    "set union": together(lambda c, at, rng: union(c, NAMES, {b"x", b"%d" % at}, rng, longest=29)),
+    "DkA": generalised,
+}
+CASES = JOBS | PROTOCOLS
