@@ -21,7 +21,7 @@ from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
-from coterie.jobs.kinds.kind import Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     PreparedColumns,
     StatisticsJob,
@@ -41,6 +41,8 @@ from coterie.jobs.kinds.statistics.count import (
     total_records,
 )
 from coterie.jobs.kinds.statistics.drawing import draw_net
+from coterie.jobs.kinds.statistics.verify_models import verify_net, verify_precision
+from coterie.jobs.kinds.statistics.verify_tables import verify_tables
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import search
@@ -143,11 +145,36 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         return ["net.svg"]
 
     def summary(self, job: BayesnetJob, result: Claim) -> Sequence[str]:
-        return []
+        parents = verify_net(result, job.order, job.max_parents)
+        families = [
+            f"{child} after {', '.join(found)}" for child, found in parents.items() if found
+        ]
+        return [f"{sum(map(len, parents.values()))} edges: {'; '.join(families) or 'none'}"]
 
     def verify(self, job: BayesnetJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
-        return Verdict([], ["nothing yet"], {"records": records})
+        parents = verify_net(result, job.order, job.max_parents)
+        verify_precision(result)
+        edges = sum(map(len, parents.values()))
+        holds = [
+            f"{edges} edges among {len(parents)} attributes, each from an earlier to a later one, "
+            f"at most {job.max_parents} to a child"
+        ]
+        facts: dict[str, Json] = {"records": records, "edges": edges}
+        tables = result.optional("tables")
+        if job.parameters:
+            families = [(*found, name) for name, found in parents.items()]
+            found = verify_tables(
+                result.entry("tables"), families, job.declared_values, records, job.minimum
+            )
+            hidden = sum(table.hidden for table in found)
+            holds.append(
+                f"counts of {len(found)} families, no small one below {job.minimum}, whose sums agree "
+                f"and give no hidden one back ({hidden} are hidden)"
+            )
+        elif tables is not None:
+            raise tables.error("the job asks for no parameters")
+        return Verdict(holds, ["whether the records would give this net"], facts)
 
 
 BAYESNET = Bayesnet()

@@ -44,6 +44,7 @@ from coterie.protocols.statistics.contingency import Axis, horizontal_shares, ta
 from coterie.protocols.statistics.shared_counts import RING_BITS, Ring, Transfers
 
 MAX_VALUES = 4096  # of one attribute
+UNCHECKED = "whether the records, which stay with the parties, give these numbers"
 LONGEST_VALUE = 200  # bytes of a value that parties tell each other
 
 DOMAINS = declare(
@@ -72,6 +73,11 @@ class StatisticsJob(Job):
     @property
     def horizontal(self) -> bool:
         return self.matching is None
+
+    @property
+    def declared_values(self) -> dict[str, tuple[str, ...] | None]:
+        """The values that the job declares of each attribute; None of those that it leaves open."""
+        return {name: item.values for name, item in self.attributes.items()}
 
     def owner(self, name: str) -> str | None:
         """Who alone holds an attribute; None for the class and under horizontal partition."""

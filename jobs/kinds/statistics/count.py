@@ -27,8 +27,9 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
-from coterie.jobs.kinds.kind import Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
+    UNCHECKED,
     Joined,
     PreparedColumns,
     StatisticsJob,
@@ -38,6 +39,12 @@ from coterie.jobs.kinds.statistics.common import (
     read_statistics,
     reported,
     statistics_needs,
+)
+from coterie.jobs.kinds.statistics.verify_tables import (
+    described,
+    read_tables,
+    verify_files,
+    verify_tables,
 )
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
@@ -121,7 +128,7 @@ class Count(StatisticsKind[CountJob]):
         for at, table in enumerate(reported(released)["tables"]):
             if "cells" in table:
                 (out / "tables").mkdir(exist_ok=True)
-                name = f"tables/{at + 1}-{'-'.join(table['attributes'])}.csv"
+                name = table_file(at, table["attributes"])
                 with (out / name).open("w", newline="", encoding="utf-8") as file:
                     writer = csv.writer(file)
                     writer.writerow([*table["attributes"], "count"])
@@ -130,11 +137,38 @@ class Count(StatisticsKind[CountJob]):
         return left
 
     def summary(self, job: CountJob, result: Claim) -> Sequence[str]:
-        return []
+        if job.as_shares:
+            return [f"shares of the counts stay with {' and '.join(job.servers)}"]
+        return described(read_tables(result.entry("tables"), job.tables, job.declared_values))
 
     def verify(self, job: CountJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
-        return Verdict([], ["nothing yet"], {"records": records})
+        facts: dict[str, Json] = {"records": records, "minimum": job.minimum}
+        claim = result.entry("tables")
+        if job.as_shares:
+            shown = [table.entries() for table in claim.items()]
+            if [t["attributes"].value for t in shown] != [list(names) for names in job.tables]:
+                raise claim.error("has other tables than the job asks for")
+            if any("cells" in table for table in shown):
+                raise claim.error("shows counts, which the job leaves as shares")
+            return Verdict(
+                [f"{len(shown)} tables, and no count of them is shown"],
+                [f"the counts, shares of which stay with {' and '.join(job.servers)}"],
+                facts,
+            )
+        tables = verify_tables(claim, job.tables, job.declared_values, records, job.minimum)
+        verify_files(tables, folder, [table_file(at, names) for at, names in enumerate(job.tables)])
+        holds = [
+            f"{len(tables)} tables of {records:,} records, no small count below {job.minimum} in them",
+            "their sums agree with each other and the number of records",
+            f"no hidden count follows from these sums ({sum(t.hidden for t in tables)} are hidden)",
+        ]
+        return Verdict(holds, [UNCHECKED], facts)
+
+
+def table_file(at: int, names: Sequence[str]) -> str:
+    """The file of a table in the result folder."""
+    return f"tables/{at + 1}-{'-'.join(names)}.csv"
 
 
 def _read_table(node: Node, known: Sequence[str], attributes: Mapping[str, Any]) -> tuple[str, ...]:

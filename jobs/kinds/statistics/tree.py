@@ -32,7 +32,7 @@ from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
-from coterie.jobs.kinds.kind import Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     Joined,
     PreparedColumns,
@@ -46,11 +46,21 @@ from coterie.jobs.kinds.statistics.common import (
 )
 from coterie.jobs.kinds.statistics.count import total_records
 from coterie.jobs.kinds.statistics.drawing import draw_tree
+from coterie.jobs.kinds.statistics.verify_models import (
+    TreePromise,
+    verify_meanings,
+    verify_precision,
+    verify_predictions,
+    verify_tree,
+)
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.tree import Node, TreePlan, grow, predict, pruned
+
+BRANCHES = "branches.csv"  # kept by an owner: what its branch numbers mean
+PREDICTIONS = "predictions.csv"  # kept by the party that `predict` names
 
 
 @dataclass(frozen=True)
@@ -157,11 +167,35 @@ class Tree(StatisticsKind[TreeJob]):
         return ["tree.svg"]
 
     def summary(self, job: TreeJob, result: Claim) -> Sequence[str]:
-        return []
+        form = verify_tree(result.entry("tree"), _promise(job))
+        by = f", by {', '.join(form.splits)}" if form.splits else ""
+        return [f"a tree of depth {form.depth} with {form.leaves} leaves{by}"]
 
     def verify(self, job: TreeJob, result: Claim, folder: Path) -> Verdict:
-        records = result.entry("records").integer(minimum=0)
-        return Verdict([], ["nothing yet"], {"records": records})
+        records = result.entry("records").integer(minimum=job.minimum)
+        promise = _promise(job)
+        form = verify_tree(result.entry("tree"), promise)
+        verify_precision(result)
+        holds = [
+            f"a tree of depth {form.depth} (at most {job.max_depth}) with {form.leaves} leaves, "
+            "by attributes of the job, each split by its owner and once on a path",
+            f"{records:,} records, no fewer than {job.minimum}",
+        ]
+        if (folder / "parties").is_dir():
+            for party in job.party_names if promise.numbered else ():
+                verify_meanings(folder / "parties" / party / BRANCHES, promise, party)
+            if job.predict and job.matching:
+                path = folder / "parties" / job.predict / PREDICTIONS
+                verify_predictions(path, job.matching.columns, records, form)
+                holds.append(f"{job.predict} has a class of the tree for each record")
+        facts: dict[str, Json] = {"records": records, "depth": form.depth, "leaves": form.leaves}
+        return Verdict(holds, ["whether the records would give this tree"], facts)
+
+
+def _promise(job: TreeJob) -> TreePromise:
+    owners = {name: job.owner(name) for name in job.attributes}
+    numbered = not job.open and not job.horizontal
+    return TreePromise(job.declared_values, owners, job.max_depth, numbered, job.prune)
 
 
 def _numbered(job: TreeJob, joined: Joined, me: str, rng: Random, workspace: Workspace) -> Joined:
@@ -176,7 +210,7 @@ def _numbered(job: TreeJob, joined: Joined, me: str, rng: Random, workspace: Wor
         codes[name] = number[codes[name]].astype(np.int32)
         order = np.argsort(number)
         rows += [[name, at + 1, values[code]] for at, code in enumerate(order)]
-    with (workspace.kept / "branches.csv").open("w", newline="", encoding="utf-8") as file:
+    with (workspace.kept / BRANCHES).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["attribute", "branch", "value"])
         writer.writerows(rows)
@@ -195,7 +229,7 @@ def _write_predictions(
     table = prepared.id_columns.take(pa.array(joined.rows))
     labels = pa.array(np.array(joined.labels.values, object)[found], pa.string())
     table = table.append_column("predicted", labels)
-    pacsv.write_csv(table, workspace.kept / "predictions.csv")
+    pacsv.write_csv(table, workspace.kept / PREDICTIONS)
 
 
 def _as_result(job: TreeJob, node: Node, joined: Joined, hides: bool) -> dict[str, Any]:

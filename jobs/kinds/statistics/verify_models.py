@@ -1,0 +1,148 @@
+"""Checks a tree or a net again, for `coterie verify`: its form and what the job promises of it.
+
+Nothing here is shared with the code that grows trees or searches nets. The records are with the
+parties, so that nobody can say here whether another split or edge would have been better.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coterie.base.errors import VerificationError
+from coterie.jobs.file.claims import Claim
+
+
+@dataclass
+class TreePromise:
+    """What a job says about its tree. `values` has the values of an attribute, None if open."""
+
+    attributes: Mapping[str, Sequence[str] | None]
+    owners: Mapping[str, str | None]
+    max_depth: int
+    numbered: bool
+    pruned: bool
+    branches: dict[str, list[str]] = field(default_factory=dict)  # as the first node has them
+
+
+@dataclass(frozen=True)
+class TreeForm:
+    """What a tree looks like."""
+
+    depth: int
+    leaves: int
+    splits: tuple[str, ...]
+    classes: frozenset[str]
+
+
+def verify_tree(claim: Claim, promise: TreePromise, path: tuple[str, ...] = ()) -> TreeForm:
+    """The form of a tree, found to be one that the job allows."""
+    if set(claim.entries()) == {"class"}:
+        return TreeForm(0, 1, (), frozenset({claim.entry("class").text()}))
+    if set(claim.entries()) != {"attribute", "party", "branches"}:
+        raise claim.error("must be a leaf with a class, or a split with attribute, party, branches")
+    if len(path) == promise.max_depth:
+        raise claim.error(f"is deeper than the job's max_depth of {promise.max_depth}")
+    name = claim.entry("attribute").text()
+    if name not in promise.attributes:
+        raise claim.error(f"splits by '{name}', which is no attribute of the job")
+    if name in path:
+        raise claim.error(f"splits by '{name}' again")
+    if claim.entry("party").value != promise.owners[name]:
+        raise claim.error(f"'{name}' is not an attribute of {claim.entry('party').value}")
+    branches = claim.entry("branches").entries()
+    _check_branches(claim, name, list(branches), promise)
+    below = [verify_tree(branch, promise, (*path, name)) for branch in branches.values()]
+    classes = frozenset().union(*(form.classes for form in below))
+    if promise.pruned and len(classes) == 1:
+        raise claim.error("has one class only, and the job asks for a pruned tree")
+    splits = dict.fromkeys([name, *(split for form in below for split in form.splits)])
+    return TreeForm(
+        1 + max(form.depth for form in below),
+        sum(form.leaves for form in below),
+        tuple(splits),
+        classes,
+    )
+
+
+def _check_branches(claim: Claim, name: str, found: list[str], promise: TreePromise) -> None:
+    declared = promise.attributes[name]
+    if promise.numbered:
+        count = len(found) if declared is None else len(declared)
+        wanted = [str(number + 1) for number in range(count)]
+    else:
+        wanted = found if declared is None else list(declared)
+    wanted = promise.branches.setdefault(name, wanted)
+    if found != wanted or not found:
+        raise claim.error(f"the branches of '{name}' are not one for each of its values")
+
+
+def verify_meanings(path: Path, promise: TreePromise, party: str) -> None:
+    """An owner's `branches.csv` says what each number means, one value each."""
+    rows = _read_csv(path, ["attribute", "branch", "value"])
+    for name, owner in promise.owners.items():
+        if owner != party:
+            continue
+        own = [row for row in rows if row[0] == name]
+        values = [value for _, _, value in own]
+        declared = promise.attributes[name]
+        numbers = [number for _, number, _ in own]
+        expected = promise.branches.get(name, [str(at + 1) for at in range(len(own))])
+        if numbers != expected or len(set(values)) < len(values):
+            raise VerificationError(f"{path}: does not give each branch of '{name}' one value")
+        if declared is not None and sorted(values) != sorted(declared):
+            raise VerificationError(f"{path}: '{name}' has other values than the job says")
+
+
+def verify_predictions(path: Path, ids: Sequence[str], records: int, form: TreeForm) -> None:
+    """The receiver's list has one class of the tree for each record."""
+    rows = _read_csv(path, [*ids, "predicted"])
+    if len(rows) != records:
+        raise VerificationError(f"{path}: has {len(rows)} rows for {records} records")
+    strange = {row[-1] for row in rows} - form.classes
+    if strange:
+        raise VerificationError(f"{path}: predicts '{min(strange)}', which no leaf says")
+
+
+def _read_csv(path: Path, header: Sequence[str]) -> list[list[str]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+    except OSError as error:
+        raise VerificationError(f"{path}: {error.strerror}") from None
+    except (ValueError, csv.Error):
+        raise VerificationError(f"{path}: not a CSV file") from None
+    if rows[:1] != [list(header)] or any(len(row) != len(header) for row in rows):
+        raise VerificationError(f"{path}: must have the columns {', '.join(header)}")
+    return rows[1:]
+
+
+def verify_net(result: Claim, order: Sequence[str], max_parents: int) -> dict[str, list[str]]:
+    """The parents of each node, in their order, found to be ones that the job allows."""
+    if result.entry("nodes").texts() != list(order):
+        raise result.entry("nodes").error(f"must be the job's order, {', '.join(order)}")
+    parents: dict[str, list[str]] = {name: [] for name in order}
+    for edge in result.entry("edges").items():
+        names = edge.texts()
+        if len(names) != 2 or not set(names) <= set(order):
+            raise edge.error("must be two nodes, a parent and its child")
+        parent, child = names
+        if order.index(parent) >= order.index(child):
+            raise edge.error(f"'{parent}' does not stand before '{child}' in the order")
+        if parent in parents[child]:
+            raise edge.error("stands here twice")
+        parents[child].append(parent)
+        if len(parents[child]) > max_parents:
+            raise edge.error(f"'{child}' has more than {max_parents} parents")
+    return parents
+
+
+def verify_precision(result: Claim) -> None:
+    """What the result says about the precision of its scores has the right form."""
+    precision = result.entry("precision")
+    precision.entry("bits").integer(minimum=1)
+    precision.entry("terms").integer(minimum=0)
+    if precision.entry("logarithm_error").number() < 0:
+        raise precision.entry("logarithm_error").error("must not be negative")
