@@ -37,7 +37,7 @@ coverage:
 
 # What a change of one module most often breaks, without servers, large keys and generated tables.
 T ?= tests/base tests/jobs/file tests/protocols/messaging tests/anonymity/table tests/anonymity/models \
-     tests/traces tests/test_imports.py tests/test_docs.py
+     tests/traces tests/test_imports.py tests/test_docs.py tests/test_modules.py
 
 quick: $(STAMP) lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not compose and not slow" $(T)
