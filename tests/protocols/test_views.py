@@ -157,35 +157,44 @@ def positions_of_the_least(watched, world):
     return two(party, party)
 
 
-@scene("circuits/minindex", TWO, shares=True)
-def shares_of_the_least(watched, world):
+def shares_of_the_least(modulus, watched, world):
     def party(channel, rng):
         role = Garbler if channel.me == "alice" else Evaluator
         mine = np.array([[3, 3]] * 60, np.uint64)
         if channel.me != watched:
-            mine = np.array([[0, 40] if world else [40000, 0]] * 60, np.uint64)
-        return list(minimum(role(channel, channel.peers[0], rng), mine, 1 << 16, rng))
+            mine = np.array([[0, 40] if world else [700, 900]] * 60, np.uint64)
+        return list(minimum(role(channel, channel.peers[0], rng), mine, modulus, rng))
 
     return two(party, party)
+
+
+for modulus in (1 << 16, 1009):
+    scene("circuits/minindex", TWO, shares=True, name=f"shares of the least modulo {modulus}")(
+        partial(shares_of_the_least, modulus)
+    )
 
 
 # Two parties: numbers
 
 
-@scene("numbers/shares", TWO)
-def a_value_that_is_shared_and_opened(watched, world):
-    """The sum of both parties' values is opened; the watched one's own is the same."""
+def a_value_that_is_shared_and_opened(ring, watched, world):
+    """The sum of both parties' values is opened; a second value of each stays hidden."""
 
     def party(channel, rng):
-        value = words(5 if channel.me == watched else 9)
-        mine = share_out(channel, channel.peers[0], R64, value, rng)
-        theirs = share_in(channel, channel.peers[0], R64, (200,))
-        hidden = share_out(channel, channel.peers[0], R64, words((0, 2**64 - 1)[world]), rng)
-        share_in(channel, channel.peers[0], R64, (200,))
-        assert len(hidden) == 200
-        return open_shares(channel, channel.peers[0], R64, R64.add(mine, theirs))
+        peer = channel.peers[0]
+        mine = share_out(channel, peer, ring, words(5 if channel.me == watched else 9), rng)
+        theirs = share_in(channel, peer, ring, (200,))
+        share_out(channel, peer, ring, words((0, ring.modulus - 1)[world]), rng)
+        share_in(channel, peer, ring, (200,))
+        return open_shares(channel, peer, ring, ring.add(mine, theirs))
 
     return two(party, party)
+
+
+for ring in (R64, Ring(1009)):
+    scene("numbers/shares", TWO, name=f"values shared and opened modulo {ring.modulus}")(
+        partial(a_value_that_is_shared_and_opened, ring)
+    )
 
 
 @scene("numbers/multiplication", TWO, shares=True)
@@ -310,7 +319,7 @@ def shares_of_logarithms(watched, world):
 # Several parties: sums, maxima, unions
 
 
-@scene("multiparty/secure_sum", THREE)
+@scene("multiparty/secure_sum", THREE, runs=16)
 def parts_of_a_sum(watched, world):
     others = [name for name in THREE if name != watched]
     values = {watched: 4, others[0]: (0, 1000)[world], others[1]: (1000, 0)[world]}

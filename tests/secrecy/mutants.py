@@ -1,0 +1,494 @@
+"""Every step whose purpose is to hide something, removed: one mutant each.
+
+A mutant names the file, a snippet that stands in it once, what to put in its place, and the tests
+that fail then. `REASONS` lists the uses of randomness that have none, by file and function.
+Keep snippets short; `python -m tests.secrecy.run NAME` tries one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HIDING = "tests/protocols/test_hiding.py"
+VIEWS = "tests/protocols/test_views.py"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+def _view(scene: str, watched: str) -> str:
+    return f"{VIEWS}::test_nobody_can_tell_the_others_secrets_apart[{scene}-{watched}]"
+
+
+def _hiding(test: str) -> str:
+    return f"{HIDING}::test_{test}"
+
+
+def _mutant(name: str, file: str, old: str, new: str, *tests: str) -> Mutant:
+    return Mutant(name, file, old, new, tests)
+
+
+_NO_WORD = _hiding("two_intersections_of_the_same_sets_have_no_word_in_common")
+_CLASS = _hiding("points_of_the_class_come_back_in_a_secret_order")
+_SET_ORDER = _hiding("a_set_is_sent_in_an_order_that_says_nothing_of_its_table")
+_UNION_ORDER = _hiding("no_hop_of_a_union_keeps_the_order_of_the_hop_before")
+_ZERO = _hiding("shares_of_zero_hide_what_a_party_holds")
+_SALT = _hiding("every_party_adds_to_the_salt_of_an_intersection")
+_GARBLINGS = _hiding("two_garblings_have_no_label_or_row_in_common")
+_PAILLIER_KEYS = _hiding("paillier_keys_and_bases_are_drawn_anew")
+
+MUTANTS = [
+    # transfers
+    _mutant(
+        "the secret of the transfers",
+        "protocols/transfer/oblivious_transfer.py",
+        "bits = rng.bits(WIDTH)",
+        "bits = np.zeros(WIDTH, np.uint8)",
+        _hiding("the_secret_of_transfers_is_drawn_anew"),
+    ),
+    _mutant(
+        "the point beside the chosen one",
+        "protocols/transfer/base_transfer.py",
+        "from_hash(rng.bytes(64))",
+        "from_hash(bytes(64))",
+        _hiding("the_point_beside_the_chosen_one_is_drawn_anew"),
+    ),
+    _mutant(
+        "the order of the two points",
+        "protocols/transfer/base_transfer.py",
+        "pairs.append(other + bytes(own) if choice else bytes(own) + other)",
+        "pairs.append((other + bytes(own) if choice else bytes(own) + other)[:63] + bytes([choice]))",
+        _view("choices_of_base_transfers", "alice"),
+    ),
+    _mutant(
+        "the mask of the choices",
+        "protocols/transfer/oblivious_transfer.py",
+        "columns ^= kept\n",
+        "columns = np.zeros_like(kept)\n",
+        _view("transferred_messages", "alice"),
+    ),
+    _mutant(
+        "the pad of the message that is not chosen",
+        "protocols/transfer/oblivious_transfer.py",
+        "pad = np.ascontiguousarray(pads[index][:size]).view(np.uint8)[:, :width]",
+        "pad = np.ascontiguousarray(pads[index][:size]).view(np.uint8)[:, :width] * np.uint8(1 - index)",
+        _view("transferred_messages", "bob"),
+    ),
+    _mutant(
+        "the mask of products of bits",
+        "protocols/transfer/oblivious_transfer.py",
+        "one ^= zero\n",
+        "one[:] = 0\n",
+        _view("products_of_bits", "bob"),
+    ),
+    # circuits
+    _mutant(
+        "the seed of a garbling",
+        "protocols/circuits/garbling.py",
+        "seed = self._rng.bytes(_SEED)",
+        "seed = bytes(_SEED)",
+        _GARBLINGS,
+    ),
+    _mutant(
+        "the masks of a shared minimum",
+        "protocols/circuits/minindex.py",
+        "return rng.array(rows) & np.uint64(modulus - 1)",
+        "return np.zeros(rows, np.uint64)",
+        _view("shares_of_the_least_modulo_65536", "bob"),
+    ),
+    _mutant(
+        "the masks of a shared minimum, any modulus",
+        "protocols/circuits/minindex.py",
+        "_numbers(rng.integers(modulus, rows), modulus)",
+        "_numbers([0] * rows, modulus)",
+        _view("shares_of_the_least_modulo_1009", "bob"),
+    ),
+    # several parties
+    _mutant(
+        "the seeds of a sum",
+        "protocols/multiparty/secure_sum.py",
+        "mine = {peer: rng.bytes(32) for peer in channel.peers}",
+        "mine = {peer: bytes(32) for peer in channel.peers}",
+        _view("parts_of_a_sum", "ann"),
+    ),
+    _mutant(
+        "the masks of a sum",
+        "protocols/multiparty/secure_sum.py",
+        "return [(peer, uniform(s, count, modulus)) for peer, s in self._streams(modulus)]",
+        "return [(p, 0 * uniform(s, count, modulus)) for p, s in self._streams(modulus)]",
+        _view("parts_of_a_sum", "bob"),
+    ),
+    _mutant(
+        "the masks of a sum of big numbers",
+        "protocols/multiparty/secure_sum.py",
+        'mask = int.from_bytes(piece, "little") % modulus',
+        "mask = 0 * len(piece)",
+        _view("parts_of_a_sum", "cat"),
+    ),
+    _mutant(
+        "a mask of its own for every sum",
+        "protocols/multiparty/secure_sum.py",
+        "self._count += 1\n",
+        "self._count += 0\n",
+        "tests/protocols/multiparty/test_secure_sum.py::test_many_sums_of_one_session_each_use_new_masks",
+    ),
+    _mutant(
+        "the masks of shared strings",
+        "protocols/multiparty/gmw.py",
+        "a = narrow(self._rng.array(count, product.dtype), product)",
+        "a = np.zeros(count, product.dtype)",
+        _view("losing_scores", "ann"),
+    ),
+    _mutant(
+        "the masks of shared bits",
+        "protocols/multiparty/gmw.py",
+        "b = self._rng.bits(count)",
+        "b = np.zeros(count, np.uint8)",
+        _view("losing_scores", "cat"),
+    ),
+    _mutant(
+        "the correction of prepared products",
+        "protocols/multiparty/gmw.py",
+        "pack_words(both ^ share.a, product.width)",
+        "pack_words(share.a, product.width)",
+        "tests/protocols/multiparty/test_gmw.py::test_prepared_products_hold_and_no_single_party_can_tell_them",
+    ),
+    _mutant(
+        "the fakes of a union",
+        "protocols/multiparty/set_union.py",
+        "bytes([_FAKE]) + rng.bytes(16)",
+        "bytes([_FAKE]) + bytes(16)",
+        _hiding("fakes_of_a_union_are_all_different"),
+    ),
+    _mutant(
+        "the key of a union",
+        "protocols/multiparty/set_union.py",
+        "key = (rng.below(2**251) << 3) + 2**254",
+        "key = (5 << 3) + 2**254",
+        _hiding("two_unions_of_the_same_sets_have_no_point_in_common_before_the_last"),
+    ),
+    _mutant(
+        "all shuffles of a union",
+        "protocols/multiparty/set_union.py",
+        "rows[rng.permutation(len(rows))]",
+        "rows",
+        _UNION_ORDER,
+    ),
+    _mutant(
+        "the order of the own set in a union",
+        "protocols/multiparty/set_union.py",
+        "part = _shuffled(_times(key, own), rng)",
+        "part = _times(key, own)",
+        _UNION_ORDER,
+    ),
+    _mutant(
+        "the order of another's set in a union",
+        "protocols/multiparty/set_union.py",
+        "part = _shuffled(_received(channel, before, key, pieces), rng)",
+        "part = _received(channel, before, key, pieces)",
+        _UNION_ORDER,
+    ),
+    _mutant(
+        "the order of the merged sets",
+        "protocols/multiparty/set_union.py",
+        "channel.send(after, _shuffled(merged, rng))",
+        "channel.send(after, merged)",
+        _UNION_ORDER,
+    ),
+    # intersections
+    _mutant(
+        "keys of the ring",
+        "protocols/primitives/cipher.py",
+        "return rng.bytes(POINT_BYTES)",
+        'return b"k" * POINT_BYTES',
+        f"{_NO_WORD}[names0-ring]",
+        f"{_CLASS}",
+    ),
+    _mutant(
+        "scalars of the group",
+        "protocols/primitives/group.py",
+        "scalar_reduce(rng.bytes(64))",
+        'scalar_reduce(b"k" * 64)',
+        f"{_NO_WORD}[names1-ring]",
+    ),
+    _mutant(
+        "the salt of the digests",
+        "protocols/intersection/intersect.py",
+        "share = rng.bytes(32)",
+        "share = bytes(32)",
+        _SALT,
+    ),
+    _mutant(
+        "the shuffle before the intersection",
+        "protocols/intersection/intersect.py",
+        "order = shuffled(sizes[channel.me], rng)",
+        "order = np.arange(sizes[channel.me])",
+        _SET_ORDER,
+    ),
+    _mutant(
+        "the words of the shuffle",
+        "protocols/primitives/shuffle.py",
+        "_shuffle(order, rng.array(count))",
+        "_shuffle(order, np.arange(count).astype(np.uint64))",
+        _hiding("a_shuffle_depends_on_the_generator_alone"),
+    ),
+    _mutant(
+        "the padding of sets",
+        "protocols/intersection/intersect.py",
+        "padding = rng.array((sizes[channel.me] - len(digests), 16), np.uint8)",
+        "padding = np.zeros((sizes[channel.me] - len(digests), 16), np.uint8)",
+        "tests/protocols/intersection/test_intersect_messages.py::test_padding_hides_the_sizes",
+    ),
+    _mutant(
+        "keys of the shares of zero among the hints",
+        "protocols/intersection/hints.py",
+        "keys[peer] = rng.bytes(16)",
+        "keys[peer] = bytes(16)",
+        _ZERO,
+    ),
+    _mutant(
+        "the shares of zero among the hints",
+        "protocols/intersection/hints.py",
+        "total ^= encrypted(key, tags)[:, 0]",
+        "total ^= encrypted(key, tags)[:, 0] & np.uint64(0)",
+        _ZERO,
+    ),
+    _mutant(
+        "words of a hint that no key needs",
+        "protocols/intersection/okvs.py",
+        "table, dense = rng.array(size), rng.array(DENSE)",
+        "table, dense = np.zeros(size, np.uint64), np.zeros(DENSE, np.uint64)",
+        _hiding("words_of_a_hint_that_no_key_needs_are_random"),
+    ),
+    _mutant(
+        "the mask of the columns of the oblivious function",
+        "protocols/intersection/oprf.py",
+        "matrix ^= _next(self._streams[1], matrix.shape[1])",
+        "matrix ^= first",
+        f"{_NO_WORD}[names0-oprf]",
+        "tests/protocols/intersection/test_oprf.py",
+    ),
+    _mutant(
+        "the secret of the oblivious function",
+        "protocols/intersection/oprf.py",
+        "choices = self._rng.bits(CODE_BITS)",
+        "choices = np.zeros(CODE_BITS, np.uint8)",
+        "tests/protocols/intersection/test_oprf.py",
+    ),
+    # integration
+    _mutant(
+        "the shuffle of returned points of the class",
+        "protocols/integration/class_labels.py",
+        "twice = _again(channel, first, key, points)[rng.permutation(count)]",
+        "twice = _again(channel, first, key, points)",
+        _CLASS,
+    ),
+    _mutant(
+        "the shuffle of own points of the class",
+        "protocols/integration/class_labels.py",
+        "cipher.hash_and_encrypt(key, rows)[rng.permutation(count)]",
+        "cipher.hash_and_encrypt(key, rows)",
+        _CLASS,
+    ),
+    # numbers
+    _mutant(
+        "uniform shares",
+        "protocols/numbers/shares.py",
+        "return self._reduce(rng.array(shape))",
+        "return self.zeros(shape)",
+        _view("values_shared_and_opened_modulo_18446744073709551616", "bob"),
+    ),
+    _mutant(
+        "uniform shares, any modulus",
+        "protocols/numbers/shares.py",
+        "return self.array(rng.integers(self.modulus, count)).reshape(shape)",
+        "return self.array([0] * count).reshape(shape)",
+        _view("values_shared_and_opened_modulo_1009", "alice"),
+    ),
+    _mutant(
+        "the masks of exact scaling",
+        "protocols/numbers/scaling.py",
+        "mine = target.random(share.shape, rng)",
+        "mine = target.zeros(share.shape)",
+        _view("exact_scaling", "bob"),
+    ),
+    _mutant(
+        "the masks of autonomous scaling",
+        "protocols/numbers/scaling.py",
+        "drawn = rng.integers(source.modulus - 1 - largest, len(share))",
+        "drawn = [0] * len(share)",
+        _view("autonomous_scaling", "bob"),
+    ),
+    _mutant(
+        "the masks of the logarithm's first phase",
+        "protocols/numbers/logarithm.py",
+        "drawn = {name: ring.random(len(bits), rng) for name in names}",
+        "drawn = {name: ring.zeros(len(bits)) for name in names}",
+        _view("shares_of_logarithms", "bob"),
+    ),
+    _mutant(
+        "the masks of inner products",
+        "protocols/numbers/inner_product.py",
+        "used[:, :size] = rng.array((rows, size), np.uint8)",
+        "used[:, :size] = 0",
+        _view("inner_by_paillier", "bob"),
+    ),
+    _mutant(
+        "the randomizers of answers of inner products",
+        "protocols/numbers/inner_product.py",
+        "hidden = key.encrypt(noise, self.randomizers.take(stop - start))",
+        "hidden = key.encrypt(noise, [1] * (stop - start))",
+        _hiding("answers_of_inner_products_are_randomized_anew"),
+    ),
+    _mutant(
+        "the randomizers of offers of inner products",
+        "protocols/numbers/inner_product.py",
+        "key.encrypt(plain, self.randomizers.take(rows * columns))",
+        "key.encrypt(plain, [1] * (rows * columns))",
+        "tests/protocols/numbers/test_inner_product.py::test_equal_inputs_are_never_sent_twice_alike",
+    ),
+    _mutant(
+        "the masks of scalar products",
+        "protocols/numbers/scalar_product.py",
+        "masks[:, : sizes.many, :size] = rng.array((sizes.few, sizes.many, size), np.uint8)",
+        "masks[:, : sizes.many, :size] = 0",
+        _view("scalars_by_paillier", "alice"),
+    ),
+    _mutant(
+        "the randomizers of answers of scalar products",
+        "protocols/numbers/scalar_product.py",
+        "hidden = key.encrypt(masks, self.randomizers.take(len(masks)))",
+        "hidden = key.encrypt(masks, [1] * len(masks))",
+        _hiding("answers_of_scalar_products_are_randomized_anew"),
+    ),
+    _mutant(
+        "the randomizers of columns of scalar products",
+        "protocols/numbers/scalar_product.py",
+        "encrypted = key.encrypt(plain, self.randomizers.take(len(plain)))",
+        "encrypted = key.encrypt(plain, [1] * len(plain))",
+        _view("scalars_by_paillier", "bob"),
+    ),
+    _mutant(
+        "primes of a Paillier key",
+        "protocols/numbers/paillier.py",
+        "start = rng.below(1 << (bits - 2)) | 3 << (bits - 2)",
+        "start = rng.below(8) * 1009 | 3 << (bits - 2)",
+        _PAILLIER_KEYS,
+    ),
+    _mutant(
+        "the base of a Paillier key",
+        "protocols/numbers/paillier.py",
+        "x := rng.below(n)",
+        "x := 12345677",
+        _PAILLIER_KEYS,
+    ),
+    _mutant(
+        "exponents of randomizers",
+        "protocols/numbers/randomizers.py",
+        "exponents = from_bytes(rng.array((count, size), np.uint8))",
+        "exponents = from_bytes(np.ones((count, size), np.uint8))",
+        "tests/protocols/numbers/test_randomizers.py::test_no_randomizer_is_handed_out_twice",
+    ),
+    _mutant(
+        "digits of randomizers",
+        "protocols/numbers/randomizers.py",
+        "digits = rng.array((count, len(self._rows)), np.uint16) & ((1 << self.window) - 1)",
+        "digits = np.ones((count, len(self._rows)), np.uint16)",
+        "tests/protocols/numbers/test_randomizers.py",
+    ),
+    _mutant(
+        "the stream of a pool of randomizers",
+        "protocols/numbers/randomizers.py",
+        "self._rng = Random(rng.bytes(32))",
+        "self._rng = Random(bytes(32))",
+        "tests/protocols/numbers/test_randomizers.py::test_two_pools_from_one_generator_share_nothing",
+    ),
+    _mutant(
+        "seeds of randomizers made elsewhere",
+        "protocols/numbers/randomizers.py",
+        "seed = self._rng.bytes(32)",
+        "seed = bytes(32)",
+        "tests/protocols/numbers/test_randomizers.py",
+    ),
+    _mutant(
+        "uniform residues of the owner",
+        "protocols/numbers/randomizers.py",
+        "mpz(x) + 1 for x in self._rng.integers(int(p) - 1, count)",
+        "mpz(x) + 1 for x in range(count)",
+        "tests/protocols/numbers/test_randomizers.py",
+    ),
+    _mutant(
+        "the coset of the owner's randomizers",
+        "protocols/numbers/randomizers.py",
+        "agreed = self._rng.integers(int(self._common), count)",
+        "agreed = [0] * count",
+        "tests/protocols/numbers/test_randomizers.py::test_all_of_the_bases_group_is_reached_and_nothing_else",
+    ),
+    _mutant(
+        "units of randomizers",
+        "protocols/numbers/randomizers.py",
+        "r := mpz(self._rng.below(int(self.key.n)))",
+        "r := mpz(7)",
+        "tests/protocols/numbers/test_randomizers.py",
+    ),
+    # statistics
+    _mutant(
+        "the split of shares to the servers",
+        "protocols/statistics/shared_counts.py",
+        "first: Ring = rng.array(count, np.uint32)",
+        "first: Ring = np.zeros(count, np.uint32)",
+        _view("what_a_server_gets_of_one_holder", "bob"),
+    ),
+    _mutant(
+        "the pads of masked rows",
+        "protocols/statistics/shared_counts.py",
+        "correction = mine - _elements(one, width).reshape(records, size, width) + rows[:, None, :]",
+        "correction = 0 * mine + rows[:, None, :]",
+        "tests/protocols/statistics/test_shared_counts.py",
+    ),
+    _mutant(
+        "zero shares in the tree's prediction",
+        "protocols/statistics/tree.py",
+        "mask: Ring = rng.array(count, np.uint32)",
+        "mask: Ring = np.zeros(count, np.uint32)",
+        _hiding("the_receiver_of_predictions_sees_nothing_but_their_sum"),
+    ),
+    _mutant(
+        "zero shares added to the prediction",
+        "protocols/statistics/tree.py",
+        "mine += _zero_share(channel, involved, records, rng)",
+        "_zero_share(channel, involved, records, rng)",
+        _hiding("the_receiver_of_predictions_sees_nothing_but_their_sum"),
+    ),
+    # jobs
+    _mutant(
+        "the numbers of a tree's branches",
+        "jobs/kinds/statistics/tree.py",
+        "number = rng.permutation(len(values))",
+        "number = np.arange(len(values))",
+        "tests/jobs/kinds/statistics/test_statistics.py",
+    ),
+]
+
+# (file, function): why a use of randomness hides nothing that a test could miss.
+REASONS = {
+    ("protocols/primitives/randomness.py", "*"): "the generator itself: tests/protocols/primitives",
+    ("protocols/integration/dka.py", "*"): "a baseline to be measured; no kind of job uses it",
+    ("protocols/intersection/cuckoo.py", "build"): (
+        "a public choice of hash functions, and the order of moves, which nobody sees"
+    ),
+    ("protocols/intersection/okvs.py", "encode"): "a public choice of hash functions",
+    ("protocols/intersection/oprf.py", "OprfReceiver.extend"): (
+        "inputs of empty bins, which the transfers hide like all others"
+    ),
+    ("protocols/intersection/oprf.py", "OprfSender.set_up"): "a public choice of the code",
+    ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",
+    ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
+    ("protocols/statistics/hidden_scores.py", "HiddenScores.__init__"): "a fork",
+}
