@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-# gRPC would write its own lines to the operator's terminal; failures are told as errors.
+# gRPC would write its own lines to the operator's terminal; failures are reported as errors.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc

@@ -35,9 +35,11 @@ def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
 
 
 def judge_examinations(policy: Policy, coordinator: str, lately: int) -> list[str]:
-    """Why data is not looked at once more for this coordinator, for whom it was `lately`.
+    """Why this coordinator may not have the data checked again.
 
-    Each answer about the data tells a little; whoever asks often enough learns much.
+    `lately` counts the checks for this coordinator within the last hour.
+
+    Each answer about the data reveals a little; whoever asks often enough learns much.
     """
     if lately < policy.examinations:
         return []

@@ -1,7 +1,7 @@
 """How an error travels: what a party tells the others when it ends, and what they make of it.
 
-Texts of a peer are shortened to one printable line. An error of a party's own data is not told to
-its peers, who have no business with it; the coordinator hears it from the party itself, without
+Texts of a peer are shortened to one printable line. An error in a party's own data is not sent to
+the peers, who have no business with that data; the coordinator hears it from the party itself, without
 the rows unless the party's policy says `explain: rows`.
 """
 
@@ -71,7 +71,7 @@ def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> Coter
         passed_on = reason.startswith(tuple(f"{name}: " for name in names))
         return CancelledError(f"{reason}, says {sender}" if passed_on else f"{sender}: {reason}")
     culprit = farewell.culprit if farewell.culprit in names else sender
-    # Also where the text says who says so: that is what the sender says.
+    # Added even if the text already names a source: that is only the sender's claim.
     said = "" if culprit == sender else f", says {sender}"
     kinds: tuple[type[PeerError], ...] = (PeerFaultError, PeerLostError)
     for kind in kinds:

@@ -8,9 +8,10 @@ deadline.
 
 A session ends once, for one reason. When that is an error, the party says farewell to all peers
 with the name of the culprit, so that all of them end with that name, and whoever waits in
-`transmit` or `receive` gets the error. Peers that have not opened their stream are called, and those
-that call afterwards answered with it. When it is none, a party waits until every peer has said that
-it has everything, and goes on to read what slower peers still send, until their farewells.
+`transmit` or `receive` gets the error. A peer without a stream is then called with the farewell; a
+peer that calls later gets the farewell as its answer. A session that ends without an error waits
+until every peer has said that it has everything, and meanwhile reads what slower peers still send,
+until their farewells.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ from coterie.transport.spool import MEMORY, Spool
 COLLECT = "/coterie.v1.Peers/Collect"
 PART = "/coterie.v1.Peers/Part"
 FAREWELL = "coterie-farewell-bin"
-_RETRIED = {  # while the peer starts, or has not yet been told of the job
+_RETRIED = {  # while the peer starts, or does not yet know of the job
     grpc.StatusCode.UNAVAILABLE,
     grpc.StatusCode.NOT_FOUND,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
 }
 _IN_VAIN = _RETRIED | {grpc.StatusCode.CANCELLED}  # the latter by the timer, at the deadline
-# Bytes sent without a look at what comes in, after which the peers' streams are read elsewhere: a
-# peer that sends as much at the same time would wait, because gRPC buffers little more than this.
+# After sending this many bytes without reading, this thread hands the incoming streams to the keeper
+# threads: gRPC buffers little more, and two parties that only send would block each other.
 _AHEAD = 1 << 15
 _LAST_WORDS = 1.0  # seconds that a peer has to take a frame once the session has failed
 _TELLING = 1.0  # seconds for a call that tells a peer how the session has ended
@@ -116,7 +117,7 @@ class Session:
             raise self._raised()
 
     def _look_away(self) -> None:
-        """Has what the peers send read by others than this thread."""
+        """Gives the incoming streams back to the keeper threads."""
         self._ahead = 0
         for link in self._incoming.values():
             link.give_back()
@@ -331,7 +332,7 @@ class Session:
             if late and call.code() in _IN_VAIN:
                 self.fail(
                     self._silent(peer)
-                )  # said alike whether this or the monitor sees it first
+                )  # the same error whether this thread or the monitor sees it first
             if late or call.code() not in _RETRIED or link.trouble in HOPELESS:
                 self._blame(peer, call)
                 return False

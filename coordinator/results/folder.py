@@ -1,4 +1,4 @@
-"""The result folder: made before a job starts, filled when it ends, told in a few lines."""
+"""The result folder: made before a job starts, filled when it ends, and summarised in a few lines."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-# gRPC would write its own lines to the user's terminal; every failure is told by `PartyClient`.
+# gRPC would write its own lines to the user's terminal; `PartyClient` reports every failure.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc

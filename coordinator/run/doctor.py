@@ -37,7 +37,7 @@ _CHECK_CODES = {
 def examine(
     job_path: Path, identity_place: Path, clock: Callable[[], float] = time.time
 ) -> Iterator[Check]:
-    """Own job file and identity first; then all parties at once, told in the job's order."""
+    """Own job file and identity first; then all parties at once, listed in the job's order."""
     try:
         job = load_job(job_path)
     except CoterieError as error:

@@ -66,7 +66,7 @@ def parse_source(node: Node, folder: Path) -> Source:
 
 
 def file_source(path: Path) -> Source:
-    """A CSV or Parquet file, told apart by its suffix."""
+    """A CSV or Parquet file; its suffix says which."""
     kind = _SUFFIXES.get(path.suffix.lower())
     if kind is None:
         raise UsageError(f"{path}: a data file ends in .csv or .parquet")
@@ -199,7 +199,7 @@ class ParquetFile:
 
 
 class MissingColumnsError(DataError):
-    """Columns that a source does not have. Which others it has is its holder's affair."""
+    """The wanted columns are not there. The text does not say which columns exist."""
 
     def __init__(self, message: str, missing: Sequence[str], nearest: str | None) -> None:
         super().__init__(message, private=nearest)

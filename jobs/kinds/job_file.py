@@ -27,7 +27,7 @@ def _read_references(text: str, path: Path) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     top = read_document(text, str(path)).node
     kind = KINDS.get(_kind_of(top))
-    for keys in kind.files if kind else ():  # an unknown kind is told about when the job is parsed
+    for keys in kind.files if kind else ():  # an unknown kind is an error when the job is parsed
         for reference in _nodes_at(top, keys.split(".")):
             name = reference.text()
             if PurePosixPath(name).is_absolute():

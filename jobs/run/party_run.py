@@ -1,4 +1,4 @@
-"""Runs one party's part of a job over any transport: alike at a server and in a simulation.
+"""Runs one party's part of a job over any transport: the same code at a server and in a simulation.
 
 Before the kind's own steps, all parties compare the version of what they say to each other, and the
 digest of the job they were given, so that a coordinator cannot tell them different stories. They

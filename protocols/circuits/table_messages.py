@@ -3,7 +3,7 @@
 Small circuits go many instances to a message, a circuit with more AND gates than a message holds
 goes in several, cut between gates. The receiver confirms every `WINDOW` messages, and the sender
 waits when it is two windows ahead, so that neither memory nor a spool fills with tables that cannot
-be used yet. How many messages are computed together is each party's own affair.
+be used yet. Each party chooses how many messages it computes together.
 """
 
 from __future__ import annotations

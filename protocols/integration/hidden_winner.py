@@ -8,8 +8,8 @@ largest, and that key; or that nobody has a candidate. Keys hold the score, then
 attribute in the job, so that the winners are those of the open run, ties included. What the losers
 have, and whether they have anything, stays with them (`secure_maximum`). The winner's key tells
 nothing that its instruction does not. Where conditions on sensitive columns may reject a winner
-(`rejectable`), its score is kept: the winner alone then says in one more round whether its key is
-one, which all others' keys have been compared with.
+(`rejectable`), the maximum stays secret; in one more round the winner says whether it has a
+candidate.
 
 Messages and cost: those of `secure_maximum`, prepared for 64 rounds at a time.
 """

@@ -9,7 +9,7 @@ wrapped to be metered, traced or made faulty (`protocols.messaging.wrappers`).
 Every message carries the session, the step label and its number in the order from sender to
 receiver. A channel refuses a message of another session, of another step than the one it stands
 in, and one that is repeated or comes early: whoever reads a value knows which step it belongs to.
-A transport may deliver only what was sent; that a peer is who it says is the transport's affair.
+A transport may deliver only what was sent; the transport also has to make sure that a peer is who it says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A long array sent in pieces. How it is cut is the sender's affair and changes nothing else."""
+"""A long array is sent in pieces. The sender chooses the size of the pieces, which changes nothing else."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ Paillier, "Public-key cryptosystems based on composite degree residuosity classe
 g = n + 1: Enc(m; R) = (1 + m n) R mod n², where R = r^n mod n² is an n-th residue. Sums of
 plaintexts are products of ciphertexts, multiples are powers. Keys are phe's `PaillierPublicKey` and
 `PaillierPrivateKey`, and a ciphertext here is the integer inside phe's `EncryptedNumber`: what one
-encrypts the other decrypts. Where R comes from is `protocols.numbers.randomizers`' affair.
+encrypts the other decrypts. `protocols.numbers.randomizers` makes R.
 
 A vector of ciphertexts is a list of gmpy2 integers; on the wire it is a uint8 array of shape
 (count, width), little-endian. What is received is checked to be in Z*_{n²} before it is used.

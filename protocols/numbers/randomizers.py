@@ -74,7 +74,7 @@ class FixedBase:
     def random_powers(self, count: int, rng: Random) -> Ciphertexts:
         self._asked += count
         if self._asked >= _TABLE_FROM:
-            # As much again will be asked for as has been: then a wider table still pays.
+            # Assume that demand doubles; a wider table then still pays off.
             wanted = self._best_window(self._asked)
             if wanted > self.window + (1 if self.window else 0):
                 self._build(wanted)

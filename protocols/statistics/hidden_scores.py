@@ -117,11 +117,11 @@ class HiddenScores(HiddenCounts):
         return self.settings.error_bound
 
     def entropy_bound(self, records: int) -> float:
-        """Entropies, times the records, that differ by more are told apart rightly."""
+        """Entropies (times records) further apart than this are ranked correctly."""
         return 4 * records * self.error
 
     def k2_bound(self, records: int, family: Family) -> float:
-        """K2 scores that differ by more are told apart rightly."""
+        """K2 scores further apart than this are ranked correctly."""
         cells = family.configurations * family.size
         return 2 * (2 * records + 2.5 * cells) * self.error
 

@@ -98,7 +98,7 @@ class Watched(Integrate):
         return conduct
 
     def _plan(self, *arguments: Any) -> Plan:
-        """Round by round, so that every round can be told apart; the result is the same."""
+        """Round by round, so that every round can be distinguished; the result is the same."""
         return replace(super()._plan(*arguments), turns=False)
 
     def contributions(self, names: Sequence[str]) -> dict[str, int]:

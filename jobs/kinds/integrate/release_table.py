@@ -52,7 +52,7 @@ def write_share(columns: Mapping[str, Coded], folder: Path) -> None:
 
 
 def digest(column: Coded) -> str:
-    """Of the codes and values of a column, alike for whoever has them."""
+    """A digest of a column's codes and values, the same for every party that has them."""
     total = hashlib.sha256()
     for value in column.values:
         data = value.encode()

@@ -10,8 +10,8 @@ Everything is computed again from `release.csv` and the job that is kept beside 
 * the specializations that `result.json` lists lead from the topmost values to the cut, and their
   scores and the parties' contributions are those of the released records.
 
-The first thing that is not so is a `VerificationError`. Scores are compared unless records were
-suppressed, which the scores may have counted, or unless they depend on the course of the run.
+The first thing that is not so is a `VerificationError`. Scores are not compared if
+records were suppressed, or if the rule depends on earlier steps.
 """
 
 from __future__ import annotations

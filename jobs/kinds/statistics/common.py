@@ -51,13 +51,13 @@ DOMAINS = declare(
     "statistics: domains",
     what="All values in its owner's table, those of other than common records too, of each attribute whose values the job does not declare.",
     to="every party",
-    why="All parties number the values alike; the owner's policy must permit to release the column.",
+    why="All parties number the values in the same way; the owner's policy must permit to release the column.",
 )
 CLASS_VALUES = declare(
     "statistics: values of the class",
     what="With horizontal partition, the union of the values that the class has at all parties, and how many values they have together; not who has which.",
     to="every party",
-    why="All parties number the values of the class alike.",
+    why="All parties number the values of the class in the same way.",
 )
 
 
@@ -152,7 +152,7 @@ def own_columns(job: StatisticsJob, party: str) -> tuple[str, ...]:
 def statistics_needs(job: StatisticsJob, party: str, smallest_group: int | None) -> Needs:
     """A party's own attributes and identifiers; the class where it has it.
 
-    Released is what everybody is told the values of: attributes whose values the job does not
+    Released are the columns whose values everybody learns: attributes whose values the job does not
     declare, and the class.
     """
     own = own_columns(job, party)
@@ -212,7 +212,7 @@ S = TypeVar("S", bound=StatisticsJob)
 
 
 class StatisticsKind(Kind[S, PreparedColumns], Generic[S]):
-    """What the kinds on finite domains do alike."""
+    """What all kinds on finite domains do in the same way."""
 
     files = ("attributes.*.taxonomy",)
     data_type = PreparedColumns

@@ -1,10 +1,10 @@
 """`kind: count`: tables of counts over attributes of several parties.
 
     tables: [[Sex, Job], [Job, Class]]
-    minimum: 5            a cell of 1 to 4 records is not told, nor what would give it back
-    output: table         or shares: each server keeps its share of every cell, nothing is told
+    minimum: 5            a cell of 1 to 4 records is not shown, nor cells that would give it back
+    output: table         or shares: each server keeps its share of every cell, nothing is shown
 
-A cell that is not told is null in `result.json` and empty in `tables/*.csv`. What is told is decided
+A cell that is not shown is null in `result.json` and empty in `tables/*.csv`. What is shown is decided
 on shares: all parties learn which cells are empty, which are small, and the counts of those that
 stay visible.
 """
