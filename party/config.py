@@ -6,7 +6,6 @@ docs/party.md describes every key. Paths are relative to the file. Errors name t
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,12 +16,10 @@ from coterie.jobs.file.document import Node, Section, read_document
 from coterie.jobs.file.job import party_name
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import read_compute
-from coterie.party.limits import Limits, read_limits
+from coterie.party.limits import Limits, read_limits, read_size
 from coterie.party.policy import Policy
 from coterie.transport.session import Heartbeat
 from coterie.trust.identity import Identity, Pin, load_identity, load_pin
-
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 @dataclass(frozen=True)
@@ -49,6 +46,7 @@ class PartyConfig:
     compute: str = "local"
     audit_head: Path | None = None
     limits: Limits = field(default_factory=Limits)
+    reflection: bool = False
 
     @property
     def own_address(self) -> str:
@@ -75,12 +73,13 @@ def load_party(path: Path) -> PartyConfig:
     peers = section.read("peers", lambda node: _peers(node, folder, name), no_peers)
     source = parse_source(section.required("data"), folder)
     state = folder / section.required("state").text()
-    memory = section.read("memory", _bytes, _half_of_the_memory())
+    memory = section.read("memory", read_size, _half_of_the_memory())
     heartbeat = section.read("heartbeat", _heartbeat, Heartbeat())
     policy = section.read("policy", _policy, Policy())
     compute = section.read("compute", read_compute, "local")
     audit_head = section.read("audit_head", lambda node: folder / node.text(), None)
     limits = section.read("limits", read_limits, Limits())
+    reflection = section.read("reflection", Node.boolean, False)
     section.close()
     return PartyConfig(
         path,
@@ -96,6 +95,7 @@ def load_party(path: Path) -> PartyConfig:
         compute,
         audit_head,
         limits,
+        reflection,
     )
 
 
@@ -147,19 +147,6 @@ def _address(node: Node, any_port: bool = False) -> str:
     if not lowest <= int(port) < 65536:
         raise node.error(f"must have a port from {lowest} to 65535, not {port}")
     return value
-
-
-def _bytes(node: Node) -> int:
-    value = node.text()
-    match = re.fullmatch(r"([0-9]+)\s*([KMGT]?B?)", value.upper())
-    unit = match[2] if match else ""
-    factor = _UNITS.get(unit if unit.endswith("B") or not unit else unit + "B")
-    if not match or factor is None:
-        raise node.error(f"must be a size such as 512MB or 4GB, not '{value}'")
-    size = int(match[1]) * factor
-    if size < 16 * 10**6:
-        raise node.error("must be at least 16MB")
-    return size
 
 
 def _half_of_the_memory() -> int:

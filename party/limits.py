@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from coterie.jobs.file.document import Node
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 @dataclass(frozen=True)
@@ -13,13 +16,35 @@ class Limits:
 
     unstarted: float = 86_400.0  # seconds after which a job that waits or is accepted is given up
     open_jobs: int = 64  # of one coordinator, that have not ended
+    calls: int = 128  # of one caller at once, streams included
+    rate: int = 3000  # calls of one caller in a minute
+    bytes: int = 10**9  # that one caller sends in a minute, peers' frames apart
+    refusals: int = 60  # of one caller in a minute
+
+
+def read_size(node: Node) -> int:
+    """A number of bytes, as `512MB` or `4GB`; at least 16MB."""
+    value = node.text()
+    match = re.fullmatch(r"([0-9]+)\s*([KMGT]?B?)", value.upper())
+    unit = match[2] if match else ""
+    factor = _UNITS.get(unit if unit.endswith("B") or not unit else unit + "B")
+    if not match or factor is None:
+        raise node.error(f"must be a size such as 512MB or 4GB, not '{value}'")
+    size = int(match[1]) * factor
+    if size < 16 * 10**6:
+        raise node.error("must be at least 16MB")
+    return size
 
 
 def read_limits(node: Node) -> Limits:
     section = node.section()
     limits = Limits(
         unstarted=section.read("unstarted", lambda n: n.number(minimum=1), Limits.unstarted),
-        open_jobs=section.read("open_jobs", lambda n: n.integer(minimum=1), Limits.open_jobs),
+        **{
+            key: section.read(key, lambda n: n.integer(minimum=1), getattr(Limits, key))
+            for key in ("open_jobs", "calls", "rate", "refusals")
+        },
+        bytes=section.read("bytes", read_size, Limits.bytes),
     )
     section.close()
     return limits

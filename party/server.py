@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import IO
 
 import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedError
+from coterie.party.admission import CAPACITY, Admission
 from coterie.party.audit import AuditLog
 from coterie.party.config import PartyConfig
+from coterie.party.gate import Gate
+from coterie.party.health import Health
 from coterie.party.records import Book
 from coterie.party.service import JobService
 from coterie.party.worker import Worker
@@ -29,9 +32,10 @@ from coterie.trust.identity import SERVER_OPTIONS, Caller, caller_of
 log = logging.getLogger("coterie.party")
 SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")
 _HOUSEKEEPING = 15.0  # seconds
-_THREADS = 1024  # one for each stream that is open; made when they are needed
+_THREADS = CAPACITY  # one for each stream that is open; made when they are needed
 _OPTIONS = (
     *SERVER_OPTIONS,
+    ("grpc.max_concurrent_streams", 256),  # on one connection
     ("grpc.so_reuseport", 0),  # a port in use is an error
     ("grpc.max_receive_message_length", 64 << 20),  # a proposal with its taxonomies
 )
@@ -58,18 +62,21 @@ class PartyServer:
         for record in self._book.all():
             if record.state == State.ACCEPTED:
                 self._worker.expect(record)
+        self._admission = Admission(lambda: self.config.limits, self._throttled, clock)
         self._server = grpc.server(
             futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="rpc"),
+            interceptors=[Gate(self._admission, lambda: self.config)],
             options=_OPTIONS,
             maximum_concurrent_rpcs=_THREADS,
         )
         service = JobService(config, self._book, self._audit, self._worker, self._caller, clock)
         add_JobsServicer_to_server(service, self._server)  # type: ignore[no-untyped-call]
         self._server.add_generic_rpc_handlers((self._peers,))
-        self._health = health.HealthServicer()
+        self._health = Health()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
-        reflection.enable_server_reflection(names, self._server)
+        if config.reflection:
+            names = (*SERVICES, "grpc.health.v1.Health", reflection.SERVICE_NAME)
+            reflection.enable_server_reflection(names, self._server)
         self.port = 0
         self._stopping = threading.Event()
 
@@ -86,8 +93,7 @@ class PartyServer:
                 "(in use, or not an address of this machine)"
             )
         self._server.start()
-        for name in ("", "coterie.v1.Jobs"):
-            self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self._health.serve()
         self._audit.note("server started", party=self.config.name, listen=self.config.listen)
         threading.Thread(target=self._keep_house, name="house", daemon=True).start()
 
@@ -96,11 +102,19 @@ class PartyServer:
         every = min(_HOUSEKEEPING, self.config.limits.unstarted / 4)
         while not self._stopping.wait(every):
             self._worker.expire()
+            self._admission.sum_up()
+
+    def _throttled(self, name: str, calls: int, reason: str) -> None:
+        """Notes calls that were turned away at the gate: many with one line."""
+        try:
+            self._audit.note("throttled", by=name, calls=calls, reason=reason)
+        except EnvironmentFaultError as error:
+            log.error("%s", error)
 
     def stop(self, reason: str = "was stopped by its operator") -> None:
         """Ends running jobs, telling their peers, then the server."""
         self._stopping.set()
-        self._health.enter_graceful_shutdown()
+        self._health.stop()
         for record in self._book.all():
             if record.state == State.RUNNING:
                 self._worker.stop(record, PeerLostError(self.config.name, record.step, reason))

@@ -65,6 +65,7 @@ def test_describe_stops_at_the_first_check_that_fails(houses):
 
 
 def test_the_standard_health_and_reflection_services_answer(houses):
+    houses.write("bank", reflection=True)
     houses.serve("bank")
     channel = houses.authority.identity("analyst").connect(
         "bank", f"127.0.0.1:{houses.ports['bank']}"

@@ -1,0 +1,133 @@
+"""How much each caller may ask of a server, so that none can silence it for the others.
+
+Each coordinator and each party of the roster has an account of its own; all others who hold a
+certificate of the authority, the strangers, share one, which is small. An account bounds the calls
+(streams among them) that are open at once, and the calls, bytes and refusals of a minute. Some calls
+are always left free for the party's own operator and for questions after its health.
+
+What is turned away here reaches no other part of the server, and not the audit log one by one: a
+line for the first, and one with the number for each minute.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from coterie.party.limits import Limits
+
+CAPACITY = 1024  # calls at once, of everybody
+RESERVED = 128  # of these, for the operator and for health
+_MINUTE = 60.0
+_STRANGERS_SHARE = 8  # all strangers together have a share as large as one caller's by this
+STRANGERS = "strangers"
+
+
+class TooMuchError(Exception):
+    """A call is turned away; the text says which limit, for the caller."""
+
+
+@dataclass
+class Account:
+    """What one caller has open, and what it has used in the minute that began at `since`."""
+
+    since: float
+    open: int = 0
+    calls: int = 0
+    size: int = 0
+    refusals: int = 0
+    turned_away: int = 0
+    reason: str = ""
+
+
+class Admission:
+    """Keeps the accounts. `note` writes into the audit log."""
+
+    def __init__(
+        self,
+        limits: Callable[[], Limits],
+        note: Callable[[str, int, str], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._limits = limits
+        self._note = note
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._accounts: dict[str, Account] = {}
+        self._open = 0
+
+    def enter(self, name: str, size: int = 0, *, hasty: bool = False) -> None:
+        """One more call of this caller, or `TooMuchError`; `leave` must follow one that is admitted.
+
+        A `hasty` caller may call as often as it likes: parties do while they wait for each other.
+        """
+        summed, first = None, False
+        try:
+            with self._lock:
+                account, summed = self._account(name)
+                reason = self._reason(account, name, size, hasty)
+                if reason:
+                    first = not account.turned_away
+                    account.turned_away += 1
+                    account.reason = reason
+                    raise TooMuchError(reason)
+                account.calls += 1
+                account.size += size
+                account.open += 1
+                self._open += 1
+        finally:
+            if summed:
+                self._note(*summed)
+            if first:
+                self._note(name, 1, reason)
+
+    def _reason(self, account: Account, name: str, size: int, hasty: bool) -> str:
+        limits = self._limits()
+        share = _STRANGERS_SHARE if name == STRANGERS else 1
+        calls, rate, refusals = limits.calls, limits.rate, limits.refusals
+        if self._open >= CAPACITY - RESERVED:
+            return "the server has no free calls; try again later"
+        if account.open >= max(1, calls // share):
+            return f"limits.calls: {account.open} calls are open"
+        if account.calls >= max(1, rate // share) and not hasty:
+            return f"limits.rate: {account.calls} calls within a minute"
+        if account.size + size > limits.bytes // share:
+            return f"limits.bytes: {account.size + size} bytes within a minute"
+        if account.refusals >= refusals:
+            return f"limits.refusals: {account.refusals} calls were refused within a minute"
+        return ""
+
+    def leave(self, name: str) -> None:
+        """An admitted call has ended."""
+        with self._lock:
+            self._accounts[name].open -= 1
+            self._open -= 1
+
+    def refused(self, name: str) -> None:
+        """A call was refused, for whatever reason."""
+        with self._lock:
+            self._account(name)[0].refusals += 1
+
+    def sum_up(self) -> None:
+        """Writes down what was turned away in the minutes that have passed."""
+        with self._lock:
+            summed = [self._account(name)[1] for name in list(self._accounts)]
+            for name in [n for n, a in self._accounts.items() if not (a.open or a.calls)]:
+                del self._accounts[name]
+        for entry in summed:
+            if entry:
+                self._note(*entry)
+
+    def _account(self, name: str) -> tuple[Account, tuple[str, int, str] | None]:
+        """The account, begun anew with each minute, and what is to be noted of the last one."""
+        now = self._clock()
+        account = self._accounts.get(name)
+        if account is None:
+            account = self._accounts[name] = Account(now)
+        if now - account.since < _MINUTE:
+            return account, None
+        turned_away, reason = account.turned_away, account.reason
+        self._accounts[name] = account = Account(now, open=account.open)
+        # The first one was noted when it came.
+        return account, (name, turned_away - 1, reason) if turned_away > 1 else None

@@ -1,0 +1,97 @@
+"""Callers that ask too much of a real server: the others, and the operator, are served as before."""
+
+import contextlib
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from coterie.party.append_file import read_entries
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.jobs_pb2_grpc import JobsStub
+from tests.coordinator.support import coterie
+
+
+def test_a_thousand_streams_of_one_caller_silence_nobody(houses):
+    houses.serve("bank")
+    proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
+    assert houses.stub("analyst", "bank").Propose(proposal, timeout=60).state == pb.ACCEPTED
+    stubs = [houses.stub("analyst", "bank") for _ in range(8)]  # a connection each
+    calls = [stub.Watch(pb.JobRef(job_id="a" * 32)) for stub in stubs for _ in range(138)]
+    turned_away = []
+    for call in calls:
+        try:
+            next(call)
+        except grpc.RpcError as error:
+            turned_away.append(error.code())
+    assert turned_away == [grpc.StatusCode.RESOURCE_EXHAUSTED] * (len(calls) - 128)
+    assert coterie("party", "health", "--config", houses.path("bank")).code == 0
+    assert coterie("party", "jobs", "--config", houses.path("bank")).code == 0
+    lender = houses.authority.identity("lender")
+    channel = lender.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
+    houses.stack.callback(channel.close)
+    request = health_pb2.HealthCheckRequest()
+    assert health_pb2_grpc.HealthStub(channel).Check(request, timeout=60).status == 1
+    notes = [e["event"] for e in read_entries(houses.state("bank") / "audit.log")]
+    assert notes.count("throttled") == 1
+    for call in calls:
+        call.cancel()
+
+
+def test_a_caller_has_its_calls_back_when_they_have_ended(houses):
+    houses.write("bank", limits={"calls": 4})
+    houses.serve("bank")
+    stub = houses.stub("analyst", "bank")
+    for number in range(20):
+        proposal = pb.Proposal(job_id=f"{number:032x}", job_yaml=houses.job())
+        assert stub.Propose(proposal, timeout=60).state == pb.ACCEPTED
+
+
+TOO_MANY = "limits.refusals: 5 calls were refused within a minute"
+
+
+def test_refused_proposals_are_throttled_and_the_audit_log_stays_short(houses):
+    houses.write("bank", limits={"refusals": 5})
+    houses.serve("bank")
+    stub = houses.stub("analyst", "bank")
+    codes = []
+    for _ in range(50):
+        try:
+            codes.append(stub.Propose(pb.Proposal(job_id="x"), timeout=60).state)
+        except grpc.RpcError as error:
+            codes.append(error.details())
+    assert codes == [pb.REFUSED] * 5 + [TOO_MANY] * 45
+    assert len(read_entries(houses.state("bank") / "audit.log")) == 1 + 5 + 1
+
+
+def test_strangers_calls_are_throttled_whatever_they_call(houses):
+    houses.authority.issue("mallory")
+    houses.write("bank", limits={"refusals": 5})
+    houses.serve("bank")
+    identity = houses.authority.identity("mallory")
+    channel = identity.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
+    houses.stack.callback(channel.close)
+    stub = JobsStub(channel)
+    collect = channel.unary_unary("/coterie.v1.Peers/Part")
+    for _ in range(20):
+        for call in (
+            lambda: stub.List(pb.ListRequest(), timeout=60),
+            lambda: stub.Cancel(pb.Cancellation(job_id="a" * 32), timeout=60),
+            lambda: collect(b"", timeout=60),
+        ):
+            with contextlib.suppress(grpc.RpcError):
+                call()
+    events = [e["event"] for e in read_entries(houses.state("bank") / "audit.log")]
+    assert events.count("turned away") <= 5
+    assert events.count("throttled") == 1
+
+
+def test_reflection_is_off_unless_the_party_file_asks_for_it(houses):
+    houses.serve("bank")
+    identity = houses.authority.identity("analyst")
+    channel = identity.connect("bank", f"127.0.0.1:{houses.ports['bank']}")
+    houses.stack.callback(channel.close)
+    call = channel.stream_stream("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+    with pytest.raises(grpc.RpcError) as caught:
+        list(call(iter([b""]), timeout=60))
+    assert caught.value.code() == grpc.StatusCode.UNIMPLEMENTED
