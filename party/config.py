@@ -197,6 +197,9 @@ def _policy(node: Node) -> Policy:
             "reveal", lambda n: n.choice("intersection", "pairwise"), Policy.reveal
         ),
         servers=section.read("servers", lambda n: frozenset(n.texts()), None),
+        conditions=section.read(
+            "conditions", lambda n: n.choice("shares", "holder"), Policy.conditions
+        ),
     )
     section.close()
     return policy

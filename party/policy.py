@@ -27,6 +27,7 @@ class Policy:
     examinations: int = 100
     reveal: str = "intersection"
     servers: frozenset[str] | None = None  # None: any
+    conditions: str = "shares"
 
 
 def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
@@ -67,6 +68,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_servers(policy, needs.servers),
         *_judge_recipients(needs.recipients),
         *_judge_groups(policy, needs.smallest_group),
+        *_judge_conditions(policy, needs.shows_proposals),
     ]
 
 
@@ -104,6 +106,16 @@ def _judge_groups(policy: Policy, smallest: int | None) -> list[str]:
         return []
     rule = "not set" if policy.smallest_k is None else str(policy.smallest_k)
     return [f"policy.smallest_k is {rule}, and the job releases groups of {smallest}"]
+
+
+def _judge_conditions(policy: Policy, shows_proposals: bool) -> list[str]:
+    """A proposal that is rejected tells its reader more of a column than the release does."""
+    if not shows_proposals or policy.conditions == "holder":
+        return []
+    return [
+        f"policy.conditions is '{policy.conditions}', and the job shows proposals to the holders of "
+        "sensitive columns ('conditions: holder')"
+    ]
 
 
 def _missing(rule: str, what: str, wanted: Collection[str], allowed: Collection[str]) -> list[str]:

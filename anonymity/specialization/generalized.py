@@ -181,6 +181,10 @@ class GeneralizedTable:
         """How many classes must occur among the records for a specialization to be beneficial."""
         return 2 if self.rule.needs_class else 1
 
+    def model_of(self, requirement: int) -> tuple[Model, Labels, Array]:
+        """The model of a requirement whose sensitive column is at hand, the column, its counts."""
+        return self._models[requirement]
+
     def holds_model(self, attribute: int) -> bool:
         """Whether a sensitive column at hand may forbid a specialization of this attribute."""
         return any(j in self._models for j in self.concerning[attribute])

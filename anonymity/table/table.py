@@ -29,6 +29,15 @@ class Labels:
     def take(self, rows: Array | slice) -> Labels:
         return Labels(self.codes[rows], self.values)
 
+    def compact(self) -> Labels:
+        """The same column without the values that no record has."""
+        occurs = np.bincount(self.codes, minlength=len(self.values)) > 0
+        if occurs.all():
+            return self
+        number = np.cumsum(occurs) - 1
+        kept = tuple(value for value, there in zip(self.values, occurs, strict=True) if there)
+        return Labels(number[self.codes].astype(self.codes.dtype), kept)
+
 
 @dataclass(frozen=True)
 class Table:

@@ -65,6 +65,7 @@ class Intersect(Kind[IntersectJob, Prepared]):
             servers=(),
             recipients=(),
             contributes=False,
+            shows_proposals=False,
         )
 
     def prepare(self, job: IntersectJob, party: str, table: pa.Table, source: str) -> Prepared:

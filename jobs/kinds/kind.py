@@ -53,6 +53,7 @@ class Needs:
     servers         parties that hold shares of what the others put in, and must not collude
     recipients      parties that receive the result besides the coordinator
     contributes     whether the parties' contributions count in their ledgers
+    shows_proposals whether the holders of sensitive columns see proposals that they may then reject
     """
 
     used: tuple[str, ...]
@@ -64,6 +65,7 @@ class Needs:
     servers: tuple[str, ...]
     recipients: tuple[str, ...]
     contributes: bool
+    shows_proposals: bool
 
     def __post_init__(self) -> None:
         for part, whole in (("released", "used"), ("raw", "released")):

@@ -72,7 +72,7 @@ class HiddenWinner:
             channel.open(HAS_CANDIDATE, winner)
             if winner == channel.me:
                 channel.broadcast(int(key is not None))
-                return None if key is None else (winner, key)
+                return None if key is None else (winner, None)
             has = channel.recv(winner)
         if not isinstance(has, int) or has not in (0, 1):
             raise channel.fault(winner, "did not say whether it has a candidate")

@@ -60,8 +60,13 @@ from coterie.anonymity.specialization.specialize import (
     suppression_limit,
 )
 from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree, Tree
-from coterie.base.errors import PeerError
+from coterie.base.errors import PeerError, UsageError
 from coterie.protocols.integration.class_labels import share_class
+from coterie.protocols.integration.conditions import (
+    SharedConditions,
+    children_of,
+    conditions_of,
+)
 from coterie.protocols.integration.gifts import BookGift, Gift, mark_of, no_books
 from coterie.protocols.integration.instructions import (
     digest_of,
@@ -140,6 +145,8 @@ class Plan:
     rule: str = "gain-ratio"
     max_suppression: float = 0.0
     turns: bool = False  # whether a winner may go on while it stays ahead
+    # Who judges proposals: "shares" (nobody sees them, `conditions`) or "holder", as in the paper.
+    conditions: str = "shares"
 
 
 @dataclass(frozen=True)
@@ -209,8 +216,11 @@ def integrate(
     gives, before it is sent, and with what it has received and checked.
     """
     check_sizes(plan.requirements, records)
+    labels = {
+        name: column.compact() if name in (plan.sensitive_holders or {}) else column
+        for name, column in labels.items()
+    }
     models_of(plan.requirements, labels)
-    labels = dict(labels)
     if plan.class_name is not None:
         own = labels.get(plan.class_name) if channel.me in plan.class_holders else None
         labels[plan.class_name] = share_class(channel, plan.class_holders, own, records, rng)
@@ -226,7 +236,7 @@ def integrate(
             plan.rule,
             suppression_limit(plan.max_suppression, records),
         )
-        run = _Run(channel, plan, table, book)
+        run = _Run(channel, plan, table, book, rng)
         try:
             if run.in_turns:
                 while run.turn(find_winner, takes_part):
@@ -278,7 +288,9 @@ def _announce(channel: Channel, plan: Plan, columns: Mapping[str, Column]) -> di
 class _Run:
     """The rounds at one party."""
 
-    def __init__(self, channel: Channel, plan: Plan, table: Specializer, book: BookGift) -> None:
+    def __init__(
+        self, channel: Channel, plan: Plan, table: Specializer, book: BookGift, rng: Random
+    ) -> None:
         self.channel = channel
         self.book = book
         self.plan = plan
@@ -287,6 +299,17 @@ class _Run:
         self.contributions = dict.fromkeys(plan.names, 0)
         self._checkers = [self._checkers_of(name) for name in table.names]
         self._checked = any(self._checkers)
+        self._rejected = dict.fromkeys(plan.names, 0)
+        self._shared: SharedConditions | None = None
+        if self._checked and plan.conditions == "shares":
+            conditions = conditions_of(
+                plan.requirements, plan.sensitive_holders or {}, plan.holders
+            )
+            if conditions is None:
+                raise UsageError("a model that is not decided on shares needs 'conditions: holder'")
+            with channel.step("conditions"):
+                fork = rng.fork("conditions")
+                self._shared = SharedConditions(channel, plan.names, conditions, table, fork)
 
     @property
     def in_turns(self) -> bool:
@@ -366,8 +389,14 @@ class _Run:
         instruction = None if mine is None else table.instruction(mine)
         if self._checked:
             with channel.step("propose"):
-                accepted, informed, instruction = self._propose(winner, instruction)
+                self._check_supply(winner)
+                if self._shared is None:
+                    accepted, informed, instruction = self._propose(winner, instruction)
+                else:
+                    candidates, informed = self._candidates(winner, winning_key), []
+                    accepted = self._shared.decide(winner, candidates, instruction)
             if not accepted:
+                self._rejected[winner] += 1
                 if mine is not None:
                     table.drop(mine)
                 return True
@@ -384,6 +413,30 @@ class _Run:
                 confirm(channel, winner, digest_of(instruction))
             self._perform(winner, winning_key, instruction)
         return True
+
+    def _candidates(self, winner: str, key: int | None) -> list[int]:
+        """The attributes of which the winner's candidate is one, as far as everybody knows."""
+        own = [i for i, name in enumerate(self.table.names) if self.plan.holders[name] == winner]
+        if key is None:
+            return own
+        attribute = MOST_ATTRIBUTES - 1 - (key & 0xFFFF)
+        if attribute not in own:
+            raise self.channel.fault(winner, "won with an attribute that it does not hold")
+        return [attribute]
+
+    def _check_supply(self, winner: str) -> None:
+        """A value is rejected once and then stays in the cut, so that rejections are bounded.
+
+        Each tells the proposer something of a sensitive column, or the holder of a proposal.
+        """
+        table = self.table
+        supply = sum(
+            children_of(table, attribute, node) > 0
+            for attribute in self._candidates(winner, None)
+            for node in table.cut_nodes(attribute)
+        )
+        if self._rejected[winner] >= supply:
+            raise self.channel.fault(winner, "proposes more often than it has values to specialize")
 
     def _propose(
         self, winner: str, instruction: Instruction | None

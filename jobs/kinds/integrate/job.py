@@ -17,6 +17,8 @@ from coterie.base.errors import UsageError
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job, referred_file
 from coterie.jobs.matching.identifiers import Matching, read_matching
+from coterie.protocols.integration.condition_forms import forms_of
+from coterie.protocols.integration.conditions import concerns_others
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class IntegrateJob(Job):
     adversary: str
     epsilon: float
     hide_scores: bool
+    conditions: str
 
     def of_party(self, party: str) -> list[ReleasedAttribute]:
         return [attribute for attribute in self.attributes if attribute.party == party]
@@ -56,6 +59,19 @@ class IntegrateJob(Job):
         """Who holds each sensitive column that is not the class."""
         named = {name for r in self.requirements for name in r.sensitive_columns}
         return {a.name: a.party for a in self.attributes if a.name in named}
+
+    @property
+    def shows_proposals(self) -> bool:
+        """Whether a party sees another's proposal that it may then reject."""
+        return self.conditions == "holder" and any(
+            concerns_others(requirement, self.sensitive_holders, self.holders)
+            for requirement in self.requirements
+        )
+
+    @property
+    def holders(self) -> dict[str, str]:
+        """Who holds each attribute of a QID."""
+        return {a.name: a.party for a in self.attributes if a.in_qid}
 
     @property
     def smallest_k(self) -> int:
@@ -133,7 +149,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         attributes.append(_attribute(name, node, common, name in in_qid))
     for node, requirement in zip(requirement_node.items(), requirements, strict=True):
         _check_in_one_house(node, requirement, attributes)
-    return IntegrateJob(
+    job = IntegrateJob(
         **vars(common),
         matching=matching,
         class_name=class_name,
@@ -146,7 +162,25 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         ),
         epsilon=section.read("epsilon", lambda n: n.number(minimum=0), 0.01),
         hide_scores=section.read("hide_scores", Node.boolean, False),
+        conditions=section.read("conditions", lambda n: n.choice("shares", "holder"), "shares"),
     )
+    for node, requirement in zip(requirement_node.items(), requirements, strict=True):
+        _check_decidable(node, requirement, job)
+    return job
+
+
+def _check_decidable(node: Node, requirement: Requirement, job: IntegrateJob) -> None:
+    """A model without a form on shares needs a holder that is shown proposals."""
+    model = requirement.model
+    if job.conditions == "holder" or model is None or forms_of(model) is not None:
+        return
+    if concerns_others(requirement, job.sensitive_holders, job.holders):
+        owners = {job.sensitive_holders.get(name) for name in requirement.sensitive_columns}
+        named = ", ".join(sorted(owner for owner in owners if owner is not None))
+        raise node.error(
+            f"{model.name} cannot be decided on shares; 'conditions: holder' decides it by showing "
+            f"every proposal to {named}, also those that are then rejected"
+        )
 
 
 def _check_in_one_house(

@@ -96,6 +96,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             servers=(),
             recipients=(),
             contributes=True,
+            shows_proposals=job.shows_proposals,
         )
 
     def prepare(self, job: IntegrateJob, party: str, table: pa.Table, source: str) -> Prepared:
@@ -214,6 +215,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             rule=job.rule,
             max_suppression=job.max_suppression,
             turns=job.adversary == "semi-honest" and not job.hide_scores,
+            conditions=job.conditions,
         )
 
     def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:

@@ -172,6 +172,7 @@ def statistics_needs(job: StatisticsJob, party: str, smallest_group: int | None)
         servers=job.servers,
         recipients=(),
         contributes=False,
+        shows_proposals=False,
     )
 
 

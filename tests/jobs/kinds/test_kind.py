@@ -130,7 +130,7 @@ def test_no_need_has_a_default():
 
 @pytest.mark.parametrize("change", [{"released": ("Age",)}, {"raw": ("Sex",)}])
 def test_needs_that_contradict_each_other_cannot_be_declared(change):
-    needs = Needs(("Sex",), (), (), (), None, None, (), (), False)
+    needs = Needs(("Sex",), (), (), (), None, None, (), (), False, False)
     with pytest.raises(ValueError, match="does not"):
         dataclasses.replace(needs, **change)
 

@@ -69,6 +69,7 @@ class Total(Kind[TotalJob, Numbers]):
             servers=(),
             recipients=(),
             contributes=False,
+            shows_proposals=False,
         )
 
     def prepare(self, job: TotalJob, party: str, table: pa.Table, source: str) -> Numbers:

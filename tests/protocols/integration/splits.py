@@ -30,6 +30,7 @@ class Split:
     rule: str = "gain-ratio"
     max_suppression: float = 0.0
     turns: bool = False
+    conditions: str = "shares"
 
     @property
     def requirements(self):
@@ -67,6 +68,7 @@ class Split:
             self.rule,
             self.max_suppression,
             self.turns,
+            self.conditions,
         )
 
     def party(self, name, **options):

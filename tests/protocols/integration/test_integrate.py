@@ -45,6 +45,7 @@ def test_conditions_on_sensitive_columns_give_the_result_of_the_single_table(spl
     chosen = data.draw(st.sampled_from(names))
     places = [j for j, (qid, _) in enumerate(split.case.requirements) if chosen not in qid]
     split.models = dict.fromkeys(places, (chosen, model))
+    split.conditions = "holder"
     try:
         single = split.single()
     except DataError as error:
