@@ -46,6 +46,9 @@ HIDDEN = {
         "_count_at_first": "points encrypted under a fresh key; the count is opened in _compare",
         "_count_at_other": "points encrypted and shuffled",
     },
+    "protocols/integration/conditions.py": {
+        "_Pair.offer": "numbers of the sensitive column, masked by pads of transfers",
+    },
     "protocols/intersection/hints.py": {
         "_share": "random keys of pairs",
         "_send_hint": "a key-value store of masked words",
@@ -106,6 +109,9 @@ PASSED_ON = {
         "minindex": "its caller",
         "minimum": "nobody: positions and numbers less a random mask",
     },
+    "protocols/integration/conditions.py": {
+        "_Pair._garbled": "SharedConditions._told; all but the last circuit give shares",
+    },
     "protocols/integration/dka.py": {
         "dka": "nobody: a baseline to be measured, which no kind of job uses",
         "_compare": "nobody: a baseline",
@@ -113,7 +119,7 @@ PASSED_ON = {
     },
     "protocols/integration/integrate.py": {
         "_Run.turn": "_perform, which every instruction passes; 0 says that a turn ends",
-        "_Run._send": "_perform and _propose",
+        "_Run._give": "_perform and _propose",
     },
     "protocols/intersection/confirm.py": {"announce": "intersect"},
     "protocols/intersection/hints.py": {"_same_list": "intersect: a digest of what all know"},

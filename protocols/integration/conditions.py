@@ -277,10 +277,8 @@ class SharedConditions:
                 )
                 shares[holder] = share
         if alone:
-            verdict = self._tell(proposer, holders[0], share)
-        else:
-            verdict = self._conjunction(proposer, holders, shares)
-        return channel.open(DECIDED, verdict)
+            return self._told(proposer, holders[0], share)
+        return self._conjunction(proposer, holders, shares)
 
     def _between(
         self,
@@ -329,12 +327,12 @@ class SharedConditions:
             words = pair.offer(layout, rows[labels.codes[layout.records]], bits)
         return pair.run(circuit, words, bits)
 
-    def _tell(self, proposer: str, holder: str, share: Bits | None) -> bool:
+    def _told(self, proposer: str, holder: str, share: Bits | None) -> bool:
         """Both who decided know; the proposer tells the others."""
         channel = self.channel
         with channel.step("tell"):
             if share is not None:
-                verdict = int(share[0])
+                verdict = channel.open(DECIDED, int(share[0]))
                 if channel.me == proposer:
                     for peer in channel.peers:
                         if peer != holder:
@@ -343,7 +341,7 @@ class SharedConditions:
             told = channel.recv(proposer)
         if not isinstance(told, int) or told not in (0, 1):
             raise channel.fault(proposer, "sent neither yes nor no")
-        return bool(told)
+        return bool(channel.open(DECIDED, told))
 
     def _conjunction(
         self, proposer: str, holders: Sequence[str], shares: Mapping[str, Bits]
@@ -361,7 +359,8 @@ class SharedConditions:
                 if self.channel.me in product.group:
                     total = gmw.multiply(product, total, shares.get(holder, nothing))
                 group = product.group
-            return bool(gmw.reveal(total.astype(np.uint8), 1, group)[0])
+            verdict = gmw.reveal(total.astype(np.uint8), 1, group)
+        return bool(self.channel.open(DECIDED, int(verdict[0])))
 
 
 class _Pair:

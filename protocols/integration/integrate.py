@@ -12,9 +12,10 @@ partitions by the same codes, and a score depends on one attribute and the class
 Adversary: semi-honest. A party learns of another's column the generalized value of each record
 (instructions), which the released table shows too; the span of a numeric column whose range the job
 leaves open, which is released too; and, each round, the score of every party's best candidate and
-its attribute (find the winner by secure maximum, `hide_scores`, to hide these). A specialization
-that a sensitive column forbids (§8) is an exception: the party that holds this column has seen the
-instruction before it could reject it. docs/threat-model.md weighs that.
+its attribute (find the winner by secure maximum, `hide_scores`, to hide these). Whether a sensitive
+column forbids a specialization (§8) is decided on shares (`conditions`). With `conditions="holder"`,
+the paper's way, the party that holds this column sees the instruction before it may reject it, which
+is more than the release shows; docs/threat-model.md weighs that.
 
 What is received is checked: an instruction for another's attribute, for a value not in the cut, of a
 wrong length or with a code out of range, one that violates the requirement or is not beneficial, and
@@ -24,8 +25,8 @@ Messages, in order, after the class (`protocols.integration.class_labels`):
     announce   each party to all: the spans of its numeric attributes without range (if there are any)
     then in rounds, until no party has a candidate:
     winner     `find_winner`: by default each party's best score and attribute, to all
-    propose    only in jobs with conditions on sensitive columns: winner to all: the attribute;
-               winner to each party that holds a sensitive column concerned: the instruction;
+    propose    only in jobs with conditions on sensitive columns: the messages of `conditions`; or,
+               where holders judge: winner to all: the attribute; winner to each party that holds a sensitive column concerned: the instruction;
                these to the winner: yes or no; winner to all: yes or no. No: the next round begins
     instruct   winner to all (who do not have it yet): attribute, value, split, score, one child code
                for each record that has this value, in the order of the leaf partitions, and whether
@@ -100,19 +101,19 @@ INSTRUCTION = declare(
 )
 PROPOSED = declare(
     "integrate: proposed attribute",
-    what="With conditions on sensitive columns, the attribute that the winner of a round proposes to specialize.",
+    what="With `conditions: holder`, the attribute that the winner of a round proposes to specialize.",
     to="every party",
     why="All parties must know whose condition the proposal concerns.",
 )
 PROPOSAL = declare(
     "integrate: proposal",
-    what="With conditions on sensitive columns, the whole instruction of a proposal, also of one that is then rejected.",
+    what="With `conditions: holder`, the whole instruction of a proposal, also of one that is then rejected.",
     to="the holders of the sensitive columns that it concerns",
     why="A holder judges whether its sensitive column permits the specialization.",
 )
 VERDICT = declare(
     "integrate: verdict",
-    what="With conditions on sensitive columns, whether a proposal is accepted.",
+    what="With `conditions: holder`, whether a proposal is accepted.",
     to="every party",
     why="A rejected candidate is dropped, and the next round begins.",
 )

@@ -22,6 +22,7 @@ parties:
   clinic: {data: clinic.csv}
 id: ID
 class: Class
+conditions: holder
 attributes:
   Age: {party: office, range: [0, 100]}
   Disease: {party: clinic}

@@ -36,6 +36,7 @@ NEEDS = Needs(
     servers=(),
     recipients=(),
     contributes=False,
+    shows_proposals=False,
 )
 
 
@@ -202,3 +203,10 @@ def test_servers_that_the_policy_does_not_list_are_refused():
     assert len(rules(COUNT, servers=frozenset())) == 2
     alone = INTERSECT.replace("PARTIES", "lender: {}, bank: {}").replace("REVEAL", "intersection")
     assert rules(alone, servers=frozenset()) == []  # it has none
+
+
+def test_proposals_are_shown_only_where_the_policy_says_so(kind):
+    kind.declared = dataclasses.replace(NEEDS, shows_proposals=True)
+    [reason] = verdict()
+    assert reason.startswith("policy.conditions is 'shares', and the job shows proposals")
+    assert verdict(conditions="holder") == []

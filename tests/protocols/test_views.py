@@ -499,6 +499,16 @@ scene("integration/participation", ("ann", "bob"), name="specialization with a s
 )
 
 
+def conditions(watched, world):
+    """A proposal that is rejected, of other columns or for another sensitive one."""
+    from tests.protocols.integration.test_conditions import decision
+
+    return decision(watched, world, THREE)
+
+
+scene("integration/conditions", THREE, name="conditions on shares")(conditions)
+
+
 # Statistics. Among records that are alike for the watched party, which has its own column and the
 # class, the others' values change places between the worlds, so that every count is the same.
 

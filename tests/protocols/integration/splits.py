@@ -71,13 +71,19 @@ class Split:
             self.conditions,
         )
 
-    def party(self, name, **options):
+    def party(self, name, rng=None, **options):
         columns = {n: self.case.column(n) for n in self.used() if self.holders[n] == name}
         labels = {n: self.case.labels(n) for n in self.sensitive() if self.holders[n] == name}
         if self.needs_class and name in self.class_holders:
             labels["class"] = self.case.labels("class")
         return lambda channel: integrate(
-            channel, self.plan(), columns, labels, len(self.case.rows), Random(name), **options
+            channel,
+            self.plan(),
+            columns,
+            labels,
+            len(self.case.rows),
+            rng or Random(name),
+            **options,
         )
 
     def run(self, wrap=lambda transport: transport, **options):

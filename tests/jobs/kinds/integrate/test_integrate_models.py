@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coterie.base.errors import DataError, VerificationError
+from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
@@ -32,6 +32,7 @@ attributes:
 requirement:
   - {qid: [Town, Age], k: 5%s}
 """
+BY_HOLDER = ("entropy", "joint")
 DISEASES = ["cold", "flu", "gout", "HIV"]
 MODELS: dict[str, dict[str, Any]] = {
     "distinct": {"sensitive": "Disease", "l": 3},
@@ -42,6 +43,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "variational": {"sensitive": "Disease", "t": 0.2},
     "ordered": {"sensitive": "Days", "t": 0.1, "distance": "ordered"},
     "an order": {"sensitive": "Disease", "t": 0.15, "distance": "ordered", "order": DISEASES},
+    "joint": {"sensitive": ["Disease", "Days"], "l": 3, "most": {"Disease": 2}},
     "of the class": {"sensitive": "Class", "alpha": 0.9},
 }
 
@@ -69,16 +71,20 @@ def write(folder: Path, options: dict[str, Any]) -> Path:
     return folder / "job.yaml"
 
 
-def run(folder: Path, options: dict[str, Any]) -> tuple[Path, dict[str, Any]]:
+def run(
+    folder: Path, options: dict[str, Any], more: str = "", seed: str = "models"
+) -> tuple[Path, dict[str, Any]]:
     job = write(folder, options)
+    job.write_text(job.read_text() + more)
     out = folder / "out"
     out.mkdir()
-    return out, simulate(load_job(job), folder, out, seed="models")
+    return out, simulate(load_job(job), folder, out, seed=seed)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_release_satisfies_the_model_and_would_not_without_it(tmp_path: Path, name: str) -> None:
-    out, result = run(tmp_path / "with", MODELS[name])
+    more = "conditions: holder\n" if name in BY_HOLDER else ""
+    out, result = run(tmp_path / "with", MODELS[name], more)
     found = verify(out)
     assert len(found["requirements"][0]["models"]) == 1
     free, free_result = run(tmp_path / "without", {})
@@ -87,6 +93,42 @@ def test_a_release_satisfies_the_model_and_would_not_without_it(tmp_path: Path, 
     (free / "job" / "job.yaml").write_text((out / "job" / "job.yaml").read_text())
     with pytest.raises(VerificationError, match=r"the group .* violates"):
         verify(free)
+
+
+@pytest.mark.parametrize("name", BY_HOLDER)
+def test_a_model_that_is_not_decided_on_shares_needs_a_holder(tmp_path: Path, name: str) -> None:
+    with pytest.raises(
+        UsageError, match=r"job.yaml:\d+: .* cannot be decided on shares; 'conditions: holder'"
+    ):
+        run(tmp_path / "job", MODELS[name])
+
+
+@pytest.mark.parametrize("name", ["distinct", "recursive", "confidence", "ordered"])
+@pytest.mark.parametrize(
+    "more", ["hide_scores: true\n", "adversary: malicious\nepsilon: 9\n", "conditions: holder\n"]
+)
+def test_the_release_is_the_same_however_a_condition_is_decided(
+    tmp_path: Path, name: str, more: str
+) -> None:
+    out, result = run(tmp_path / "shares", MODELS[name])
+    other, again = run(tmp_path / "other", MODELS[name], more)
+    assert (out / "release.csv").read_bytes() == (other / "release.csv").read_bytes()
+    assert result["winners"] == again["winners"]
+    told = {entry["what"] for entry in again["opened"]}
+    assert ("integrate: proposal" in told) == (more == "conditions: holder\n")
+
+
+def test_a_value_that_no_common_record_has_changes_nothing(tmp_path: Path) -> None:
+    """The clinic has patients of its own, who stayed for longer than anybody else."""
+    _, result = run(tmp_path / "job", MODELS["ordered"])
+    job = write(tmp_path / "more", MODELS["ordered"])
+    with (job.parent / "clinic.csv").open("a") as file:
+        file.write("".join(f"{1000 + i},flu,{20 + i}\n" for i in range(30)))
+    out = tmp_path / "out"
+    out.mkdir()
+    again = simulate(load_job(job), job.parent, out, seed="models")
+    assert again["winners"] == result["winners"]
+    verify(out)
 
 
 def test_a_release_with_records_left_out_is_verified(tmp_path: Path) -> None:
