@@ -26,8 +26,8 @@ Messages, in order, after the class (`protocols.integration.class_labels`):
     then in rounds, until no party has a candidate:
     winner     `find_winner`: by default each party's best score and attribute, to all
     propose    only in jobs with conditions on sensitive columns: the messages of `conditions`; or,
-               where holders judge: winner to all: the attribute; winner to each party that holds a sensitive column concerned: the instruction;
-               these to the winner: yes or no; winner to all: yes or no. No: the next round begins
+               where holders judge, winner to all: the attribute; winner to each party that holds
+               a sensitive column concerned: the instruction; these to the winner: yes or no; winner to all: yes or no. No: the next round begins
     instruct   winner to all (who do not have it yet): attribute, value, split, score, one child code
                for each record that has this value, in the order of the leaf partitions, and whether
                there is a code more, for records that are left out (`max_suppression`)
