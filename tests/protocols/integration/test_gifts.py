@@ -80,6 +80,7 @@ def test_a_rejected_proposal_is_booked_to_who_saw_it():
         ("ann",),
         {0: ("s", DistinctDiversity(2))},
     )
+    split.conditions = "holder"
     books, outcomes = books_of(split)
     assert outcomes["ann"].winners == []
     [gift] = books["ann"]
