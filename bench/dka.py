@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.algorithms.datafly import Ladder, ladder
 from coterie.anonymity.table.columns import continuous_column
+from coterie.anonymity.table.levels import Ladder, ladder
 from coterie.protocols.integration.dka import Outcome, dka
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random

@@ -1,96 +1,29 @@
 """Datafly: one table made k-anonymous by raising whole columns, a level at a time.
 
 Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression" (2002).
-As long as some combination of values occurs fewer than k times, the column with the most distinct
-values is raised by one level everywhere (ties: the first column). Nothing is suppressed here: the
-topmost level of every column is a single value, so raising always ends.
+As long as the requirements are violated, the column with the most distinct values is raised by one
+level everywhere (ties: the first column). The topmost level of every column is a single value, so
+raising always ends. Records in groups that are still too small may be suppressed within a limit, and
+raising then ends earlier.
 
-It is the local step of the framework that `protocols.integration.dka` runs, and looks at no class
-labels.
+Guarantee: the requirements hold. It is quick and greedy: neither the levels nor the loss are least.
+Cost: one grouping of the records a step.
+
+`datafly` is also the local step of the framework that `protocols.integration.dka` runs; it looks at
+no class labels.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
-from coterie.anonymity.table.intervals import Interval, number_text
-from coterie.base.arrays import Ints
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """A column and its levels: level 0 is the column itself, the last one has a single value."""
-
-    name: str
-    codes: Ints
-    levels: tuple[Ints, ...]  # per level: the value that stands for each code
-    labels: tuple[tuple[str, ...], ...]
-
-    def at(self, level: int) -> Ints:
-        """The column at a level, one number per record."""
-        return self.levels[level][self.codes]
-
-    def texts(self, level: int) -> list[str]:
-        """The column at a level, as it is released."""
-        names = self.labels[level]
-        return [names[value] for value in self.at(level).tolist()]
-
-
-def ladder(column: Column) -> Ladder:
-    """The levels of a column: those of its taxonomy, or intervals that double in width."""
-    if isinstance(column, CategoricalColumn):
-        return _taxonomy_ladder(column)
-    if isinstance(column, ContinuousColumn):
-        return _number_ladder(column)
-    raise TypeError(f"column '{column.name}' has neither a taxonomy nor an order")
-
-
-def _taxonomy_ladder(column: CategoricalColumn) -> Ladder:
-    """Level g shows no node deeper than g levels above the deepest leaf."""
-    taxonomy = column.taxonomy
-    levels = []
-    for deepest in reversed(range(taxonomy.depth + 1)):
-        nodes = np.zeros(len(taxonomy.leaves), np.int64)
-        below = [0]
-        for _ in range(deepest + 1):  # deeper nodes overwrite the shallower ones above them
-            for node in below:
-                nodes[taxonomy.first[node] : taxonomy.last[node]] = node
-            below = [child for node in below for child in taxonomy.children[node]]
-        levels.append(nodes)
-    labels = (taxonomy.labels,) * len(levels)
-    return Ladder(column.name, column.codes.astype(np.int64), tuple(levels), labels)
-
-
-def _number_ladder(column: ContinuousColumn) -> Ladder:
-    """Level 0 is the numbers themselves, then 2^m intervals of equal width, 2^(m-1), ..., one."""
-    values = np.asarray(column.values, np.float64)
-    low, high = column.tree.low[0], column.tree.high[0]
-    levels: list[Ints] = [np.arange(len(values))]
-    labels = [tuple(number_text(float(value)) for value in values)]
-    parts = 1 << max(len(values) - 1, 0).bit_length()
-    while parts > 1:
-        parts //= 2
-        edges = low + (high - low) * np.arange(parts + 1) / parts
-        levels.append(np.clip(np.searchsorted(edges, values, "right") - 1, 0, parts - 1))
-        ends = list(itertools.pairwise(edges.tolist()))
-        labels.append(tuple(str(Interval(a, b, i == parts - 1)) for i, (a, b) in enumerate(ends)))
-    return Ladder(column.name, column.codes.astype(np.int64), tuple(levels), tuple(labels))
-
-
-def groups(ladders: Sequence[Ladder], levels: Sequence[int]) -> Ints:
-    """For each record the number of its group: records alike in all columns at these levels."""
-    number = np.zeros(len(ladders[0].codes), np.int64)
-    for column, level in zip(ladders, levels, strict=True):
-        values = column.at(level)
-        _, number = np.unique(
-            number * (int(values.max(initial=0)) + 1) + values, return_inverse=True
-        )
-    return number
+from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.lattice import Lattice, released_at, task_of
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.levels import Ladder, groups
+from coterie.anonymity.table.table import Table
 
 
 def raised(ladders: Sequence[Ladder], levels: Sequence[int]) -> tuple[int, ...] | None:
@@ -113,3 +46,28 @@ def datafly(ladders: Sequence[Ladder], k: int) -> tuple[int, ...]:
             return levels
         levels = raised(ladders, levels)
     raise ValueError(f"the table has fewer than k = {k} records")
+
+
+def datafly_table(
+    table: Table, requirements: Sequence[Requirement], most_suppressed: int = 0
+) -> Anonymized:
+    """One table with any requirements; a column is raised only while its own ones are violated."""
+    task = task_of(table, requirements, most_suppressed)
+    lattice = Lattice(task.rest, task.names)
+    parts = [Lattice(task.rest, condition.attributes) for condition in task.conditions]
+    node: tuple[int, ...] = (0,) * len(lattice.names)
+    while True:
+        level_of = dict(zip(lattice.names, node, strict=True))
+        wanting: set[str] = set()
+        for condition, part in zip(task.conditions, parts, strict=True):
+            own = [level_of[name] for name in part.names]
+            if not part.satisfies(own, condition, task.most):
+                wanting |= set(part.names)
+        if not wanting:
+            return released_at("datafly", task, lattice, node, {"height": sum(node)})
+        chosen = [own for own in lattice.ladders if own.name in wanting]
+        above = raised(chosen, [level_of[own.name] for own in chosen])
+        if above is None:  # cannot be: the topmost table satisfies every requirement
+            raise AssertionError("the topmost table violates a requirement")
+        level_of |= dict(zip([own.name for own in chosen], above, strict=True))
+        node = tuple(level_of[name] for name in lattice.names)

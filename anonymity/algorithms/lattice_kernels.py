@@ -14,6 +14,13 @@ from coterie.base.compiled import compiled
 
 
 @compiled
+def _scattered(key: int) -> int:
+    """A number whose low bits depend on all bits of the key, for a table of slots."""
+    key = key * -7046029254386353131
+    return key ^ (key >> 32)
+
+
+@compiled
 def _roll_up(
     keys: Array, counts: Array, used: int, stride: int, size: int, up: Array, up_start: int,
     out_keys: Array, out_counts: Array, slots: Array,
@@ -30,8 +37,7 @@ def _roll_up(
         key = keys[g]
         digit = (key // stride) % size
         key += (up[up_start + digit] - digit) * stride
-        place = (key * -7046029254386353131) & mask
-        place ^= place >> 7
+        place = _scattered(key) & mask
         while slots[place] >= 0 and out_keys[slots[place]] != key:
             place = (place + 1) & mask
         if slots[place] < 0:
@@ -191,8 +197,7 @@ def suppressed_at(
         key = 0
         for j in range(d):
             key = key * sizes[j] + to[to_start[j, at[j]] + rows[i, j]]
-        place = (key * -7046029254386353131) & mask
-        place ^= place >> 7
+        place = _scattered(key) & mask
         while slots[place] >= 0 and keys[slots[place]] != key:
             place = (place + 1) & mask
         if slots[place] < 0:

@@ -3,6 +3,9 @@
 | method | recoding | optimal | best for |
 |---|---|---|---|
 | `mondrian` | local: boxes | no | most tables; any model; numbers need no taxonomy |
+| `incognito` | whole columns | least cost | tables to compare or join: one value is shown in one way |
+| `samarati` | whole columns | least height | lattices too large for incognito |
+| `datafly` | whole columns | no | a quick first look |
 """
 
 from __future__ import annotations
@@ -11,7 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.datafly import datafly_table
+from coterie.anonymity.algorithms.incognito import incognito
 from coterie.anonymity.algorithms.mondrian import Options, mondrian
+from coterie.anonymity.algorithms.samarati import samarati
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Table
 
@@ -28,14 +34,12 @@ class Settings:
 
 Method = Callable[[Table, Sequence[Requirement], int, Settings], Anonymized]
 
-
-def _mondrian(
-    table: Table, requirements: Sequence[Requirement], most: int, settings: Settings
-) -> Anonymized:
-    return mondrian(table, requirements, most, settings.mondrian)
-
-
-METHODS: dict[str, Method] = {"mondrian": _mondrian}
+METHODS: dict[str, Method] = {
+    "mondrian": lambda table, needs, most, given: mondrian(table, needs, most, given.mondrian),
+    "incognito": lambda table, needs, most, given: incognito(table, needs, most, given.cost),
+    "samarati": lambda table, needs, most, _: samarati(table, needs, most),
+    "datafly": lambda table, needs, most, _: datafly_table(table, needs, most),
+}
 
 
 def anonymise(

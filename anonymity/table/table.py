@@ -133,6 +133,6 @@ def _tight_text(column: ContinuousColumn, first: int, last: int) -> str:
 
 def _cut_text(column: ContinuousColumn, first: int, last: int) -> str:
     low = column.tree.low[0] if first == 0 else float(column.values[first])
-    if last == column.size:
-        return str(Interval(low, column.tree.high[0], True))
-    return str(Interval(low, float(column.values[last]), False))
+    topmost = last == column.size
+    high = column.tree.high[0] if topmost else float(column.values[last])
+    return str(Interval(low, high, topmost))

@@ -41,7 +41,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.anonymity.algorithms.datafly import Ladder, datafly, groups, raised
+from coterie.anonymity.algorithms.datafly import datafly, raised
+from coterie.anonymity.table.levels import Ladder, groups
 from coterie.base.arrays import Ints
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.group import (

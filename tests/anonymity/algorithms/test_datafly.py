@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.anonymity.algorithms.datafly import Ladder, datafly, groups, ladder, raised
+from coterie.anonymity.algorithms.datafly import datafly, raised
 from coterie.anonymity.table.columns import categorical_column, continuous_column
 from coterie.anonymity.table.intervals import read_interval
+from coterie.anonymity.table.levels import Ladder, groups, ladder
 from coterie.anonymity.table.taxonomy import taxonomy_of
 
 JOB = taxonomy_of(

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.anonymity.algorithms.datafly import Ladder, datafly, ladder, raised
+from coterie.anonymity.algorithms.datafly import datafly, raised
 from coterie.anonymity.table.columns import categorical_column, continuous_column
+from coterie.anonymity.table.levels import Ladder, ladder
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.integration.dka import Outcome, dka, encryptions

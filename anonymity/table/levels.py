@@ -1,0 +1,111 @@
+"""Levels of whole columns: from the values themselves, step by step, to a single one.
+
+A `Ladder` is a column with its levels. A taxonomy of depth h has h + 1: level g shows no node deeper
+than g levels above the deepest leaf, which is the column g of a taxonomy file whose shorter branches
+are filled up at the leaf end. Numbers have themselves, then intervals that double in width.
+
+Where `at_most` bounds an attribute, no level shows a value above its highest permitted one; the last
+level then has one value for each bound.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
+from coterie.anonymity.table.groups import group_numbers
+from coterie.anonymity.table.intervals import Interval, number_text
+from coterie.anonymity.table.table import Generalized, regions_of_nodes
+from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.base.arrays import Array, Ints
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A column and its levels: level 0 is the column itself, the last one has a single value."""
+
+    name: str
+    codes: Ints
+    levels: tuple[Ints, ...]  # per level: the value that stands for each code
+    labels: tuple[tuple[str, ...], ...]
+    column: Column
+
+    def at(self, level: int) -> Ints:
+        """The column at a level, one number per record."""
+        return self.levels[level][self.codes]
+
+    def texts(self, level: int) -> list[str]:
+        """The column at a level, as it is released."""
+        names = self.labels[level]
+        return [names[value] for value in self.at(level).tolist()]
+
+    def regions(self, level: int, rows: Array) -> Generalized:
+        """The column of these records at a level, with the codes that each value covers."""
+        values = self.at(level)[rows]
+        if isinstance(self.column, CategoricalColumn):
+            return regions_of_nodes(self.column, values)
+        shown, codes = np.unique(values, return_inverse=True)
+        first = np.searchsorted(self.levels[level], shown, "left")
+        last = np.searchsorted(self.levels[level], shown, "right")
+        return Generalized(codes, tuple(self.labels[level][v] for v in shown.tolist()), first, last)
+
+
+def ladder(column: Column, highest: Array | None = None) -> Ladder:
+    """The levels of a column: those of its taxonomy, or intervals that double in width.
+
+    `highest` has, per leaf, the highest node that may stand for it.
+    """
+    if isinstance(column, CategoricalColumn):
+        return _taxonomy_ladder(column, highest)
+    if isinstance(column, ContinuousColumn):
+        return _number_ladder(column)
+    raise TypeError(f"column '{column.name}' has neither a taxonomy nor an order")
+
+
+def _taxonomy_ladder(column: CategoricalColumn, highest: Array | None) -> Ladder:
+    """Level g shows no node deeper than g levels above the deepest leaf."""
+    taxonomy = column.taxonomy
+    levels = []
+    for deepest in reversed(range(taxonomy.depth + 1)):
+        nodes = np.zeros(len(taxonomy.leaves), np.int64)
+        below = [0]
+        for _ in range(deepest + 1):  # deeper nodes overwrite the shallower ones above them
+            for node in below:
+                nodes[taxonomy.first[node] : taxonomy.last[node]] = node
+            below = [child for node in below for child in taxonomy.children[node]]
+        levels.append(nodes if highest is None else _capped(taxonomy, nodes, highest))
+    labels = (taxonomy.labels,) * len(levels)
+    return Ladder(column.name, column.codes.astype(np.int64), tuple(levels), labels, column)
+
+
+def _capped(taxonomy: Taxonomy, nodes: Ints, highest: Array) -> Ints:
+    """No node above the highest permitted one of its leaf."""
+    first, last = np.array(taxonomy.first), np.array(taxonomy.last)
+    above = (first[nodes] <= first[highest]) & (last[highest] <= last[nodes])
+    return np.where(above, highest, nodes)
+
+
+def _number_ladder(column: ContinuousColumn) -> Ladder:
+    """Level 0 is the numbers themselves, then 2^m intervals of equal width, 2^(m-1), ..., one."""
+    values = np.asarray(column.values, np.float64)
+    low, high = column.tree.low[0], column.tree.high[0]
+    levels: list[Ints] = [np.arange(len(values))]
+    labels = [tuple(number_text(float(value)) for value in values)]
+    parts = 1 << max(len(values) - 1, 0).bit_length()
+    while parts > 1:
+        parts //= 2
+        edges = low + (high - low) * np.arange(parts + 1) / parts
+        levels.append(np.clip(np.searchsorted(edges, values, "right") - 1, 0, parts - 1))
+        ends = list(itertools.pairwise(edges.tolist()))
+        labels.append(tuple(str(Interval(a, b, i == parts - 1)) for i, (a, b) in enumerate(ends)))
+    codes = column.codes.astype(np.int64)
+    return Ladder(column.name, codes, tuple(levels), tuple(labels), column)
+
+
+def groups(ladders: Sequence[Ladder], levels: Sequence[int]) -> Ints:
+    """For each record the number of its group: records alike in all columns at these levels."""
+    return group_numbers([column.at(level) for column, level in zip(ladders, levels, strict=True)])
