@@ -8,6 +8,7 @@ paragraph for each.
 from __future__ import annotations
 
 import re
+from typing import Self
 
 INTERNAL = 70
 INTERRUPTED = 130
@@ -79,13 +80,19 @@ class ExpiredError(CertificateError):
 class PeerError(CoterieError):
     """Something that a named peer did, or failed to do, ended the job at a named step."""
 
-    said_by = ""  # the party that says so, where this one has not seen it itself
+    said_by: str = ""  # the party that says so, where this one has not seen it itself
 
     def __init__(self, peer: str, step: str, reason: str) -> None:
         super().__init__(f"{peer}: {reason} (step '{step}')" if step else f"{peer}: {reason}")
         self.peer = peer
         self.step = step
         self.reason = reason
+
+    def placed(self, step: str, reason: str | None = None) -> Self:
+        """The same error at a step, with another reason if one is given."""
+        error = type(self)(self.peer, step, self.reason if reason is None else reason)
+        error.said_by = self.said_by
+        return error
 
 
 class PeerLostError(PeerError):

@@ -202,7 +202,7 @@ class Worker:
             state, reason, told, code, culprit = State.FINISHED, "", "", 0, ""
         else:
             if isinstance(error, PeerError) and not error.step:
-                error = type(error)(error.peer, record.step, error.reason)
+                error = error.placed(record.step)
             state = State.CANCELLED if isinstance(error, CancelledError) else State.FAILED
             reason, code = describe(error), exit_code_of(error)
             told = tell(error, self._config.policy.explain)

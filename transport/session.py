@@ -157,7 +157,7 @@ class Session:
         """The session's error, as a new object: several threads may raise it."""
         error = self.error
         if isinstance(error, PeerLostError | PeerFaultError):
-            return type(error)(error.peer, error.step, error.reason)
+            return error.placed(error.step)
         if isinstance(error, CoterieError):
             return type(error)(*error.args)
         return CoterieError(f"the session has ended: {type(error).__name__}")

@@ -113,7 +113,7 @@ def run_party(
         result = (kind or KINDS[job.kind]).run(job, prepared, channel, rng, workspace)
     except PeerError as error:
         if not error.step:  # the transport cannot know the step
-            raise type(error)(error.peer, channel.failed_step, error.reason) from error
+            raise error.placed(channel.failed_step) from error
         raise
     finally:
         with contextlib.suppress(OSError):  # the job's own error says more

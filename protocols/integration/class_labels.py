@@ -8,7 +8,8 @@ Adversary: semi-honest. A holder learns about another's labels whether all are e
 are not, in how many records they agree. The class itself goes to everybody only after that: the job
 file says so.
 
-Messages. Step `holders`: every party tells all whether it holds the class. Several holders, step
+Messages. Step `holders`: every party tells all whether it holds the class; three or more compare what
+they heard (`same_story`). Several holders, step
 `agree`, between the first holder A and each other B: the size of an intersection under a
 commutative cipher (Agrawal, Evfimievski, Srikant 2003, §3.2). A sends its points encrypted, B sends
 them back encrypted again and shuffled, with its own, encrypted and shuffled; A counts. First the
@@ -32,6 +33,7 @@ import numpy as np
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.arrays import Bytes
 from coterie.base.errors import DataError
+from coterie.protocols.integration.same_story import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import pack_codes, unpack_codes
 from coterie.protocols.messaging.opening import declare
@@ -78,6 +80,8 @@ def class_holders(
         for peer, value in told.items():
             if not isinstance(value, int) or value not in (0, 1):
                 raise channel.fault(peer, "sent neither yes nor no")
+        heard = {name: bytes([told[name]]) * 32 for name in names}
+        compare_digests(channel, names, heard, "whether it holds the class")
     holders = channel.open(HOLDERS, tuple(name for name in names if told[name]))
     if not holders:
         raise DataError(f"no party has (or may use) the class column '{class_name}'")
@@ -169,7 +173,8 @@ def _agree(
 def _compare(channel: Channel, holders: Sequence[str], labels: Labels, rng: Random) -> list[int]:
     """How many records differ between the first holder and each other; empty if none do."""
     first, *others = holders
-    whole, rows = _whole(labels), _rows(labels)
+    whole = np.frombuffer(digest_of_class(labels), np.uint8).reshape(1, -1)
+    rows = _rows(labels)
     if channel.me != first:
         _count_at_other(channel, first, whole, rng)
         equal = channel.recv(first)
@@ -185,14 +190,14 @@ def _compare(channel: Channel, holders: Sequence[str], labels: Labels, rng: Rand
     return [] if equal else [_count_at_first(channel, peer, rows, rng) for peer in others]
 
 
-def _whole(labels: Labels) -> Bytes:
-    """The digest of the column, as one row."""
+def digest_of_class(labels: Labels) -> bytes:
+    """What parties compare to know that all have the same class."""
     state = hashlib.sha256(b"coterie class column")
     for value in labels.values:
         data = value.encode()
         state.update(len(data).to_bytes(8, "little") + data)
     state.update(np.ascontiguousarray(labels.codes).data)
-    return np.frombuffer(state.digest(), np.uint8).reshape(1, -1)
+    return state.digest()
 
 
 def _rows(labels: Labels) -> Bytes:

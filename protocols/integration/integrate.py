@@ -23,6 +23,7 @@ a score that is not that of the codes and the class, each ends the job and names
 
 Messages, in order, after the class (`protocols.integration.class_labels`):
     announce   each party to all: the spans of its numeric attributes without range (if there are any)
+    compare    three or more parties, each to all: digests of class and spans (`same_story`)
     then in rounds, until no party has a candidate:
     winner     `find_winner`: by default each party's best score and attribute, to all
     propose    only in jobs with conditions on sensitive columns: the messages of `conditions`; or,
@@ -44,6 +45,7 @@ columns and the class, and some 100 bytes per leaf partition.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -62,7 +64,7 @@ from coterie.anonymity.specialization.specialize import (
 )
 from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree, Tree
 from coterie.base.errors import PeerError, UsageError
-from coterie.protocols.integration.class_labels import share_class
+from coterie.protocols.integration.class_labels import digest_of_class, share_class
 from coterie.protocols.integration.conditions import (
     SharedConditions,
     children_of,
@@ -74,6 +76,7 @@ from coterie.protocols.integration.instructions import (
     instruction_values,
     read_instruction,
 )
+from coterie.protocols.integration.same_story import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
@@ -227,6 +230,10 @@ def integrate(
         labels[plan.class_name] = share_class(channel, plan.class_holders, own, records, rng)
     with channel.step("specialize"):
         trees = _announce(channel, plan, columns)
+        classes = labels[plan.class_name] if plan.class_name is not None else None
+        with channel.step("compare"):
+            heard = _digests(plan, classes, trees)
+            compare_digests(channel, plan.names, heard, "the class and the spans")
         table = Specializer(
             trees,
             columns,
@@ -248,8 +255,7 @@ def integrate(
         except PeerError as error:
             place = error.step or channel.failed_step
             reason = f"{error.reason}, in round {len(run.winners) + 1}"
-            raise type(error)(error.peer, place, reason) from error
-    classes = labels[plan.class_name] if plan.class_name is not None else None
+            raise error.placed(place, reason) from error
     return Outcome(table, run.winners, run.contributions, classes)
 
 
@@ -284,6 +290,22 @@ def _announce(channel: Channel, plan: Plan, columns: Mapping[str, Column]) -> di
                 for name, (low, high) in zip(opened[peer], received.tolist(), strict=True):
                     trees[name] = IntervalTree(low, high)
     return {name: tree for name, tree in trees.items() if tree is not None}
+
+
+def _digests(plan: Plan, classes: Labels | None, trees: Mapping[str, Tree]) -> dict[str, bytes]:
+    """Of what each party has told all others: the class, the spans of its numbers."""
+    heard = {}
+    for party in plan.names:
+        total = hashlib.sha256()
+        if classes is not None and party == plan.class_holders[0]:
+            total.update(digest_of_class(classes))
+        for name, tree in plan.trees.items():
+            if tree is None and plan.holders[name] == party:
+                span = trees[name]
+                assert isinstance(span, IntervalTree)  # noqa: S101
+                total.update(np.array([span.low[0], span.high[0]], "<f8").data)
+        heard[party] = total.digest()
+    return heard
 
 
 class _Run:

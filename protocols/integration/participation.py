@@ -21,7 +21,8 @@ party, before it carries out the instruction or proposes anything more:
 
 The last two need what parties tell each other about a third: when b says that w told it something
 else than it told c, then w or b lies, and c cannot know which. The error names w as the likelier
-one, and b as the witness with what both heard; w, if honest, names b.
+one, and b as the witness with what both heard (`same_story`), and counts against nobody in c's
+ledger; w, if honest, names b.
 
 Messages, besides those of `integrate`:
     winner     each party to all: the scores that all told it (or, when these are hidden, the winner
@@ -38,6 +39,7 @@ from collections.abc import Mapping, Sequence
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import UsageError
 from coterie.protocols.integration.integrate import MOST_SCORE, FindWinner, announced_keys
+from coterie.protocols.integration.same_story import two_stories
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value, alike
@@ -118,7 +120,7 @@ class Strategy:
                 raise channel.fault(peer, "did not repeat the scores")
             for name, other in zip(names, repeated, strict=True):
                 if other != keys[name]:
-                    raise self._two_stories(
+                    raise two_stories(
                         channel, name, peer, f"the score {keys[name] >> 16}", f"{other >> 16}"
                     )
 
@@ -143,35 +145,16 @@ class Strategy:
                 raise channel.fault(peer, "sent no digest of the instruction")
             if theirs == digest:
                 continue
-            if peer == winner:
-                raise channel.fault(
-                    winner,
-                    f"sent an instruction with digest {digest.hex()[:16]} and says that it is "
-                    f"{theirs.hex()[:16]}",
-                )
             if winner == channel.me:
                 raise channel.fault(
                     peer,
                     f"claims an instruction with digest {theirs.hex()[:16]}; it was sent "
                     f"{digest.hex()[:16]}",
                 )
-            raise self._two_stories(
+            raise two_stories(
                 channel,
                 winner,
                 peer,
                 f"an instruction with digest {digest.hex()[:16]}",
                 theirs.hex()[:16],
             )
-
-    @staticmethod
-    def _two_stories(
-        channel: Channel, name: str, witness: str, heard: str, other: str
-    ) -> Exception:
-        """Somebody told two parties different things, or one of these says so falsely."""
-        if name in (channel.me, witness):  # one side knows what it said itself
-            return channel.fault(witness, f"repeats {other} where {name} sent {heard}")
-        return channel.fault(
-            name,
-            f"sent this party {heard} and {witness} {other} "
-            f"(or {witness} lies: what the two of them recorded must tell)",
-        )

@@ -108,6 +108,12 @@ def test_what_a_party_receives_can_be_written_from_the_final_table(split, turns)
                 assert values[0] == list(outcome.classes.values)
                 packed = pack_codes(outcome.classes.codes, len(outcome.classes.values))
                 assert np.array_equal(values[1], packed)
+            elif message.step == "specialize/compare":  # what this party has sent itself
+                compared = {c.body for c in received[me] if c.step == message.step}
+                assert compared == {
+                    c.body for c in received[message.peer] if c.step == message.step
+                }
+                assert [len(digest) for digest in values[0]] == [32] * len(split.names)
             elif message.step == "class/verdict":
                 assert values == [[]]
             elif message.step == "class/agree":  # one encrypted point for a column, and the verdict
