@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -47,6 +48,11 @@ def line(check: Check, width: int) -> str:
     return printable(text)
 
 
+def _coloured(state: State) -> str:
+    """The state in its colour, unless the user wants none (https://no-color.org)."""
+    return state if os.environ.get("NO_COLOR") else click.style(state, fg=_COLOURS[state])
+
+
 def show(checks: Iterable[Check], as_json: bool, width: int = 8) -> int:
     """Prints each check as it comes, or all as JSON; returns the exit code of the first failed one.
 
@@ -57,7 +63,7 @@ def show(checks: Iterable[Check], as_json: bool, width: int = 8) -> int:
         seen.append(check)
         if not as_json:
             state, rest = check.state, line(check, width)[len(check.state) :]
-            click.echo(click.style(state, fg=_COLOURS[state]) + rest)
+            click.echo(_coloured(state) + rest)
     code = next((check.exit_code for check in seen if check.state == "failed"), 0)
     if as_json:
         found = {"ok": not code, "checks": [asdict(check) for check in seen], "exit_code": code}

@@ -13,6 +13,8 @@ processes of their own on the loopback interface, over mTLS, runs doctor and the
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -44,6 +46,7 @@ PARTIES = tuple(population.COLUMNS)
 ANALYST = "analyst"
 MARKER = ".coterie-demo"
 _FOLDERS = (*PARTIES, ANALYST, "authority", "result")
+_STATE, _LOG = "state", "server.log"  # what a server leaves in its folder
 _START_SECONDS = 30.0
 _STOP_SECONDS = 10.0
 SMALLEST_K = 10
@@ -62,7 +65,7 @@ class Layout:
     def local() -> Layout:
         ports = free_ports(len(PARTIES))
         addresses = {name: f"127.0.0.1:{port}" for name, port in zip(PARTIES, ports, strict=True)}
-        return Layout(addresses, addresses, "state", True)
+        return Layout(addresses, addresses, _STATE, True)
 
     @staticmethod
     def compose() -> Layout:
@@ -86,7 +89,6 @@ def prepare(out: Path, people: int, seed: int, kind: str, layout: Layout) -> Non
     generated = population.generate(people, seed)
     _clear(out)
     try:
-        (out / MARKER).write_text("coterie demo replaces what is in this folder\n")
         for name in (*PARTIES, ANALYST):
             (out / name).mkdir(parents=True, exist_ok=True)
         create_authority(out / "authority", days=3650)
@@ -102,26 +104,58 @@ def prepare(out: Path, people: int, seed: int, kind: str, layout: Layout) -> Non
             population.write_taxonomy(taxonomies / f"{name}.csv", paths)
         text = _job_file(kind, layout)
         (out / ANALYST / "job.yaml").write_text(text, encoding="utf-8")
+        (out / MARKER).write_text(json.dumps(_digests(out), indent=0))
     except OSError as error:
         raise EnvironmentFaultError(f"{error.filename or out}: {error.strerror}") from None
 
 
 def _clear(out: Path) -> None:
-    """An earlier demo is replaced; anything else is left alone."""
+    """An earlier demo is replaced; whatever a person added or changed is left alone, and named."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         # In a container the four folders are mounted, empty, before anything is written.
         strangers = [path.name for path in out.iterdir() if path.name not in (*_FOLDERS, MARKER)]
-        full = [name for name in _FOLDERS if (out / name).is_dir() and any((out / name).iterdir())]
-        if strangers or (full and not (out / MARKER).exists()):
+        written, found = _written(out), _digests(out)
+        strangers += [name for name in found if name not in written]
+        if strangers:
             raise UsageError(
-                f"{out}: holds other files than an earlier demo's; choose another --out"
+                f"{out}: holds other files than an earlier demo's, such as '{strangers[0]}'; "
+                "choose another --out"
             )
-        for name in full:
-            for path in (out / name).iterdir():
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        changed = [name for name, digest in found.items() if written[name] != digest]
+        if changed:
+            raise UsageError(
+                f"{out}: '{changed[0]}' was changed after the demo wrote it; choose another --out, "
+                "or remove the folder"
+            )
+        for name in found:
+            (out / name).unlink()
+        for name in PARTIES:
+            (out / name / _LOG).unlink(missing_ok=True)
+            shutil.rmtree(out / name / _STATE, ignore_errors=True)
+        (out / MARKER).unlink(missing_ok=True)
     except OSError as error:
         raise EnvironmentFaultError(f"{out}: {error.strerror}") from None
+
+
+def _digests(out: Path) -> dict[str, str]:
+    """The digest of every file in the demo's folders that the servers and the job did not leave."""
+    left = [out / name / path for name in PARTIES for path in (_STATE, _LOG)] + [out / "result"]
+    return {
+        path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for name in _FOLDERS
+        for path in sorted((out / name).rglob("*"))
+        if path.is_file() and not any(path == place or place in path.parents for place in left)
+    }
+
+
+def _written(out: Path) -> dict[str, str]:
+    """The digests of the files that an earlier demo wrote; none if there was no demo."""
+    try:
+        found = json.loads((out / MARKER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
 
 
 def play(
@@ -155,7 +189,7 @@ def play(
 @contextlib.contextmanager
 def _server(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """One organisation's server process, in a session of its own so that Ctrl-C is ours alone."""
-    with (folder / "server.log").open("wb") as log:
+    with (folder / _LOG).open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "coterie", "party", "serve", str(folder / "party.yaml")],
             stdin=subprocess.DEVNULL,
@@ -183,7 +217,7 @@ def _wait_until_up(
     out: Path,
     check_interrupt: Check,
 ) -> None:
-    log = out / name / "server.log"
+    log = out / name / _LOG
     end = time.monotonic() + _START_SECONDS
     while time.monotonic() < end:
         check_interrupt()

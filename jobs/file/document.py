@@ -23,6 +23,7 @@ import yaml
 from coterie.base.errors import UsageError
 
 T = TypeVar("T")
+_MISSPELT = 0.8  # how similar a key must be to one that is missing
 _NAMES = {
     yaml.ScalarNode: "a single value",
     yaml.SequenceNode: "a list",
@@ -214,6 +215,10 @@ class Section:
     def required(self, key: str) -> Node:
         node = self.optional(key)
         if node is None:
+            spare = [name for name in self._nodes if name not in self._known]
+            close = difflib.get_close_matches(key, spare, 1, _MISSPELT)
+            if close:  # the misspelt key is there to be mended
+                raise self._key_nodes[close[0]].error(f"unknown key; did you mean '{key}'?")
             raise self.node.error(f"the key '{key}' is missing")
         return node
 

@@ -12,7 +12,8 @@
     compute: local                           or dask://HOST:PORT, where a party permits it
 
 Rules: `trim` removes white space at both ends; `lower`, `upper`; `nfc`, `nfkc` (Unicode forms);
-`digits` keeps only 0 to 9; `date` reads the formats given (ISO 8601 without any) and writes ISO
+`digits` keeps only 0 to 9 and refuses a decimal point; `number` writes a decimal number in one
+way (1 for 1.0 and 01); `date` reads the formats given (ISO 8601 without any) and writes ISO
 8601.
 
 Several columns become one byte string in which each value is preceded by its length, so that no two
@@ -36,7 +37,7 @@ from coterie.jobs.file.document import Node, Section
 from coterie.protocols.intersection.identifiers import Identifiers
 
 _SHOWN = 5  # rows that an error lists
-_PLAIN = ("trim", "lower", "upper", "nfc", "nfkc", "digits", "date")
+_PLAIN = ("trim", "lower", "upper", "nfc", "nfkc", "digits", "number", "date")
 _ISO = "%Y-%m-%d"
 
 
@@ -158,6 +159,10 @@ def _normalised(
     for rule in rules:
         if rule.name == "date":
             column = _dates(column, rule.formats or (_ISO,), name, source)
+        elif rule.name == "number":
+            column = _numbers(column, name, source)
+        elif rule.name == "digits":
+            column = _digits(column, name, source)
         else:
             column = _SIMPLE[rule.name](column)
     if rules:
@@ -172,8 +177,44 @@ _SIMPLE = {
     "upper": pc.utf8_upper,
     "nfc": lambda column: pc.utf8_normalize(column, form="NFC"),
     "nfkc": lambda column: pc.utf8_normalize(column, form="NFKC"),
-    "digits": lambda column: pc.replace_substring_regex(column, "[^0-9]", ""),
 }
+
+
+def _digits(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
+    """Only the digits; a decimal number would become another number: 10 of 1.0."""
+    _refuse(
+        pc.match_substring_regex(column, r"^[^0-9]*[0-9]+\.[0-9]+[^0-9]*$"),
+        column,
+        f"column '{name}' has a decimal point, of which 'digits' would make another number; "
+        "use the rule 'number'",
+        source,
+    )
+    return pc.replace_substring_regex(column, "[^0-9]", "")
+
+
+def _numbers(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
+    """One text for each number: 1 for 1, 1.0, +1 and 01."""
+    column = pc.utf8_trim_whitespace(column)
+    _refuse(
+        pc.invert(pc.match_substring_regex(column, r"^[+-]?[0-9]+(\.[0-9]+)?$")),
+        column,
+        f"column '{name}' is not a number",
+        source,
+    )
+    for pattern, text in (
+        (r"^\+", ""),
+        (r"^(-?)0+([0-9])", r"\1\2"),
+        (r"(\.[0-9]*?)0+$", r"\1"),
+        (r"\.$", ""),
+        (r"^-0$", "0"),
+    ):
+        column = pc.replace_substring_regex(column, pattern, text)
+    return column
+
+
+def _refuse(wrong: Any, column: pa.ChunkedArray, complaint: str, source: str) -> None:
+    """An error that names the rows that are wrong, if there are any."""
+    _refuse_nulls(pc.if_else(wrong, pa.scalar(None, column.type), column), complaint, source)
 
 
 def _dates(

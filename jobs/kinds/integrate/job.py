@@ -79,7 +79,17 @@ class IntegrateJob(Job):
 
     @property
     def warnings(self) -> list[str]:
-        return apart_warnings(self.requirements)
+        return [*lone_warnings(self.requirements), *apart_warnings(self.requirements)]
+
+
+def lone_warnings(requirements: Sequence[Requirement]) -> list[str]:
+    """Entries that let a record stand alone."""
+    return [
+        f"requirement: entry {number + 1} ({', '.join(entry.qid)}) has 'k: 1', which protects "
+        "nobody: every record may stand alone"
+        for number, entry in enumerate(requirements)
+        if entry.k == 1
+    ]
 
 
 def apart_warnings(requirements: Sequence[Requirement]) -> list[str]:

@@ -96,6 +96,17 @@ def test_an_earlier_demo_is_replaced_and_nothing_else(tmp_path):
     assert (tmp_path / "b" / "lender" / "mine.txt").exists()
 
 
+def test_what_a_person_changed_in_a_demo_is_kept(tmp_path):
+    options = ["--prepare-only", "--people", "20", "--kind", "intersect"]
+    assert coterie("demo", "--out", tmp_path, *options).code == 0
+    job = tmp_path / "analyst" / "job.yaml"
+    job.write_text(job.read_text() + "protocol: ring\n")
+    done = coterie("demo", "--out", tmp_path, *options)
+    assert (done.code, "'analyst/job.yaml' was changed" in done.error) == (2, True)
+    assert job.read_text().endswith("protocol: ring\n")
+    assert coterie("demo", "--out", tmp_path / "other", *options).code == 0
+
+
 def test_empty_folders_of_mounted_volumes_are_filled(tmp_path):
     for name in (*demo.PARTIES, demo.ANALYST):
         (tmp_path / name).mkdir()

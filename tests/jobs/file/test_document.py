@@ -108,6 +108,13 @@ def test_an_unknown_key_is_named_with_its_line_and_the_nearest_known_one():
     assert complaint("zzz: 1\n", read) == "f.yaml:1: zzz: unknown key"
 
 
+def test_a_missing_key_does_not_hide_the_misspelt_one():
+    message = complaint("id: ID\nrequirment: []\n", lambda s: s.required("requirement"))
+    assert message == "f.yaml:2: requirment: unknown key; did you mean 'requirement'?"
+    message = complaint("id: ID\nother: []\n", lambda s: s.required("requirement"))
+    assert message.endswith("the key 'requirement' is missing")
+
+
 def test_a_missing_key_is_named():
     assert complaint("a: 1\n", lambda s: s.required("kind")) == (
         "f.yaml:1: the key 'kind' is missing"

@@ -84,6 +84,15 @@ def test_one_column_is_taken_as_it_is():
         ("nfc", "e\u0301", "\u00e9"),
         ("nfkc", "\uff21\uff22\u2460", "AB1"),
         ("digits", "DE-12 34/5", "12345"),
+        ("digits", "555.123.4567", "5551234567"),
+        ("number", "1", "1"),
+        ("number", "1.0", "1"),
+        ("number", "01", "1"),
+        ("number", " +10 ", "10"),
+        ("number", "100", "100"),
+        ("number", "-0.0", "0"),
+        ("number", "-01.250", "-1.25"),
+        ("number", "0.0500", "0.05"),
         ("date", "1990-02-01", "1990-02-01"),
         ("{date: ['%d.%m.%Y', '%Y%m%d']}", "01.02.1990", "1990-02-01"),
         ("{date: ['%d.%m.%Y', '%Y%m%d']}", "19900201", "1990-02-01"),
@@ -135,6 +144,15 @@ def test_several_columns_are_told_apart_by_length():
         ("id: ID", {"ID": ["a", None, "b", None]}, "people.csv: rows 2, 4: column 'ID' is empty"),
         ("id: ID", {"ID": [None] * 8}, "people.csv: rows 1, 2, 3, 4, 5 and 3 more: column 'ID' is empty"),
         ("id: [A, B]", {"A": ["x"], "B": [None]}, "people.csv: row 1: column 'B' is empty"),
+        (
+            "id: ID\nnormalise: [digits]", {"ID": ["1", "1.0"]},
+            "people.csv: row 2: column 'ID' has a decimal point, of which 'digits' would make another "
+            "number; use the rule 'number'",
+        ),
+        (
+            "id: ID\nnormalise: [number]", {"ID": ["1", "1e5"]},
+            "people.csv: row 2: column 'ID' is not a number",
+        ),
         (
             "id: ID\nnormalise: [digits]", {"ID": ["1", "none"]},
             "people.csv: row 2: nothing is left of column 'ID' by 'normalise'",

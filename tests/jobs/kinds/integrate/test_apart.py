@@ -5,7 +5,7 @@ import pytest
 from coterie.anonymity.models.privacy import DistinctDiversity
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.base.errors import UsageError
-from coterie.jobs.kinds.integrate.job import apart_warnings
+from coterie.jobs.kinds.integrate.job import apart_warnings, lone_warnings
 from coterie.jobs.kinds.job_file import load_job
 
 
@@ -41,3 +41,8 @@ def test_sensitive_columns_of_one_entry_in_two_houses_are_refused(tmp_path):
     )
     with pytest.raises(UsageError, match=r"must be in one house \('S' is a's, 'T' is b's\)"):
         load_job(job)
+
+
+def test_k_of_one_is_warned_of():
+    [warning] = lone_warnings([Requirement(("Sex",), 1), Requirement(("Job",), 2)])
+    assert "entry 1 (Sex) has 'k: 1'" in warning
