@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test coverage quick traces soak lint protos compose-test clean
+.PHONY: demo test coverage quick traces secrecy openings soak lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -11,6 +11,8 @@ help:
 	@echo "make test          lint, type check and all tests that need no container engine"
 	@echo "make quick         lint, types and the fast tests, for the inner loop; T=tests/... chooses others"
 	@echo "make traces        renews the digests of the wire traces; CONTRIBUTING.md says when that is right"
+	@echo "make secrecy       removes every step that hides something, one at a time; the tests must notice"
+	@echo "make openings      writes the threat model's tables of what is opened anew"
 	@echo "make soak          500 jobs of all kinds and outcomes at real servers; what they hold is printed"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
 
@@ -44,6 +46,12 @@ quick: $(STAMP) lint
 
 traces: $(STAMP)
 	$(BIN)/python -m tests.traces.renew
+
+secrecy: $(STAMP)
+	$(BIN)/python -m tests.secrecy.run
+
+openings: $(STAMP)
+	$(BIN)/python docs/openings.py
 
 soak: $(STAMP)
 	$(BIN)/python -m tests.soak --jobs 500
