@@ -38,6 +38,10 @@ COMMANDS = {
         "Run a job with every party in this process.",
     ),
     "run": ("coterie.coordinator.cli.commands:run", "Run a job at its party servers."),
+    "fetch": (
+        "coterie.coordinator.cli.commands:fetch",
+        "Collect the result of a run that was broken off.",
+    ),
     "doctor": (
         "coterie.coordinator.cli.commands:doctor",
         "Check everything a job needs before it starts.",

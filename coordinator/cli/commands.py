@@ -150,6 +150,30 @@ def run(
 
 
 @click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@_IDENTITY
+@click.option(
+    "--wait",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(min=0),
+    help="Seconds for a party that does not answer, or has not finished.",
+)
+@_JSON
+def fetch(folder: Path, identity: Path, wait: float, as_json: bool) -> None:
+    """Collect the result of a run that lost its coordinator or a party after the start.
+
+    FOLDER is the run's --out. The result is the one that the run would have left.
+    """
+    from coterie.coordinator.results.folder import summary
+    from coterie.coordinator.run.collect import fetch_later
+    from coterie.trust.identity import find_identity
+
+    job, result = fetch_later(folder, find_identity(identity), wait)
+    _print(result, as_json, lambda: summary(job, result, folder))
+
+
+@click.command()
 @_JOB
 @_IDENTITY
 @_JSON

@@ -13,7 +13,7 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 
 # What a job leaves. `--force` removes these and nothing else.
-RESULT_FILES = ("result.json", "release.csv", "report.html")
+RESULT_FILES = ("result.json", "release.csv", "report.html", "run.json")
 RESULT_FOLDERS = ("parties", "transcripts", "job")
 
 

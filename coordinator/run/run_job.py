@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import queue
 import secrets
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -36,10 +35,12 @@ from coterie.base.errors import (
 )
 from coterie.coordinator.run import probe
 from coterie.coordinator.run.client import PartyClient
+from coterie.coordinator.run.collect import collect, leave_note, remove_note
 from coterie.coordinator.run.interrupts import Check, never
 from coterie.coordinator.run.progress import Board, duration
+from coterie.coordinator.run.suspension import Wakefulness
 from coterie.jobs.file.job import Job
-from coterie.jobs.run.party_run import FINISH, assemble
+from coterie.jobs.run.party_run import FINISH
 from coterie.protos import jobs_pb2 as pb
 from coterie.trust.identity import Identity
 
@@ -62,6 +63,7 @@ class Patience:
     consent: float = 3600.0
     heartbeat: float = 20.0  # silence after which a party counts as lost
     cancel: float = 5.0  # for a party that is away to come back and hear that the job is cancelled
+    fetch: float = 60.0  # for a party that is away when the finished job's result is fetched
     gather: float = 2.0  # after a first failure, for the others to say what they saw
 
 
@@ -113,13 +115,14 @@ class Drive:
         self._identity = identity
         self._board = board
         self._patience = patience
+        self._check = check
         self._clients = {
             name: PartyClient(name, address, identity) for name, address in addresses.items()
         }
         self._follower = Follower(self._clients, self._job_id, board, patience, check)
 
     def run(self, out: Path) -> dict[str, Any]:
-        proposed = False
+        proposed = finished = False
         try:
             self._everywhere(
                 lambda name: probe.require(
@@ -129,34 +132,37 @@ class Drive:
             proposed = True
             self._follower.listen()
             self._propose()
+            leave_note(out, self._job, self._job_id, self._addresses)
             try:
                 self._everywhere(lambda name: self._clients[name].start(self._job_id))
             except PeerLostError as error:  # another party may have said why
                 raise self._follower.verdict(error) from None
             self._follower.until(lambda name, state: state == pb.FINISHED)
-            with tempfile.TemporaryDirectory(
-                prefix="coterie-", ignore_cleanup_errors=True
-            ) as scratch:
-                folders = {name: Path(scratch) / name for name in self._clients}
-                for folder in folders.values():
-                    folder.mkdir()
-                self._everywhere(
-                    lambda name: self._clients[name].fetch(self._job_id, folders[name])
-                )
-                return assemble(self._job, folders, out, self._job_id)
+            finished = True
+            return collect(
+                self._job,
+                self._job_id,
+                self._clients,
+                out,
+                lambda fetch: self._everywhere(fetch, signs=False),
+                self._patience.fetch,
+                self._check,
+            )
         except BaseException as error:
-            if proposed:
+            if proposed and not finished:
                 self._cancel(error)
+                remove_note(out, job_too=True)
             raise
         finally:
             self._follower.stop()
             for client in self._clients.values():
                 client.close()
 
-    def _everywhere(self, do: Callable[[str], T]) -> dict[str, T]:
+    def _everywhere(self, do: Callable[[str], T], signs: bool = True) -> dict[str, T]:
         """Calls every party at once; raises the first error in the job's order.
 
-        A call may take as long as the party's data needs, so long as the party lives.
+        A call may take as long as the party's data needs, so long as the party lives. Where a party
+        may be away for a while, no `signs` of life are asked for.
         """
         pool = ThreadPoolExecutor(len(self._clients))
         try:
@@ -164,7 +170,7 @@ class Drive:
             for future in futures.values():
                 while not future.done():
                     wait([future], 0.25)
-                    self._follower.require_signs()
+                    self._follower.require_signs() if signs else self._check()
             return {name: future.result() for name, future in futures.items()}
         finally:
             pool.shutdown(wait=False)
@@ -232,7 +238,9 @@ class Follower:
         patience: Patience,
         check: Check = never,
         clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
     ) -> None:
+        self._wakefulness = Wakefulness(patience.heartbeat / 4, clock, wall)
         self._clients = clients
         self._job_id = job_id
         self._board = board
@@ -243,6 +251,7 @@ class Follower:
         self._stopped = threading.Event()
         self._streams: list[Any] = []
         self._heard: dict[str, Heard] = {}
+        self._slept = 0  # how often this machine slept, as far as it has been allowed for
 
     def listen(self) -> None:
         """Begins to ask every party for signs of life."""
@@ -279,9 +288,13 @@ class Follower:
             self._stopped.wait(_RETRY_SECONDS)
 
     def _may_come_back(self, name: str, error: Any) -> bool:
-        """A server may be restarted while a job waits there: it keeps the job."""
+        """A server may be restarted while a job waits there: it keeps the job.
+
+        And connections that broke while this machine slept say nothing about the party.
+        """
         waits = self._heard[name].state in (pb.WAITING, pb.ACCEPTED)
-        return waits and error.code() in _GOING_AWAY
+        slept = self._wakefulness.woke_within(self._patience.heartbeat)
+        return (waits or slept) and error.code() in _GOING_AWAY
 
     def _ping(self, name: str) -> None:
         every = self._patience.heartbeat / 4
@@ -357,6 +370,10 @@ class Follower:
         Called wherever the run waits; what stops a run from outside is raised here too.
         """
         self._check()
+        if self._wakefulness.look() or self._slept != self._wakefulness.slept:
+            self._slept = self._wakefulness.slept
+            for heard in self._heard.values():  # nobody could be heard meanwhile
+                heard.at = self._clock()
         for name, heard in self._heard.items():
             silence = self._clock() - heard.at
             if silence > self._patience.heartbeat and heard.state not in _FAILED:

@@ -1,0 +1,105 @@
+"""Collects what the parties release when a job has finished: at once, or later by the job's id.
+
+A run leaves a note, `run.json`, and the job in its result folder before it starts the parties, and
+takes the note away when it has the result. If the coordinator dies or loses a party in between,
+`coterie fetch DIR` collects from the note what the parties have finished: the same release.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from coterie.base.errors import EnvironmentFaultError, PeerLostError, UsageError
+from coterie.coordinator.run.client import PartyClient
+from coterie.coordinator.run.interrupts import Check, never
+from coterie.jobs.file.job import Job
+from coterie.jobs.run.archive import FOLDER, save_job, saved_job
+from coterie.jobs.run.party_run import assemble
+from coterie.trust.identity import Identity
+
+NOTE = "run.json"
+_RETRY_SECONDS = 0.5
+Everywhere = Callable[[Callable[[str], None]], Any]
+
+
+def leave_note(out: Path, job: Job, job_id: str, addresses: Mapping[str, str]) -> None:
+    """Before the parties are started: how their result can be had later."""
+    try:
+        save_job(job, out)
+        note = {"job": job_id, "parties": dict(addresses)}
+        (out / NOTE).write_text(json.dumps(note, indent=1) + "\n")
+    except OSError as error:
+        raise EnvironmentFaultError(f"{out}: {error.strerror}") from None
+
+
+def remove_note(out: Path, job_too: bool) -> None:
+    """There is nothing to be had later: the result is there, or there will be none."""
+    (out / NOTE).unlink(missing_ok=True)
+    if job_too:
+        shutil.rmtree(out / FOLDER, ignore_errors=True)
+
+
+def collect(
+    job: Job,
+    job_id: str,
+    clients: Mapping[str, PartyClient],
+    out: Path,
+    everywhere: Everywhere,
+    patience: float,
+    check: Check = never,
+) -> dict[str, Any]:
+    """Fetches from every party and assembles the result; a party that is away is asked again."""
+
+    def fetch(name: str) -> None:
+        end = time.monotonic() + patience
+        while True:
+            folder = Path(scratch) / name
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            try:
+                clients[name].fetch(job_id, folder)
+                return
+            except PeerLostError:
+                if time.monotonic() > end:
+                    raise
+            check()
+            time.sleep(_RETRY_SECONDS)
+
+    with tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True) as scratch:
+        try:
+            everywhere(fetch)
+        except PeerLostError as error:
+            reason = f"{error.reason}; 'coterie fetch {out}' asks again"
+            raise PeerLostError(error.peer, error.step, reason) from None
+        result = assemble(job, {name: Path(scratch) / name for name in clients}, out, job_id)
+    remove_note(out, job_too=False)
+    return result
+
+
+def fetch_later(out: Path, identity: Identity, patience: float) -> tuple[Job, dict[str, Any]]:
+    """The result of the run that left its note in `out`."""
+    try:
+        note = json.loads((out / NOTE).read_text())
+        job_id, addresses = str(note["job"]), dict(note["parties"])
+    except FileNotFoundError:
+        raise UsageError(f"{out}: no {NOTE}; no run has left its result to be fetched") from None
+    except (OSError, ValueError, LookupError, TypeError):
+        raise UsageError(f"{out / NOTE}: cannot be read") from None
+    job = saved_job(out)
+    clients = {name: PartyClient(name, str(addresses[name]), identity) for name in addresses}
+
+    def one_by_one(do: Callable[[str], None]) -> None:
+        for name in clients:
+            do(name)
+
+    try:
+        return job, collect(job, job_id, clients, out, one_by_one, patience)
+    finally:
+        for client in clients.values():
+            client.close()
