@@ -1,3 +1,22 @@
 """Coterie: organisations compute on a joined table that none of them ever sees."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 __version__ = "0.1.0"
+
+# The Python interface: where each function is. They are imported when they are asked for, so that
+# `import coterie` is quick.
+_INTERFACE = {"anonymise": "coterie.house.frames"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _INTERFACE:
+        return getattr(importlib.import_module(_INTERFACE[name]), name)
+    raise AttributeError(f"module 'coterie' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_INTERFACE])

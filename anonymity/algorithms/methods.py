@@ -6,6 +6,8 @@
 | `incognito` | whole columns | least cost | tables to compare or join: one value is shown in one way |
 | `samarati` | whole columns | least height | lattices too large for incognito |
 | `datafly` | whole columns | no | a quick first look |
+| `specialize` | whole columns, by values | no | learning a classifier from the release |
+| `cluster` | local: clusters | no | some ten thousand records, small k |
 """
 
 from __future__ import annotations
@@ -14,10 +16,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.cluster import cluster
 from coterie.anonymity.algorithms.datafly import datafly_table
 from coterie.anonymity.algorithms.incognito import incognito
 from coterie.anonymity.algorithms.mondrian import Options, mondrian
 from coterie.anonymity.algorithms.samarati import samarati
+from coterie.anonymity.algorithms.top_down import specialize_table
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Table
 
@@ -39,6 +43,10 @@ METHODS: dict[str, Method] = {
     "incognito": lambda table, needs, most, given: incognito(table, needs, most, given.cost),
     "samarati": lambda table, needs, most, _: samarati(table, needs, most),
     "datafly": lambda table, needs, most, _: datafly_table(table, needs, most),
+    "specialize": lambda table, needs, most, given: specialize_table(
+        table, needs, most, given.class_name, given.score
+    ),
+    "cluster": lambda table, needs, most, _: cluster(table, needs, most),
 }
 
 

@@ -20,7 +20,6 @@ from coterie.anonymity.table.columns import CategoricalColumn, Column, Continuou
 from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.intervals import Interval, number_text
 from coterie.anonymity.table.table import Generalized, regions_of_nodes
-from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array, Ints
 
 
@@ -77,16 +76,10 @@ def _taxonomy_ladder(column: CategoricalColumn, highest: Array | None) -> Ladder
             for node in below:
                 nodes[taxonomy.first[node] : taxonomy.last[node]] = node
             below = [child for node in below for child in taxonomy.children[node]]
-        levels.append(nodes if highest is None else _capped(taxonomy, nodes, highest))
+        # Both stand on the way up from the leaf, where the deeper node has the larger number.
+        levels.append(nodes if highest is None else np.maximum(nodes, highest))
     labels = (taxonomy.labels,) * len(levels)
     return Ladder(column.name, column.codes.astype(np.int64), tuple(levels), labels, column)
-
-
-def _capped(taxonomy: Taxonomy, nodes: Ints, highest: Array) -> Ints:
-    """No node above the highest permitted one of its leaf."""
-    first, last = np.array(taxonomy.first), np.array(taxonomy.last)
-    above = (first[nodes] <= first[highest]) & (last[highest] <= last[nodes])
-    return np.where(above, highest, nodes)
 
 
 def _number_ladder(column: ContinuousColumn) -> Ladder:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from coterie.anonymity.algorithms.methods import METHODS
 from coterie.base.errors import VerificationError
 from coterie.coordinator.results.verify import verify
 from tests.house.people import TABLE_FILE, anonymised
@@ -110,4 +111,27 @@ def test_a_value_above_the_bounds_is_found(tmp_path):
     header, *lines = text.splitlines(keepends=True)
     release.write_text("".join([header, *sorted(lines)]))
     with pytest.raises(VerificationError, match="'USA' is above the bounds"):
+        verify(tmp_path / "out")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_release_of_every_method_holds(tmp_path, method):
+    bounds = TABLE_FILE.replace("Place.csv}", "Place.csv, at_most: [West, Midwest]}")
+    for text in (TABLE_FILE, bounds):
+        result = anonymised(tmp_path, text.replace("method: mondrian", f"method: {method}"))
+        assert result["method"] == method
+        assert verify(tmp_path / "out")["records"] == 40
+
+
+def test_overlapping_values_of_a_whole_column_are_found(tmp_path):
+    text = TABLE_FILE.replace("method: mondrian", "method: incognito")
+    anonymised(tmp_path, text)
+    release = tmp_path / "out/release.csv"
+    shown = release.read_text()
+    label = next(v for v in ("Kansas", "Midwest", "USA", "Lincoln") if f'"{v}"' in shown)
+    half = shown.count(f'"{label}"') // 2
+    other = "USA" if label != "USA" else "West"
+    header, *lines = shown.replace(f'"{label}"', f'"{other}"', half).splitlines(keepends=True)
+    release.write_text("".join([header, *sorted(lines)]))
+    with pytest.raises(VerificationError, match="overlap"):
         verify(tmp_path / "out")

@@ -1,0 +1,211 @@
+"""`coterie.anonymise(df, qid=[...], k=10)`: one table in memory, from pandas, polars or Arrow.
+
+A frame is read through the Arrow interface (`__arrow_c_stream__`), which pandas, polars, DuckDB and
+Arrow have, so none of them is needed here. Columns of numbers are generalized to intervals, others by
+the taxonomy given for them, or to `*` without one.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.methods import METHODS
+from coterie.anonymity.models.options import OPTIONS, model_from_options
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.groups import group_numbers
+from coterie.anonymity.table.taxonomy import Taxonomy, taxonomy_of
+from coterie.anonymity.utility.measures import Utility
+from coterie.base.errors import UsageError
+from coterie.house.anonymise import anonymise_prepared, release_columns
+from coterie.house.prepare import prepare_text
+from coterie.house.table_file import COSTS, MISSING, TableAttribute, TableFile
+from coterie.jobs.data.sources import as_text, require_columns
+
+Paths = Sequence[Sequence[str]]  # a taxonomy as leaf-to-root paths
+_NOTHING = "table"  # how errors call a table that has no file
+
+
+@dataclass(frozen=True)
+class Release:
+    """An anonymous table and what is known of it. Notebooks show it as HTML."""
+
+    table: pa.Table
+    result: Mapping[str, Any]
+    utility: Utility
+    groups: pa.Table  # one row a group: what it shows, and how many records it has
+
+    @property
+    def suppressed(self) -> int:
+        return int(self.result["suppressed"])
+
+    @property
+    def risk(self) -> dict[str, float]:
+        """Chances to find a person who is known to be in the table, by the quasi-identifiers.
+
+        `prosecutor` is the largest chance of any record, `marketer` the mean over all.
+        """
+        sizes = self.groups.column("records").to_numpy()
+        if not len(sizes):
+            return {"prosecutor": 0.0, "marketer": 0.0, "uniques": 0}
+        return {
+            "prosecutor": 1 / float(sizes.min()),
+            "marketer": len(sizes) / float(sizes.sum()),
+            "uniques": int((sizes == 1).sum()),
+        }
+
+    def _repr_html_(self) -> str:
+        figures = {
+            "method": self.result["method"],
+            "records": self.result["records"],
+            "suppressed": self.suppressed,
+            "groups": self.groups.num_rows,
+            **{key: f"{value:.4g}" for key, value in self.utility.as_dict().items()},
+        }
+        rows = "".join(
+            f"<tr><th>{k}</th><td>{html.escape(str(v))}</td></tr>" for k, v in figures.items()
+        )
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.table.column_names)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(v))}</td>" for v in row.values()) + "</tr>"
+            for row in self.table.slice(0, 10).to_pylist()
+        )
+        return f"<table>{rows}</table><table><tr>{head}</tr>{body}</table>"
+
+
+def anonymise(
+    frame: Any,
+    qid: Sequence[str],
+    k: int,
+    *,
+    method: str = "mondrian",
+    taxonomies: Mapping[str, Taxonomy | Paths] | None = None,
+    sensitive: str | None = None,
+    class_name: str | None = None,
+    drop: Sequence[str] = (),
+    at_most: Mapping[str, Sequence[str]] | None = None,
+    priority: Mapping[str, float] | None = None,
+    missing: str = "error",
+    max_suppression: float = 0.0,
+    cost: str = "entropy",
+    **model: Any,
+) -> Release:
+    """An anonymous version of a frame: groups alike in `qid` have k records.
+
+    `sensitive` with the keys of a `requirement` (`l=3`, `t=0.2`, `alpha=0.5`) bounds a sensitive
+    column too. `drop` names columns to leave out, such as identifiers; all others are released as
+    they are. docs/one-table.md has the methods.
+    """
+    for name, value, known in (
+        ("method", method, tuple(METHODS)),
+        ("missing", missing, MISSING),
+        ("cost", cost, COSTS),
+    ):
+        if value not in known:
+            raise UsageError(f"{name} must be one of {', '.join(known)}, not '{value}'")
+    if unknown := [key for key in model if key not in OPTIONS]:
+        raise UsageError(f"anonymise takes no argument '{unknown[0]}'")
+    table = _arrow(frame)
+    used = [*qid, *drop, *(name for name in (sensitive, class_name) if name)]
+    require_columns(used, table.column_names, _NOTHING)
+    for name in table.column_names:
+        if table.column_names.count(name) > 1:
+            raise UsageError(f"{_NOTHING}: has the column '{name}' twice")
+    if k < 1 or not qid:
+        raise UsageError("k must be at least 1, and qid must name a column")
+    table = table.drop_columns(list(dict.fromkeys(drop)))
+    trees = {name: _taxonomy(name, given) for name, given in (taxonomies or {}).items()}
+    attributes = tuple(
+        TableAttribute(
+            name,
+            name in qid,
+            trees.get(name) if name in qid else None,
+            None,
+            name not in trees and not _is_number(table.schema.field(name).type),
+            missing if name in qid else "error",
+            (priority or {}).get(name, 1.0),
+            tuple((at_most or {}).get(name, ())),
+        )
+        for name in table.column_names
+        if name != class_name
+    )
+    try:
+        judged = model_from_options(model) if sensitive else None
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    file = TableFile(
+        source=_Memory(table),
+        method=method,
+        identifiers=(),
+        class_name=class_name,
+        attributes=attributes,
+        requirements=(Requirement(tuple(qid), k, sensitive, judged),),
+        max_suppression=max_suppression,
+        cost=cost,
+        score="gain-ratio" if class_name else "discernibility",
+    )
+    prepared = prepare_text(file, as_text(table, _NOTHING), _NOTHING)
+    answer, result = anonymise_prepared(file, prepared)
+    columns = release_columns(file, prepared, answer)
+    arrays = {
+        name: pa.DictionaryArray.from_arrays(
+            pa.array(column.codes.astype(np.int64)), pa.array(list(column.values), pa.string())
+        ).cast(pa.string())
+        for name, column in columns.items()
+    }
+    return Release(pa.table(arrays), result, answer.utility(), _groups(answer))
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """A table that has been read already."""
+
+    table: pa.Table
+
+    def __str__(self) -> str:
+        return _NOTHING
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        return as_text(self.table.select(list(columns)), _NOTHING)
+
+
+def _arrow(frame: Any) -> pa.Table:
+    if isinstance(frame, pa.Table):
+        return frame
+    if hasattr(frame, "__arrow_c_stream__"):
+        return pa.table(frame)
+    raise UsageError(
+        f"a table of type {type(frame).__name__} has no Arrow interface; "
+        "give a pandas or polars frame, or an Arrow table"
+    )
+
+
+def _taxonomy(name: str, given: Taxonomy | Paths) -> Taxonomy:
+    return given if isinstance(given, Taxonomy) else taxonomy_of(given, f"taxonomy of '{name}'")
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
+
+
+def _groups(answer: Anonymized) -> pa.Table:
+    """One row for every group: what it shows, and its records; the largest first."""
+    columns = list(answer.columns.values())
+    groups = group_numbers([column.codes for column in columns])
+    sizes = np.bincount(groups)
+    first = np.zeros(len(sizes), np.int64)
+    first[groups[::-1]] = np.arange(len(groups))[::-1]
+    order = np.argsort(-sizes, kind="stable")
+    shown = {
+        name: [column.labels[code] for code in column.codes[first[order]].tolist()]
+        for name, column in answer.columns.items()
+    }
+    return pa.table({**shown, "records": sizes[order]})
