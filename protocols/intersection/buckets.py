@@ -24,6 +24,7 @@ Digests: TypeAlias = Bytes
 
 BYTES_PER_ELEMENT = 400  # what a protocol holds at its peak for each element of a bucket
 BASE_MEMORY = 250_000_000  # the interpreter, its libraries and compiled code
+PADDED_BYTES = 40  # what an identifier of a padded set is taken to hold, with its place
 MOST_BUCKETS = 4096
 UNLIMITED = 1 << 40
 _STATISTICAL = 40

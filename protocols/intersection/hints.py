@@ -172,7 +172,7 @@ def _lead_by_transfer(
 ) -> Words:
     """The exclusive or of what all others' hints give for each value."""
     table = cuckoo.build(tags, rng)
-    functions = {peer: OprfReceiver(channel, peer, rng) for peer in channel.peers}
+    functions = {peer: OprfReceiver(channel, peer, sizes[peer], rng) for peer in channel.peers}
     with channel.step("function"):
         for function in functions.values():
             function.set_up()
@@ -193,7 +193,7 @@ def _lead_by_transfer(
 def _help_by_transfer(
     channel: Channel, leader: str, tags: Blocks, share: Words, count: int, rng: Random
 ) -> None:
-    function = OprfSender(channel, leader, rng)
+    function = OprfSender(channel, leader, len(tags), rng)
     with channel.step("function"):
         function.set_up()
         function.extend(count)

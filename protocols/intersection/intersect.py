@@ -35,6 +35,7 @@ from coterie.base.arrays import Rows
 from coterie.base.errors import CoterieError
 from coterie.protocols.intersection.buckets import (
     MOST_BUCKETS,
+    PADDED_BYTES,
     UNLIMITED,
     BucketPlan,
     Buckets,
@@ -171,7 +172,9 @@ def _agree(
     if len(identifiers) > size:
         raise ValueError(f"{len(identifiers)} identifiers do not fit the padding of {size}")
     share = rng.bytes(32)
-    room = room_for(memory, identifiers.nbytes)
+    # Peers see the room: what is padded must not show in it.
+    held = identifiers.nbytes if pad_to is None else pad_to * PADDED_BYTES
+    room = room_for(memory, held)
     kept = read_checkpoint(store, identifiers)
     with channel.step("sizes"):
         channel.broadcast(

@@ -11,22 +11,24 @@ h of three. Outputs have 128 bits.
 Adversary: semi-honest. The sender learns the number of bins; the receiver learns nothing of other
 outputs, if H, BLAKE2b of row and bin number, is 128-Hamming correlation robust (as a random oracle
 is), AES behaves as a family of random functions in the code, and the base transfers are secure. The
-code has 448 bits: the words of two values differ in 128 places or more wherever they meet, for a
-sender with 2^24 values, but for a chance of 2^-40. A malicious sender is covered by the base
+code has w = 448 bits for a sender with up to 2^24 values, and 64 more where these do not suffice
+(`code_width`; 512 reach 2^60 values): the words of two values differ in 128 places or more wherever
+they meet, but for a chance of 2^-40. A malicious sender is covered by the base
 transfers; a malicious receiver could use words outside the code.
 
 Messages:
-    receiver <-> sender   448 base transfers (protocols.transfer.base_transfer), the receiver as their sender
+    receiver <-> sender   w base transfers (protocols.transfer.base_transfer), the receiver as their sender
     sender -> receiver    16 bytes: the key of the code
-    receiver -> sender    16 bytes: the key of the cuckoo table; then a matrix of 448 rows of one
+    receiver -> sender    16 bytes: the key of the cuckoo table; then a matrix of w rows of one
                           bit for each bin, in blocks of bins
-Cost for n values of the receiver and m of the sender: 448 base transfers; 56 bytes for each of 1.3
+Cost for n values of the receiver and m of the sender, w = 448: 448 base transfers; 56 bytes for each of 1.3
 n bins (73 n in all); receiver 7 n AES and n hashes, sender 12 m AES and 3 m hashes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -45,17 +47,34 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.transpose import transpose
 from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
 
-CODE_BITS = 448
-_BYTES, _WORDS = CODE_BITS // 8, CODE_BITS // 64
+LEAST_WIDTH = 448
+_DISTANCE, _STATISTICAL = 128, 40
 _BLOCK = 1 << 15  # bins transposed together: 1.8 MB, which a core's cache holds
 _CHUNK = 1 << 15  # values hashed together
-_NOTHING = np.zeros(_WORDS, np.uint64)
 
 Outputs: TypeAlias = Words
 
 
-def _code_keys(seed: bytes) -> list[bytes]:
-    return [hashlib.sha256(b"coterie code" + seed + bytes([i])).digest()[:16] for i in range(4)]
+def code_width(count: int) -> int:
+    """Bits of the code for a sender with `count` values: a multiple of 64, 448 up to 2^24 values.
+
+    Each of these values meets one value of the receiver under each of three hash functions. The two
+    random words of w bits differ in fewer than 128 places with chance sum of C(w, i) / 2^w over
+    i < 128; all of these chances together are at most 2^-40.
+    """
+    width = LEAST_WIDTH
+    while HASHES * count * sum(math.comb(width, i) for i in range(_DISTANCE)) > 1 << (
+        width - _STATISTICAL
+    ):
+        width += 64
+    return width
+
+
+def _code_keys(seed: bytes, width: int) -> list[bytes]:
+    blocks = -(-width // 128)
+    return [
+        hashlib.sha256(b"coterie code" + seed + bytes([i])).digest()[:16] for i in range(blocks)
+    ]
 
 
 def marked(values: Blocks, which: Any) -> Blocks:
@@ -65,11 +84,11 @@ def marked(values: Blocks, which: Any) -> Blocks:
     return out
 
 
-def _words(inputs: Blocks, keys: list[bytes]) -> Blocks:
-    """Their words of the pseudorandom code, of shape (n, 7)."""
-    out = np.empty((len(inputs), _WORDS), np.uint64)
+def _words(inputs: Blocks, keys: list[bytes], words: int) -> Blocks:
+    """Their words of the pseudorandom code, of shape (n, words)."""
+    out = np.empty((len(inputs), words), np.uint64)
     for i, key in enumerate(keys):
-        width = min(2, _WORDS - 2 * i)
+        width = min(2, words - 2 * i)
         out[:, 2 * i : 2 * i + width] = spread(key, inputs)[:, :width]
     return out
 
@@ -80,44 +99,50 @@ _blake2b = sodium.blake2b_function
 @compiled
 def _hash(rows: Any, where: Any, first: Any, words: Any, secret: Any, out: Any) -> None:
     """H(rows[b] ^ (words & secret), first + b) for the bin b of every value."""
-    block = np.empty(8, np.uint64)
+    words_of_row = rows.shape[1]
+    block = np.empty(words_of_row + 1, np.uint64)
     source, target = numba.uintp(block.ctypes.data), numba.uintp(out.ctypes.data)
     nothing = numba.uintp(0)
     for i in range(out.shape[0]):
         b = where[i]
-        for k in range(7):
+        for k in range(words_of_row):
             block[k] = rows[b, k] ^ (words[i, k] & secret[k])
-        block[7] = b + first
+        block[words_of_row] = b + first
         _blake2b(
             numba.uintp(target + numba.uintp(16 * i)),
             numba.uintp(16),
             source,
-            numba.uint64(64),
+            numba.uint64(8 * (words_of_row + 1)),
             nothing,
             nothing,
         )
 
 
 class OprfReceiver:
-    """The side with the cuckoo table. `set_up`, then `extend`, each a step of both sides."""
+    """The side with the cuckoo table. `set_up`, then `extend`, each a step of both sides.
 
-    def __init__(self, channel: Channel, peer: str, rng: Random) -> None:
+    `count` is the number of the sender's values, which both sides know.
+    """
+
+    def __init__(self, channel: Channel, peer: str, count: int, rng: Random) -> None:
         self._channel = channel
         self._peer = peer
         self._rng = rng
+        self._width = code_width(count)
 
     def set_up(self) -> None:
-        keys = send_keys(self._channel, self._peer, CODE_BITS, self._rng)
+        keys = send_keys(self._channel, self._peer, self._width, self._rng)
         self._streams = [[Stream(key.tobytes()) for key in side] for side in keys]
         seed = self._channel.recv(self._peer)
         if not isinstance(seed, bytes) or len(seed) != 16:
             raise self._channel.fault(self._peer, "sent no key of the code")
-        self._code = _code_keys(seed)
+        self._code = _code_keys(seed, self._width)
 
     def extend(self, values: Blocks, table: Cuckoo) -> Outputs:
         """F of every value, in the order of the values."""
         self._channel.send(self._peer, table.key)
         bins = len(table.item)
+        words = self._width // 64
         out = np.empty((len(values), 2), np.uint64)
         for start in range(0, bins, _BLOCK):
             stop = min(bins, start + _BLOCK)
@@ -125,7 +150,8 @@ class OprfReceiver:
             full = np.flatnonzero(item >= 0)
             inputs = self._rng.array((stop - start, 2))
             inputs[full] = marked(values[item[full]], table.which[start:stop][full])
-            matrix = transpose(_words(inputs, self._code).view(np.uint8).reshape(-1, _BYTES))
+            coded = _words(inputs, self._code, words)
+            matrix = transpose(coded.view(np.uint8).reshape(-1, 8 * words))
             first = _next(self._streams[0], matrix.shape[1])
             matrix ^= first
             matrix ^= _next(self._streams[1], matrix.shape[1])
@@ -134,7 +160,8 @@ class OprfReceiver:
             rows = transpose(first).view(np.uint64)
             results = np.empty((len(full), 2), np.uint64)
             # The receiver's rows are hashed as they are: no word is added.
-            _hash(rows, full, start, np.zeros((len(full), _WORDS), np.uint64), _NOTHING, results)
+            nothing = np.zeros((len(full), words), np.uint64)
+            _hash(rows, full, start, nothing, np.zeros(words, np.uint64), results)
             out[item[full]] = results
         return out
 
@@ -149,21 +176,22 @@ def _next(streams: list[Stream], length: int) -> Bytes:
 
 
 class OprfSender:
-    """The side that can evaluate any value."""
+    """The side that can evaluate any value; `count` is the number of values that it evaluates."""
 
-    def __init__(self, channel: Channel, peer: str, rng: Random) -> None:
+    def __init__(self, channel: Channel, peer: str, count: int, rng: Random) -> None:
         self._channel = channel
         self._peer = peer
         self._rng = rng
+        self._width = code_width(count)
 
     def set_up(self) -> None:
-        choices = self._rng.bits(CODE_BITS)
+        choices = self._rng.bits(self._width)
         keys = receive_keys(self._channel, self._peer, choices, self._rng)
         self._streams = [Stream(key.tobytes()) for key in keys]
         self._chosen = np.flatnonzero(choices)
         self._secret = np.packbits(choices, bitorder="little").view(np.uint64)
         seed = self._rng.bytes(16)
-        self._code = _code_keys(seed)
+        self._code = _code_keys(seed, self._width)
         self._channel.send(self._peer, seed)
 
     def extend(self, receiver_count: int) -> None:
@@ -172,14 +200,14 @@ class OprfSender:
         if not isinstance(key, bytes) or len(key) != 16:
             raise self._channel.fault(self._peer, "sent no key of the cuckoo table")
         self._key, self._bins = key, bins_for(receiver_count)
-        self._rows = np.empty((self._bins, _WORDS), np.uint64)
+        self._rows = np.empty((self._bins, self._width // 64), np.uint64)
         for start in range(0, self._bins, _BLOCK):
             stop = min(self._bins, start + _BLOCK)
             matrix = self._channel.recv(self._peer)
             if (
                 not isinstance(matrix, np.ndarray)
                 or matrix.dtype != np.uint8
-                or matrix.shape != (CODE_BITS, (stop - start) // 8)
+                or matrix.shape != (self._width, (stop - start) // 8)
             ):
                 raise self._channel.fault(self._peer, "sent no matrix of the extension")
             own = _next(self._streams, matrix.shape[1])
@@ -198,7 +226,7 @@ class OprfSender:
     def _evaluate(self, values: Blocks, which: int, start: int) -> tuple[int, int, Outputs]:
         part = values[start : start + _CHUNK]
         where = positions(part, self._key, self._bins)[:, which]
-        words = _words(marked(part, np.uint64(which)), self._code)
+        words = _words(marked(part, np.uint64(which)), self._code, self._width // 64)
         out = np.empty((len(part), 2), np.uint64)
         _hash(self._rows, np.ascontiguousarray(where).astype(np.int64), 0, words, self._secret, out)
         return which, start, out

@@ -57,7 +57,7 @@ def oprf_intersect(
 
 
 def _receive(channel: Channel, peer: str, tags: Any, count: int, rng: Random) -> Rows:
-    oprf = OprfReceiver(channel, peer, rng)
+    oprf = OprfReceiver(channel, peer, count, rng)
     with channel.step("transfers"):
         oprf.set_up()
     with channel.step("function"):
@@ -82,7 +82,7 @@ def _receive(channel: Channel, peer: str, tags: Any, count: int, rng: Random) ->
 
 
 def _send(channel: Channel, peer: str, tags: Any, count: int, rng: Random) -> Rows:
-    oprf = OprfSender(channel, peer, rng)
+    oprf = OprfSender(channel, peer, len(tags), rng)
     with channel.step("transfers"):
         oprf.set_up()
     with channel.step("function"):

@@ -14,6 +14,7 @@ A transport may deliver only what was sent; the transport also has to make sure 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -71,7 +72,13 @@ class Channel:
         self._failed_step: str | None = None
         self._sent = dict.fromkeys(transport.peers, 0)
         self._received = dict.fromkeys(transport.peers, 0)
+        self._instances: Counter[str] = Counter()
         self.opened = Opened()
+
+    def next_instance(self, what: str) -> int:
+        """How often this session has done this before: equal at both sides of a protocol."""
+        self._instances[what] += 1
+        return self._instances[what] - 1
 
     @property
     def me(self) -> str:

@@ -70,14 +70,26 @@ FAMILIES = declare(
 def settings_for(largest: int, precise: bool = False) -> Settings:
     """For counts up to `largest`: as many terms as shares of one machine word allow, or more."""
     bits = max(2, largest.bit_length())
-    if precise:
-        return Settings(bits, PRECISE_TERMS, "exact", 32, 1 << RING_BITS, zero_as_one=True)
+    if precise and bits < RING_BITS:
+        scale_bits = min(32, most_scale_bits(largest))
+        return Settings(bits, PRECISE_TERMS, "exact", scale_bits, 1 << RING_BITS, zero_as_one=True)
     terms = max(
         (k for k in range(1, 9) if bits * k + 2 * k + (bits - 1).bit_length() <= 64), default=0
     )
     if terms < 2 or bits >= RING_BITS:
         raise UsageError(f"counts up to {largest} are too large for logarithms on shares")
     return Settings(bits, terms, "exact", SCALE_BITS, 1 << RING_BITS, zero_as_one=True)
+
+
+def most_scale_bits(largest: int) -> int:
+    """The finest scale at which no sum of scores leaves the signed numbers of 64 bits.
+
+    The sums of a score are at most n ln n, at twice the scale for K2, and twice that while both sides
+    of a difference have one sign; the 2 covers what Stirling adds. From 1.4 * 10^7 records on the
+    scale of `precise` is less than 2^32 for that.
+    """
+    most = math.ceil(4 * largest * (math.log(largest + 1) + 2))
+    return 63 - most.bit_length()
 
 
 class HiddenScores(HiddenCounts):

@@ -15,6 +15,8 @@ Messages, both independent of each other (one round):
     sender -> receiver   one point B = b G
     key j of transfer i  = SHA-256(..., i, j, R0, R1, B, b (Rj + h(j, i, R(1-j))));  the receiver
                          computes its own as a B
+    Every hash begins with the session, the names of both parties and the number of the run between
+    them in the session, so that no two runs share an oracle.
 Cost for n transfers: 64 n + 32 bytes; the sender 2 n multiplications and 2 n hashes to the group,
 the receiver 2 n multiplications and n hashes (about 20 ms a side for n = 128).
 """
@@ -50,14 +52,17 @@ def _key(context: bytes, side: int, index: int, transcript: bytes, shared: bytes
     return hashlib.sha256(head + transcript + shared).digest()[:KEY_BYTES]
 
 
-def _context(session: str, sender: str, receiver: str) -> bytes:
-    names = (session.encode(), sender.encode(), receiver.encode())
-    return b"".join(len(name).to_bytes(4, "big") + name for name in names)
+def _context(channel: Channel, sender: str, receiver: str) -> bytes:
+    """Of one run of this protocol: session, roles, and how many runs in these roles came before."""
+    instance = channel.next_instance(f"base transfers from {sender} to {receiver}")
+    names = (channel.session.encode(), sender.encode(), receiver.encode())
+    head = b"".join(len(name).to_bytes(4, "big") + name for name in names)
+    return head + instance.to_bytes(8, "big")
 
 
 def send_keys(channel: Channel, peer: str, count: int, rng: Random) -> Keys:
     """The sender's role: keys of shape (2, count, 16)."""
-    context = _context(channel.session, channel.me, peer)
+    context = _context(channel, channel.me, peer)
     secret = random_scalar(rng)
     public = bytes(rbcl.crypto_scalarmult_ristretto255_base(secret))
     channel.send(peer, public)
@@ -90,7 +95,7 @@ def send_keys(channel: Channel, peer: str, count: int, rng: Random) -> Keys:
 
 def receive_keys(channel: Channel, peer: str, choices: Bytes, rng: Random) -> Keys:
     """The receiver's role: for every choice bit the key it names, of shape (count, 16)."""
-    context = _context(channel.session, peer, channel.me)
+    context = _context(channel, peer, channel.me)
     pairs, secrets = [], []
     for index, choice in enumerate(choices.tolist()):
         secret = random_scalar(rng)

@@ -270,8 +270,8 @@ MUTANTS = [
     _mutant(
         "the secret of the oblivious function",
         "protocols/intersection/oprf.py",
-        "choices = self._rng.bits(CODE_BITS)",
-        "choices = np.zeros(CODE_BITS, np.uint8)",
+        "choices = self._rng.bits(self._width)",
+        "choices = np.zeros(self._width, np.uint8)",
         "tests/protocols/intersection/test_oprf.py",
     ),
     # integration

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import binom
 
 import coterie.protocols.intersection.intersect as module
+from coterie.protocols.intersection import buckets
 from coterie.protocols.intersection.buckets import MOST_BUCKETS, buckets_for, capacity, room_for
 from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered
 from coterie.protocols.primitives.store import MemoryStore
@@ -165,3 +166,22 @@ def test_what_an_earlier_run_with_less_memory_left_is_removed(monkeypatch):
     monkeypatch.setattr(module, "buckets_for", lambda size, room: 1)
     check([sets[0], [*sets[1][:-1], b"new"]], protocol="ring", own=own)
     assert not any(store.values for store in stores.values())
+
+
+@pytest.mark.parametrize(("protocol", "reveal"), WAYS)
+@pytest.mark.parametrize("parties", [2, 3])
+def test_sets_padded_to_one_size_have_one_traffic(protocol, reveal, parties, monkeypatch):
+    """Few short identifiers or many long ones: messages, steps and their lengths are the same."""
+    monkeypatch.setattr(buckets, "BASE_MEMORY", 0)
+    monkeypatch.setattr(buckets, "BYTES_PER_ELEMENT", 16)
+
+    def traffic(count, length):
+        common = [b"c%d" % i for i in range(20)]
+        sets = [
+            [*common, *(b"%d-%0*d" % (p, length, i) for i in range(count))] for p in range(parties)
+        ]
+        return shapes(watched(sets, protocol=protocol, reveal=reveal, pad_to=200, memory=22_000))
+
+    few, many = traffic(5, 3), traffic(170, 60)
+    assert few == many
+    assert any("bucket 2 of" in step for _, _, _, step, _ in few)

@@ -10,6 +10,7 @@ from coterie.protocols.intersection import cuckoo, okvs, oprf
 from coterie.protocols.intersection.matching import RepeatedTagError, Table, common, in_tag_order
 from coterie.protocols.intersection.oprf import OprfReceiver, OprfSender
 from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.primitives.blocks import encrypted
 from coterie.protocols.primitives.randomness import Random
 
@@ -43,7 +44,7 @@ def test_small_tables_come_out_at_the_first_attempt(count, monkeypatch):
 
 
 def test_words_of_the_code_differ_in_128_places_at_least():
-    words = oprf._words(values(2000), oprf._code_keys(bytes(16)))
+    words = oprf._words(values(2000), oprf._code_keys(bytes(16), 448), 7)
     bits = np.unpackbits(words.view(np.uint8), axis=1).astype(np.int32)
     ones = bits.sum(axis=1)
     distances = ones[:, None] + ones[None, :] - 2 * bits @ bits.T
@@ -52,21 +53,43 @@ def test_words_of_the_code_differ_in_128_places_at_least():
     assert 222 < distances[~np.eye(2000, dtype=bool)].mean() < 226
 
 
-def test_the_length_of_the_code_is_enough_for_sets_of_2_to_the_24():
+@pytest.mark.parametrize("count", [0, 1, 2**20, 2**24, 2**25, 2**30, 2**40])
+def test_the_width_of_the_code_follows_the_number_of_values(count):
     """Each of the sender's three words for a value meets one word of the receiver's, in one bin."""
-    assert 3 * 2**24 * binom.cdf(127, oprf.CODE_BITS, 0.5) < 2.0**-40
+    width = oprf.code_width(count)
+    assert 3 * count * binom.cdf(127, width, 0.5) <= 2.0**-40
+    assert width == (448 if count <= 2**24 else 512)
+    assert width == 448 or 3 * count * binom.cdf(127, width - 64, 0.5) > 2.0**-40
 
 
-def evaluate(receiver_values, sender_values):
+@pytest.mark.parametrize("width", [448, 512, 576])
+def test_the_function_agrees_and_its_matrix_has_the_width(width, monkeypatch):
+    monkeypatch.setattr(oprf, "code_width", lambda count: width)
+    ours, theirs = values(300), values(400)[100:]
+    meters = {}
+    table, mine, other = evaluate(ours, theirs, lambda t: meters.setdefault(t.me, Metered(t)))
+    which = np.zeros(300, np.uint8)
+    full = table.item >= 0
+    which[table.item[full]] = table.which[full]
+    for i in range(100, 300):
+        assert (other[which[i], i - 100] == mine[i]).all()
+    assert not (other[(which[100:200] + 1) % 3, np.arange(100)] == mine[100:200]).all(axis=1).any()
+    sent = meters["r"].total.sent_bytes
+    bins = len(table.item)
+    assert width * bins // 8 < sent < width * bins // 8 + 200
+    assert meters["s"].total.sent_bytes > 64 * width  # its points of the base transfers
+
+
+def evaluate(receiver_values, sender_values, wrap=lambda transport: transport):
     def receive(channel):
-        function = OprfReceiver(channel, "s", Random("r"))
+        function = OprfReceiver(channel, "s", len(sender_values), Random("r"))
         with channel.step("f"):
             function.set_up()
             table = cuckoo.build(receiver_values, Random("t"))
             return table, function.extend(receiver_values, table)
 
     def send(channel):
-        function = OprfSender(channel, "r", Random("s"))
+        function = OprfSender(channel, "r", len(sender_values), Random("s"))
         with channel.step("f"):
             function.set_up()
             function.extend(len(receiver_values))
@@ -75,7 +98,7 @@ def evaluate(receiver_values, sender_values):
             out[which, start : start + len(outputs)] = outputs
         return out
 
-    results = run_parties({"r": receive, "s": send})
+    results = run_parties({"r": receive, "s": send}, wrap=wrap)
     return *results["r"], results["s"]
 
 

@@ -1,5 +1,7 @@
 """Choices on shares are the plain choices wherever the published bound tells the scores apart."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -145,3 +147,20 @@ def test_counts_that_logarithms_cannot_hold_are_refused():
 @pytest.mark.parametrize(("records", "terms"), [(1023, 5), (8191, 4), (131071, 3)])
 def test_terms_are_the_papers_for_its_sizes(records, terms):
     assert settings_for(records).terms == terms
+
+
+@pytest.mark.parametrize("records", [1000, 10**7, 6 * 10**7, 5 * 10**8, 2**31 - 1])
+def test_precise_scores_of_any_number_of_records_fit_64_bits(records):
+    """The largest sum of a K2 score, at twice the scale: two values, all records in one cell."""
+    settings = settings_for(records, precise=True)
+    most = 2 * (math.lgamma(records + 1) + 2 * records)
+    assert 2 * most * settings.scale < 2**63
+    assert settings.scale == 2**32 or 16 * most * settings.scale > 2**63
+    assert settings.error_bound < 3.4e-5  # as at 2^32, where the series is the larger part
+    assert (settings.scale == 2**32) == (records <= 10**7)
+
+
+def test_counts_beyond_the_ring_are_refused():
+    for precise in (False, True):
+        with pytest.raises(UsageError, match="too large for logarithms on shares"):
+            settings_for(2**32, precise)

@@ -58,6 +58,22 @@ def test_base_transfer_gives_the_chosen_key_and_a_different_other_one():
     assert len({key.tobytes() for key in keys.reshape(-1, 16)}) == 40
 
 
+def test_no_two_runs_of_the_base_transfers_share_an_oracle():
+    """With the same randomness and the same points, a later run in the session has other keys."""
+    choices = bits(5)
+    result = run_parties(
+        {
+            "anna": lambda channel: [send_keys(channel, "bela", 5, Random(1)) for _ in range(3)],
+            "bela": lambda channel: [
+                receive_keys(channel, "anna", choices, Random(2)) for _ in range(3)
+            ],
+        }
+    )
+    for keys, got in zip(result["anna"], result["bela"], strict=True):
+        assert (chosen(choices, keys) == got).all()
+    assert len({key.tobytes() for key in np.concatenate(result["bela"])}) == 15
+
+
 def test_base_choices_do_not_show_in_the_points():
     """Either of the two points is uniform whatever the choice: their low bits are even coins."""
     points = {}
