@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from coterie.anonymity.algorithms.datafly import ladder
 from coterie.anonymity.table.columns import continuous_column
+from coterie.anonymity.table.levels import ladder
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
