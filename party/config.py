@@ -200,6 +200,7 @@ def _policy(node: Node) -> Policy:
         conditions=section.read(
             "conditions", lambda n: n.choice("shares", "holder"), Policy.conditions
         ),
+        zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
     )
     section.close()
     return policy

@@ -28,6 +28,7 @@ class Policy:
     reveal: str = "intersection"
     servers: frozenset[str] | None = None  # None: any
     conditions: str = "shares"
+    zeros: bool = False
 
 
 def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
@@ -69,6 +70,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_recipients(needs.recipients),
         *_judge_groups(policy, needs.smallest_group),
         *_judge_conditions(policy, needs.shows_proposals),
+        *_judge_zeros(policy, needs.zeros),
     ]
 
 
@@ -116,6 +118,12 @@ def _judge_conditions(policy: Policy, shows_proposals: bool) -> list[str]:
         f"policy.conditions is '{policy.conditions}', and the job shows proposals to the holders of "
         "sensitive columns ('conditions: holder')"
     ]
+
+
+def _judge_zeros(policy: Policy, zeros: bool) -> list[str]:
+    if policy.zeros or not zeros:
+        return []
+    return ["policy.zeros does not permit 'zeros: show', which the job asks for"]
 
 
 def _missing(rule: str, what: str, wanted: Collection[str], allowed: Collection[str]) -> list[str]:

@@ -1,32 +1,55 @@
-"""Which cells of tables of counts must stay hidden, and which others with them.
+"""Which cells of tables of counts may be shown, so that a small one could always be empty.
 
-A cell with 1 to minimum-1 records is small and is hidden. Hiding it alone is not enough: whoever
-knows the sum of a line of cells subtracts the visible ones and has it back. So further cells are
-hidden until nobody can: for each attacker, described by the attributes it holds itself, the hidden
-cells are the unknowns of a linear system, and a cell that this system determines is exposed. The
-system's equations:
+A cell of 1 to minimum-1 records is small. An attacker is somebody who knows some attributes of every
+record, hence all sums over lines of cells that agree in these attributes; it knows the rules of this
+module, too. The promise: for every attacker and every small cell there is another table, in which
+that cell is empty, and from which the same sums, the same opened bits and the same visible counts
+follow. So no rule here may turn out differently when the records of a small cell move to a cell
+that is hidden from the attacker, in a direction that the attacker does not know.
 
-- the sum over each table is the number of records, which everybody knows
-- an attacker knows the sum of every line of cells that agree in its own attributes
-- two tables with common attributes have the same sums over them
+The rules work on one bit a cell: whether it is large, that is has `minimum` records or more. Cells
+of 0 to minimum-1 are alike. (With `zeros: show` empty cells count as large, and less is promised:
+the other table need not lead to the same opened bits.) Three rules, for three kinds of tables:
 
-Only the pattern of small and empty cells is used, never a count, so that parties who hold the
-counts as shares can decide what to open before they open anything. The linear test is exact over
-the rational numbers; it takes no account of how large counts can be, so a reader may still bound
-a hidden cell by the sum of its line.
+- `Lines`, where all attackers see the same lines of one table. A line with fewer than two large
+  cells is hidden whole; of the others, the large cells are shown.
+  Why: if the line of a small cell has a large one, a large one of it is hidden (below), and records
+  that move there change no bit. If it has none, the cell they move to may become its only large
+  one, and the line is hidden as before.
+- `Grid`, where attackers see the rows or the columns of one table, block by block (a block is what
+  both know). Rows are treated as lines; then columns are, by what the rows leave.
+  Why: movements within a row as above. Within a column without large cells the records move to
+  another row, where a large cell may arise. A row that had none, or two and more, is treated as
+  before, and the column hides that cell. If all other rows have exactly one, then only one row can
+  have two, and nothing of the block is shown; nor is it if all records of all columns are in one
+  other row, which has the same sums.
+- `Slices`, for several tables that share attributes, or more than two kinds of lines. All cells with
+  the same value of one attribute, in all these tables, are a slice: it is shown if all its cells are
+  large, and no slice is shown unless two can be.
+  Why: who does not know the attribute is deceived by a move to another slice, which is hidden
+  (below) and stays large, or which becomes the only good one. Who knows it is deceived by a move
+  within the slice, which stays bad because of the cell that becomes empty.
+
+What these rules leave is opened, as bits. `protected` then hides one more cell (one slice) wherever a
+line has both shown and hidden ones: it uses nothing but these bits, and the cell it hides is a large
+one, to which a small one's records can move without changing anything.
+
+Tables that no rule fits are hidden, unless all cells of all connected tables are large.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from itertools import combinations
 
 import numpy as np
 
 from coterie.base.arrays import Ints, Mask
+from coterie.base.errors import DataError
 
-Lines = np.ndarray[Any, np.dtype[np.int8]]
+MOST_SUBSETS = 10  # tables of one component of which all subsets are tried
 
 
 @dataclass(frozen=True)
@@ -40,111 +63,240 @@ class Table:
     def cells(self) -> int:
         return int(np.prod(self.shape, dtype=np.int64))
 
-    def keys(self, names: Collection[str]) -> Ints:
-        """For every cell a number for its values of some attributes, taken in sorted order."""
-        index = np.indices(self.shape).reshape(len(self.shape), -1)
-        key = np.zeros(self.cells, np.int64)
-        for name in sorted(names):
-            axis = self.names.index(name)
-            key = key * self.shape[axis] + index[axis]
-        return key
+    def size(self, names: Collection[str]) -> int:
+        """How many combinations of values some of the attributes have."""
+        return int(np.prod([s for n, s in zip(self.names, self.shape, strict=True) if n in names]))
+
+    def grouped(self, *groups: Sequence[str]) -> Ints:
+        """The numbers of the cells, an axis for each group of attributes."""
+        places = [self.names.index(name) for group in groups for name in group]
+        numbers = np.arange(self.cells).reshape(self.shape).transpose(places)
+        return numbers.reshape([self.size(group) for group in groups])
 
 
-def hidden_cells(
-    tables: Sequence[Table],
-    small: Sequence[Mask],
-    empty: Sequence[Mask],
-    attackers: Sequence[Collection[str]],
-) -> list[Mask]:
-    """For each table the cells to hide: small ones, and others so that nobody gets one back.
+@dataclass(frozen=True)
+class Holders:
+    """Who knows which attributes: `owner` the one party that holds it, None if all hold their part
+    of the records; `known` what everybody knows of every record. The two servers never collude."""
 
-    Masks are flat. `attackers` has the attributes that each party holds itself. A table whose
-    attributes are all an attacker's own is known to it; nothing can be hidden there from that one.
+    owner: Mapping[str, str | None]
+    servers: tuple[str, str]
+    known: frozenset[str] = frozenset()
+
+    def attackers(self, table: Table) -> list[frozenset[str]]:
+        """What the strongest coalitions know of a table's records, of those that lack a server and
+        do not know them wholly. Others, and readers of the result, know part of that."""
+        names = [name for name in table.names if name not in self.known]
+        owners = list(dict.fromkeys(self.owner[name] for name in names))
+        missing = self.servers if set(self.servers) <= set(owners) else owners
+        return [
+            frozenset(table.names) - {name for name in names if self.owner[name] == party}
+            for party in missing
+        ]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Cells by line: shape (lines, cells of a line)."""
+
+    cells: Ints
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Cells by block, row and column. A row is the shorter one."""
+
+    cells: Ints
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Cells by slice: shape (slices, cells of a slice)."""
+
+    cells: Ints
+
+
+Rule = Lines | Grid | Slices
+
+
+@dataclass(frozen=True)
+class Component:
+    """Tables that are connected: all their cells, and the rules for those that can be shown. If
+    some are in no rule, they are shown only if all cells of the component are large."""
+
+    cells: Ints
+    rules: tuple[Rule, ...]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every cell is in a rule."""
+        return sum(rule.cells.size for rule in self.rules) == len(self.cells)
+
+
+def plan(tables: Sequence[Table], holders: Holders) -> list[Component]:
+    """The rules for these tables, by public knowledge. Cells of all tables are numbered in a row.
+
+    DataError where the attributes that an attacker does not know have one value only, so that it
+    knows the table whatever is hidden.
     """
-    flat_small = np.concatenate(small)
-    hidden = flat_small.copy()
-    order = np.argsort(np.concatenate(empty), kind="stable")  # cells with records first
-    knowledge = [equations(tables, own) for own in attackers] or [equations(tables, ())]
-    known = [_known_cells(tables, own) for own in attackers] or [np.zeros(len(hidden), np.bool_)]
-    grown = True
-    while grown:
-        grown = False
-        for lines, theirs in zip(knowledge, known, strict=True):
-            for line in _weak_lines(hidden & ~theirs, flat_small, lines):
-                candidates = order[(lines[line][order] != 0) & ~hidden[order] & ~theirs[order]]
-                if len(candidates):
-                    hidden[candidates[0]] = True
-                    grown = True
-                    break
-    return _split(hidden, tables)
-
-
-def exposed_cells(
-    tables: Sequence[Table], hidden: Sequence[Mask], own: Collection[str]
-) -> list[Mask]:
-    """The hidden cells that follow from the visible ones for one who holds these attributes."""
-    flat = np.concatenate(hidden) & ~_known_cells(tables, own)
-    exposed = np.zeros(len(flat), np.bool_)
-    exposed[flat] = _determined(equations(tables, own)[:, flat])
-    return _split(exposed, tables)
-
-
-def equations(tables: Sequence[Table], own: Collection[str]) -> Lines:
-    """One row for each known sum over cells of all tables, side by side."""
+    for table in tables:
+        _check(table, holders)
     starts = np.cumsum([0, *(table.cells for table in tables)])
-    rows: list[Lines] = []
-
-    def add(parts: Sequence[tuple[int, Mask, int]]) -> None:
-        row = np.zeros(starts[-1], np.int8)
-        for at, chosen, sign in parts:
-            row[starts[at] : starts[at + 1]][chosen] = sign
-        rows.append(row)
-
-    for at, table in enumerate(tables):
-        own_names = tuple(sorted(set(table.names) & set(own)))
-        # A list: all parties must come to the same lines in the same order, each in its process.
-        for group in [(), own_names] if own_names else [()]:
-            if len(group) == len(table.names):
-                continue
-            key = table.keys(group)
-            for value in np.unique(key):
-                add([(at, key == value, 1)])
-        for other in range(at):
-            shared = set(table.names) & set(tables[other].names)
-            if not shared:
-                continue
-            mine, theirs = table.keys(shared), tables[other].keys(shared)
-            for value in np.unique(mine):
-                add([(at, mine == value, 1), (other, theirs == value, -1)])
-    return np.array(rows, np.int8).reshape(len(rows), int(starts[-1]))
+    components = []
+    for places in _connected(tables, holders.known):
+        shown = next(
+            some for some in _subsets(places) if _sound(tables, places, some, holders)
+        )  # fmt: skip
+        rules = [
+            _rule([(tables[at], int(starts[at])) for at in group], holders)
+            for group in _connected(tables, holders.known, shown)
+        ]
+        cells = np.concatenate([np.arange(starts[at], starts[at + 1]) for at in places])
+        components.append(Component(cells, tuple(rules)))
+    return components
 
 
-def _known_cells(tables: Sequence[Table], own: Collection[str]) -> Mask:
-    """The cells of tables over an attacker's own attributes alone."""
-    return np.concatenate([np.full(t.cells, set(t.names) <= set(own), np.bool_) for t in tables])
+def protected(rule: Rule, shown: Mask) -> Mask:
+    """What may be seen of the cells that a rule shows, in the shape of the rule's cells."""
+    if isinstance(rule, Lines):
+        return _lines_protected(shown)
+    if isinstance(rule, Grid):
+        return np.stack([_block_protected(block) for block in shown])
+    slices = _lines_protected(shown[:, 0].reshape(1, -1))
+    return np.repeat(slices.reshape(-1, 1), shown.shape[1], axis=1)
 
 
-def _weak_lines(hidden: Mask, small: Mask, lines: Lines) -> list[int]:
-    """Lines that need another hidden cell: they hold an exposed one, or small ones only."""
-    exposed = np.zeros(len(hidden), np.bool_)
-    exposed[hidden] = _determined(lines[:, hidden])
-    through = (lines[:, exposed] != 0).any(axis=1)
-    present = (lines != 0) & hidden
-    only_small = present.any(axis=1) & ~(present & ~small).any(axis=1) & (lines >= 0).all(axis=1)
-    return [int(line) for line in np.flatnonzero(through | only_small)]
+def _lines_protected(shown: Mask) -> Mask:
+    """Without the first shown cell of each line that has hidden ones as well."""
+    visible = shown.copy()
+    mixed = np.flatnonzero(shown.any(axis=1) & ~shown.all(axis=1))
+    visible[mixed, shown[mixed].argmax(axis=1)] = False
+    return visible
 
 
-def _determined(system: Lines) -> Mask:
-    """The unknowns that a homogeneous system forces to be zero."""
-    unknowns = system.shape[1]
-    used = np.unique(system[(system != 0).any(axis=1)], axis=0).astype(float)
-    if not unknowns or not len(used):
-        return np.zeros(unknowns, np.bool_)
-    _, values, vectors = np.linalg.svd(used, full_matrices=True)
-    rank = int((values > 1e-9 * values[0]).sum())
-    free: Mask = np.abs(vectors[rank:]).max(axis=0, initial=0.0) >= 1e-9
-    return ~free
+def _block_protected(shown: Mask) -> Mask:
+    """Without one shown cell of every row and column that has hidden ones as well."""
+    visible = shown.copy()
+    rows = shown.any(axis=1) & ~shown.all(axis=1)
+    columns: Mask = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
+    for row in np.flatnonzero(rows):
+        both = shown[row] & columns
+        chosen = int((both if both.any() else shown[row]).argmax())
+        visible[row, chosen] = columns[chosen] = False
+    for column in np.flatnonzero(columns):
+        visible[int(shown[:, column].argmax()), column] = False
+    return visible
 
 
-def _split(flat: Mask, tables: Sequence[Table]) -> list[Mask]:
-    return np.split(flat, np.cumsum([table.cells for table in tables])[:-1])
+def _check(table: Table, holders: Holders) -> None:
+    for own in holders.attackers(table):
+        rest = [name for name in table.names if name not in own]
+        if table.size(rest) < 2:
+            others = f"the values of {', '.join(sorted(own))}" if own else "the number of records"
+            raise DataError(
+                f"the table of {', '.join(table.names)}: {', '.join(rest)} has one value only, so "
+                f"whoever knows {others} knows every count; leave the table out"
+            )
+
+
+def _connected(
+    tables: Sequence[Table], known: Collection[str], places: Sequence[int] | None = None
+) -> list[list[int]]:
+    """The places of the tables, by groups that share attributes not known to everybody."""
+    groups: list[tuple[set[str], list[int]]] = []
+    for at in range(len(tables)) if places is None else places:
+        names = set(tables[at].names) - set(known)
+        touching = [group for group in groups if group[0] & names]
+        groups = [group for group in groups if not group[0] & names]
+        groups.append(
+            (
+                names.union(*(group[0] for group in touching)),
+                sorted([at, *(place for group in touching for place in group[1])]),
+            )
+        )
+    return sorted(places for _, places in groups)
+
+
+def _subsets(places: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Sets of tables to show, the best first; the last is none."""
+    yield places
+    if len(places) <= MOST_SUBSETS:
+        for size in range(len(places) - 1, 0, -1):
+            yield from combinations(places, size)
+    yield ()
+
+
+def _sound(
+    tables: Sequence[Table], places: Sequence[int], shown: Sequence[int], holders: Holders
+) -> bool:
+    """Whether these tables of a component can be shown by a rule, and the others hidden.
+
+    Tables that are shown and connected must have an attribute in common, the one that is cut into
+    slices. The records of a small cell of a hidden table must be able to move without touching a
+    shown one; or the table is a margin of a sliced one across its slices: then a small cell in it
+    means that no slice is good, and none is afterwards.
+    """
+    groups = _connected(tables, holders.known, shown)
+    if not all(len(group) == 1 or _common(tables, group, holders) for group in groups):
+        return False
+    seen = {name for at in shown for name in tables[at].names}
+    for at in set(places) - set(shown):
+        table = tables[at]
+        sliced = [
+            group
+            for group in groups
+            if (attribute := _cut([tables[other] for other in group], holders))
+            and attribute not in table.names
+            and any(set(table.names) <= set(tables[other].names) for other in group)
+        ]
+        free = all(
+            table.size([name for name in table.names if name not in own | seen]) > 1
+            for own in holders.attackers(table)
+        )
+        if not sliced and not free:
+            return False
+    return True
+
+
+def _common(tables: Sequence[Table], group: Sequence[int], holders: Holders) -> list[str]:
+    """The attributes of all tables of a group that can be cut into slices."""
+    shared = reduce(set.intersection, (set(tables[at].names) for at in group)) - holders.known
+    first = tables[group[0]]
+    return [name for name in first.names if name in shared and first.size([name]) > 1]
+
+
+def _cut(group: Sequence[Table], holders: Holders) -> str | None:
+    """The attribute that cuts a group of tables into slices, the one of most values; None if one
+    of the other rules is for them."""
+    if len(group) == 1 and len(holders.attackers(group[0])) <= 2:
+        return None
+    names = _common(group, range(len(group)), holders)
+    return max(names, key=lambda name: group[0].size([name]), default=None)
+
+
+def _rule(group: Sequence[tuple[Table, int]], holders: Holders) -> Rule:
+    """The rule for tables, each with the number of its first cell."""
+    attribute = _cut([table for table, _ in group], holders)
+    if attribute is not None:
+        parts = [
+            table.grouped([attribute], [name for name in table.names if name != attribute]) + start
+            for table, start in group
+        ]
+        return Slices(np.concatenate(parts, axis=1))
+    [(table, start)] = group
+    known = holders.attackers(table)
+    both = frozenset.intersection(*known)
+    if len(known) == 1:
+        return Lines(table.grouped(_in(table, both), _out(table, both)) + start)
+    one, other = sorted(known, key=lambda own: table.size(_out(table, own)))
+    return Grid(
+        table.grouped(_in(table, both), _in(table, one - both), _in(table, other - both)) + start
+    )
+
+
+def _in(table: Table, names: Collection[str]) -> list[str]:
+    return [name for name in table.names if name in names]
+
+
+def _out(table: Table, names: Collection[str]) -> list[str]:
+    return [name for name in table.names if name not in names]

@@ -64,6 +64,7 @@ class Intersect(Kind[IntersectJob, Prepared]):
             matching=job.matching.reveal,
             servers=(),
             recipients=(),
+            zeros=False,
             contributes=False,
             shows_proposals=False,
         )

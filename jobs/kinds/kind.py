@@ -52,6 +52,7 @@ class Needs:
     matching        what matching the records reveals, as the key `reveal` says; None: none are matched
     servers         parties that hold shares of what the others put in, and must not collude
     recipients      parties that receive the result besides the coordinator
+    zeros           whether counts of zero are told as such, so that hidden ones are known not to be
     contributes     whether the parties' contributions count in their ledgers
     shows_proposals whether the holders of sensitive columns see proposals that they may then reject
     """
@@ -64,6 +65,7 @@ class Needs:
     matching: str | None
     servers: tuple[str, ...]
     recipients: tuple[str, ...]
+    zeros: bool
     contributes: bool
     shows_proposals: bool
 

@@ -4,7 +4,6 @@ Each circuit has one input a party for every count, `x0 …` and `y0 …`, whose
 is evaluated garbled by `protocols.statistics.hidden_counts`. Together they are all that joint statistics and
 models decide about a count they must not see:
 
-    cell_circuit      is the cell empty; has it records, but fewer than the minimum
     leaf_circuit      is a tree's node a leaf, and of which class
 """
 
@@ -21,18 +20,6 @@ def _counts(builder: Builder, number: int) -> list[Word]:
     ours = [builder.input(f"x{i}", WIDTH) for i in range(number)]
     theirs = [builder.input(f"y{i}", WIDTH) for i in range(number)]
     return [builder.add(a, b, WIDTH) for a, b in zip(ours, theirs, strict=True)]
-
-
-@lru_cache(maxsize=32)
-def cell_circuit(minimum: int) -> Circuit:
-    """Outputs `empty` and `small`, one bit each."""
-    builder = Builder()
-    [count] = _counts(builder, 1)
-    filled = builder.any(count)
-    below = builder.less(count, builder.constant(minimum, WIDTH))
-    builder.output("empty", [builder.invert(filled)])
-    builder.output("small", [builder.conjoin(filled, below)])
-    return builder.build()
 
 
 @lru_cache(maxsize=32)

@@ -4,7 +4,9 @@ Two parties, the servers, hold additive shares modulo 2^32 of counts (`contingen
 circuits of `count_circuits` garbled, the first server garbling; every output is a decision that the
 whole group is to learn, so both servers see it and both tell the others, who compare.
 
-    cells    which cells are empty, and which have fewer records than the minimum
+    large    which cells have enough records, as XOR shares: told to nobody
+    shared   a circuit on such shares, giving shares
+    told     a circuit on such shares, of which one output is told
     open     the counts of some cells
     leaves   which nodes of a tree are leaves, and their classes
 
@@ -13,7 +15,7 @@ learns nothing else. Adversary: semi-honest, and the two servers must not collud
 the counts. If one of them tells the others something else than the other server, the party that
 notices stops and names both.
 
-Cost: about 90 AND gates a cell, 150 for each class of a node (32 bytes each); one round between the
+Cost: 31 AND gates a cell, 150 for each class of a node (32 bytes each); one round between the
 servers and half a round to the others for each call.
 """
 
@@ -25,18 +27,19 @@ import numpy as np
 
 from coterie.base.arrays import Bits, Codes, Mask
 from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
-from coterie.protocols.circuits.garbling import Evaluator, Garbler
+from coterie.protocols.circuits.garbling import Evaluator, Garbler, Reveal
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.count_circuits import WIDTH, cell_circuit, leaf_circuit
+from coterie.protocols.statistics.count_circuits import WIDTH, leaf_circuit
 from coterie.protocols.statistics.shared_counts import Ring, received_ring
+from coterie.protocols.statistics.visibility_circuits import large_circuit
 
-CELLS = declare(
-    "count: empty and small cells",
-    what="Which cells of a table are empty, and which have fewer records than `minimum`.",
+PATTERN = declare(
+    "count: which cells are visible",
+    what="A bit for each cell of a table: whether the rules for small counts let it be shown. Hidden cells of few records, of none and of many look the same.",
     to="every party",
-    why="All parties decide alike which cells are shown.",
+    why="All parties must know which counts to open.",
 )
 VISIBLE = declare(
     "count: visible cells",
@@ -74,10 +77,45 @@ class HiddenCounts:
     def other_server(self) -> str:
         return self.servers[1] if self.first else self.servers[0]
 
-    def cells(self, share: Ring | None, count: int, minimum: int) -> tuple[Mask, Mask]:
-        """Which cells are empty, and which are small: 1 to minimum-1 records."""
-        found = self.channel.open(CELLS, self._run(cell_circuit(minimum), count, [share]))
-        return found["empty"][:, 0].astype(np.bool_), found["small"][:, 0].astype(np.bool_)
+    def large(self, share: Ring | None, count: int, minimum: int, zeros: bool) -> Bits | None:
+        """Shares of whether each count is `minimum` or more, or also 0 with `zeros`."""
+        rows: dict[str, Bits | None] = {"rest": None}
+        if share is not None:
+            rest = share - np.uint32(minimum if self.first else 0)
+            rows["rest"] = to_bits(rest, WIDTH)
+        if zeros:
+            rows["count"] = None if share is None else to_bits(share, WIDTH)
+        large = self.shared(large_circuit(zeros), count, rows)["large"]
+        return None if large is None else large[:, 0]
+
+    def shared(
+        self, circuit: Circuit, count: int, inputs: Mapping[str, Bits | None]
+    ) -> dict[str, Bits | None]:
+        """Shares of the circuit's outputs, from shares of its inputs."""
+        if self._garbling is None:
+            return dict.fromkeys(circuit.outputs)
+        with self.channel.step("decide"):
+            return self._garbling.run(circuit, self._named(inputs), "shares", count)
+
+    def told(
+        self, circuit: Circuit, count: int, inputs: Mapping[str, Bits | None], output: str
+    ) -> Bits:
+        """One output of the circuit, to everybody, from shares of its inputs."""
+        bits = None
+        with self.channel.step("decide"):
+            if self._garbling is not None:
+                modes: dict[str, Reveal] = dict.fromkeys(circuit.outputs, "shares")
+                modes[output] = "both"
+                bits = _known(
+                    self._garbling.run(circuit, self._named(inputs), modes, count)[output]
+                )
+            bits = self.tell(bits, (count, len(circuit.outputs[output])))
+        return self.channel.open(PATTERN, bits)
+
+    def _named(self, inputs: Mapping[str, Bits | None]) -> dict[str, Bits]:
+        """This server's inputs of a circuit, by the names that they have there."""
+        place = 0 if self.first else 1
+        return {f"{name}{place}": bits for name, bits in inputs.items() if bits is not None}
 
     def open(self, share: Ring | None, count: int) -> Codes:
         """The counts themselves, to everybody. Pass only what may be seen."""

@@ -35,6 +35,7 @@ NEEDS = Needs(
     matching="intersection",
     servers=(),
     recipients=(),
+    zeros=False,
     contributes=False,
     shows_proposals=False,
 )
@@ -110,6 +111,12 @@ def test_a_job_that_releases_groups_needs_a_smallest_k_in_the_policy(kind):
     assert verdict(smallest_k=None) == [
         "policy.smallest_k is not set, and the job releases groups of 4"
     ]
+
+
+def test_a_job_that_shows_zeros_needs_a_permission_of_its_own(kind):
+    kind.declared = dataclasses.replace(NEEDS, zeros=True)
+    assert verdict() == ["policy.zeros does not permit 'zeros: show', which the job asks for"]
+    assert verdict(zeros=True) == []
 
 
 def test_larger_groups_than_asked_for_are_permitted(kind):

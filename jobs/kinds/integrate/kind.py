@@ -95,6 +95,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             matching=job.matching.reveal,
             servers=(),
             recipients=(),
+            zeros=False,
             contributes=True,
             shows_proposals=job.shows_proposals,
         )

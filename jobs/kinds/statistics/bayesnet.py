@@ -4,9 +4,11 @@
     max_parents: 2
     precision: standard         or high: scores to six digits, by Paillier, more slowly
     parameters: false           true: also the counts of every family, small ones hidden
-    minimum: 5                  of these counts, as in `kind: count`
+    minimum: 5                  of these counts, and
+    zeros: hide                 as in `kind: count`
 
-All parties learn the edges.
+All parties learn the edges. A class that has no parents has no table of its own: which classes there
+are is told anyhow, so that a rare one could not be hidden.
 """
 
 from __future__ import annotations
@@ -34,9 +36,12 @@ from coterie.jobs.kinds.statistics.common import (
     statistics_needs,
 )
 from coterie.jobs.kinds.statistics.count import (
-    as_cells,
+    as_tables,
     check_cells,
     count_tables,
+    plan_tables,
+    read_minimum,
+    read_zeros,
     reveal_tables,
     total_records,
 )
@@ -57,6 +62,7 @@ class BayesnetJob(StatisticsJob):
     max_parents: int
     parameters: bool
     minimum: int
+    zeros: bool
     precise: bool
 
 
@@ -78,11 +84,13 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             max_parents=section.read("max_parents", lambda n: n.integer(0, 16), 2),
             parameters=section.read("parameters", YamlNode.boolean, False),
             precise=read_precision(section),
-            minimum=section.read("minimum", lambda n: n.integer(1, 2**31), 5),
+            minimum=read_minimum(section),
+            zeros=read_zeros(section),
         )
 
     def needs(self, job: BayesnetJob, party: str) -> Needs:
-        return statistics_needs(job, party, job.minimum if job.parameters else None)
+        shown = job.parameters
+        return statistics_needs(job, party, job.minimum if shown else None, shown and job.zeros)
 
     def run(
         self,
@@ -96,6 +104,11 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         check_cells(
             sorted(job.order, key=lambda n: -joined.axes[n].size)[: job.max_parents + 1], joined
         )
+        if job.parameters:
+            # Before anything is told: no family could be hidden of which that is not so alone.
+            for name in job.order:
+                if name != job.class_name:
+                    plan_tables(job, joined, [(name,)])
         records = total_records(job, joined, channel, rng)
         largest = records + max(joined.axes[name].size for name in job.order)
         scores = HiddenScores(
@@ -129,12 +142,13 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             families = [
                 (*(parent for parent, child in edges if child == name), name) for name in job.order
             ]
+            families = families_told(job, families)
+            components = plan_tables(job, joined, families)
             shares = count_tables(job, joined, families, channel, rng.fork("parameters"))
-            visible = reveal_tables(job, joined, families, shares, scores, job.minimum)
-            result["tables"] = [
-                {"attributes": list(names), "cells": as_cells(names, joined, cells)}
-                for names, cells in zip(families, visible, strict=True)
-            ]
+            visible = reveal_tables(
+                components, records, shares, scores, job.minimum, job.zeros
+            )  # fmt: skip
+            result["tables"] = as_tables(families, joined, visible)
         return result
 
     def assemble(self, job: BayesnetJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
@@ -163,9 +177,13 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         facts: dict[str, Json] = {"records": records, "edges": edges}
         tables = result.optional("tables")
         if job.parameters:
-            families = [(*found, name) for name, found in parents.items()]
             found = verify_tables(
-                result.entry("tables"), families, job.declared_values, records, job.minimum
+                result.entry("tables"),
+                families_told(job, [(*found, name) for name, found in parents.items()]),
+                job.declared_values,
+                records,
+                job.minimum,
+                job.zeros or job.minimum == 1,
             )
             hidden = sum(table.hidden for table in found)
             holds.append(
@@ -175,6 +193,11 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         elif tables is not None:
             raise tables.error("the job asks for no parameters")
         return Verdict(holds, ["whether the records would give this net"], facts)
+
+
+def families_told(job: BayesnetJob, families: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The families that have a table. Which classes there are is told anyhow."""
+    return [names for names in families if names != (job.class_name,)]
 
 
 BAYESNET = Bayesnet()

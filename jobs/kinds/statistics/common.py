@@ -149,7 +149,9 @@ def own_columns(job: StatisticsJob, party: str) -> tuple[str, ...]:
     return (*(job.matching.columns if job.matching else ()), *own)
 
 
-def statistics_needs(job: StatisticsJob, party: str, smallest_group: int | None) -> Needs:
+def statistics_needs(
+    job: StatisticsJob, party: str, smallest_group: int | None, zeros: bool = False
+) -> Needs:
     """A party's own attributes and identifiers; the class where it has it.
 
     Released are the columns whose values everybody learns: attributes whose values the job does not
@@ -171,6 +173,7 @@ def statistics_needs(job: StatisticsJob, party: str, smallest_group: int | None)
         matching=job.matching.reveal if job.matching else None,
         servers=job.servers,
         recipients=(),
+        zeros=zeros,
         contributes=False,
         shows_proposals=False,
     )

@@ -1,12 +1,12 @@
 """`kind: count`: tables of counts over attributes of several parties.
 
     tables: [[Sex, Job], [Job, Class]]
-    minimum: 5            a cell of 1 to 4 records is not shown, nor cells that would give it back
+    minimum: 5            a cell of 0 to 4 records is not shown, nor cells that would give it back
+    zeros: hide           or show: empty cells are shown; then less is promised about small ones
     output: table         or shares: each server keeps its share of every cell, nothing is shown
 
 A cell that is not shown is null in `result.json` and empty in `tables/*.csv`. What is shown is decided
-on shares: all parties learn which cells are empty, which are small, and the counts of those that
-stay visible.
+on shares: all parties learn which cells are visible, and their counts.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.counts.hidden_cells import Table, hidden_cells
+from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, plan
 from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.claims import Claim
@@ -52,8 +52,10 @@ from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
+from coterie.protocols.statistics.visible_cells import visible_cells
 
 MAX_CELLS = 1 << 16  # of one table
+MOST_RECORDS = 1 << 31
 
 TOTAL = declare(
     "statistics: total number of records",
@@ -67,6 +69,7 @@ TOTAL = declare(
 class CountJob(StatisticsJob):
     tables: tuple[tuple[str, ...], ...]
     minimum: int
+    zeros: bool
     as_shares: bool
 
 
@@ -79,18 +82,25 @@ class Count(StatisticsKind[CountJob]):
         known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
         node = section.required("tables")
         tables = tuple(_read_table(item, known, fields["attributes"]) for item in node.items())
+        if (fields["class_name"],) in tables:
+            raise node.error(
+                "a table of the class alone cannot hide how rare a class is, since all its values "
+                "are told; count it together with an attribute"
+            )
         if not tables:
             raise node.error("there must be at least one table")
         return CountJob(
             **fields,
             tables=tables,
-            minimum=section.read("minimum", lambda n: n.integer(1, 2**31), 5),
+            minimum=read_minimum(section),
+            zeros=read_zeros(section),
             as_shares=section.read("output", lambda n: n.choice("table", "shares"), "table")
             == "shares",
         )
 
     def needs(self, job: CountJob, party: str) -> Needs:
-        return statistics_needs(job, party, None if job.as_shares else job.minimum)
+        shown = not job.as_shares
+        return statistics_needs(job, party, job.minimum if shown else None, shown and job.zeros)
 
     def run(
         self,
@@ -103,6 +113,7 @@ class Count(StatisticsKind[CountJob]):
         joined = begin(job, prepared, channel, rng, workspace)
         for names in job.tables:
             check_cells(names, joined)
+        components = [] if job.as_shares else plan_tables(job, joined, job.tables)
         shares = count_tables(job, joined, job.tables, channel, rng)
         records = total_records(job, joined, channel, rng)
         if job.as_shares:
@@ -113,14 +124,8 @@ class Count(StatisticsKind[CountJob]):
                     )
             return {"records": records, "tables": [{"attributes": list(t)} for t in job.tables]}
         counts = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
-        visible = reveal_tables(job, joined, job.tables, shares, counts, job.minimum)
-        return {
-            "records": records,
-            "tables": [
-                {"attributes": list(names), "cells": as_cells(names, joined, cells)}
-                for names, cells in zip(job.tables, visible, strict=True)
-            ],
-        }
+        visible = reveal_tables(components, records, shares, counts, job.minimum, job.zeros)
+        return {"records": records, "tables": as_tables(job.tables, joined, visible)}
 
     def assemble(self, job: CountJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         """One CSV a table, beside `result.json`."""
@@ -156,7 +161,10 @@ class Count(StatisticsKind[CountJob]):
                 [f"the counts, shares of which stay with {' and '.join(job.servers)}"],
                 facts,
             )
-        tables = verify_tables(claim, job.tables, job.declared_values, records, job.minimum)
+        tables = verify_tables(
+            claim, job.tables, job.declared_values, records, job.minimum,
+            job.zeros or job.minimum == 1,
+        )  # fmt: skip
         verify_files(tables, folder, [table_file(at, names) for at, names in enumerate(job.tables)])
         holds = [
             f"{len(tables)} tables of {records:,} records, no small count below {job.minimum} in them",
@@ -216,50 +224,67 @@ def total_records(job: StatisticsJob, joined: Joined, channel: Channel, rng: Ran
         return int(channel.open(TOTAL, total)[0])
 
 
-def reveal_tables(
-    job: StatisticsJob,
-    joined: Joined,
-    tables: Sequence[Sequence[str]],
-    shares: Sequence[Ring | None],
-    counts: HiddenCounts,
-    minimum: int,
-) -> list[list[int | None]]:
-    """The cells that may be seen; None for the others."""
+def read_minimum(section: Section) -> int:
+    return section.read("minimum", lambda n: n.integer(1, MOST_RECORDS), 5)
+
+
+def read_zeros(section: Section) -> bool:
+    """Whether empty cells are shown."""
+    return section.read("zeros", lambda n: n.choice("hide", "show"), "hide") == "show"
+
+
+def plan_tables(
+    job: StatisticsJob, joined: Joined, tables: Sequence[Sequence[str]]
+) -> list[Component]:
+    """By which rules cells are shown or hidden. DataError if nothing could be hidden."""
     shapes = [
         Table(tuple(names), tuple(joined.axes[name].size for name in names)) for names in tables
     ]
-    cells = sum(shape.cells for shape in shapes)
+    label = {job.class_name} if job.class_name else set()
+    owners = {name: job.owner(name) for name in job.attributes}
+    return plan(shapes, Holders(owners, job.servers, frozenset(label)))
+
+
+def reveal_tables(
+    components: Sequence[Component],
+    records: int,
+    shares: Sequence[Ring | None],
+    counts: HiddenCounts,
+    minimum: int,
+    zeros: bool,
+) -> list[int | None]:
+    """The counts that may be seen, of all tables in a row; None for the others."""
+    if records >= MOST_RECORDS:
+        raise DataError(f"{records} records are more than small counts can be hidden among")
     flat = None if shares[0] is None else np.concatenate([s for s in shares if s is not None])
+    cells = sum(len(component.cells) for component in components)
     with counts.channel.step("reveal"):
-        empty, small = counts.cells(flat, cells, minimum)
-        cuts = np.cumsum([shape.cells for shape in shapes])[:-1]
-        hidden = np.concatenate(
-            hidden_cells(shapes, np.split(small, cuts), np.split(empty, cuts), _attackers(job))
-        )
-        shown = np.flatnonzero(~hidden)
+        visible = visible_cells(counts, components, flat, cells, minimum, zeros)
+        shown = np.flatnonzero(visible)
         opened = counts.open(None if flat is None else flat[shown], len(shown))
     values: list[int | None] = [None] * cells
     for place, count in zip(shown, opened, strict=True):
         values[place] = int(count)
-    starts = [0, *cuts.tolist(), cells]
-    return [values[start:stop] for start, stop in pairwise(starts)]
+    return values
 
 
-def _attackers(job: StatisticsJob) -> list[set[str]]:
-    """What each party knows of every record: its own attributes, and the class."""
-    label = {job.class_name} if job.class_name else set()
-    if job.horizontal:
-        return [set()]
-    return [
-        {name for name, item in job.attributes.items() if item.party == party} | label
-        for party in job.party_names
-    ]
+def as_tables(
+    tables: Sequence[Sequence[str]], joined: Joined, counts: Sequence[int | None]
+) -> list[dict[str, Any]]:
+    """The tables as `result.json` holds them, from the counts of all of them in a row."""
+    rest = iter(counts)
+    result = []
+    for names in tables:
+        size = math.prod(joined.axes[name].size for name in names)
+        cells = as_cells(names, joined, list(islice(rest, size)))
+        result.append({"attributes": list(names), "cells": cells})
+    return result
 
 
 def as_cells(
     names: Sequence[str], joined: Joined, cells: Sequence[int | None]
 ) -> list[list[str | int | None]]:
-    """Rows of values and count, as `result.json` holds them."""
+    """Rows of values and count."""
     values = product(*(joined.domains[name] for name in names))
     return [[*row, count] for row, count in zip(values, cells, strict=True)]
 

@@ -4,7 +4,8 @@ Nothing here is shared with the code that counts or decides what to hide. From `
 
 * the tables are those that the job asks for, each with every combination of values exactly once, and
   an attribute has the same values in all of them, those that the job declares if it does;
-* no visible count is between 1 and minimum-1, and none is more than there are records;
+* no visible count is below the minimum (or, where zeros are shown, between 1 and minimum-1), and
+  none is more than there are records;
 * the sums fit: every table has all records, and two tables agree in the sums over the attributes
   that both have;
 * the visible counts do not give a hidden one back. Each hidden cell is bounded by these sums again
@@ -66,11 +67,11 @@ def verify_tables(
     declared: Mapping[str, Sequence[str] | None],
     records: int,
     minimum: int,
-    zeros_shown: bool = True,
+    zeros_shown: bool,
 ) -> list[ClaimedTable]:
     """The tables of a result, found to be in order. `declared` has the values of an attribute.
 
-    With `zeros_shown` a hidden cell is known not to be empty, and only its exact number is secret.
+    A hidden cell may be empty also with `zeros_shown`, which permits to show such cells.
     """
     tables = read_tables(claim, wanted, declared)
     for table in tables:
@@ -80,12 +81,10 @@ def verify_tables(
             raise table.claim.error(
                 f"shows the count {count} of {table.cell(at)}; the job hides those below {minimum}"
             )
-    low, high = bounds(tables, records, 1 if zeros_shown else 0)
+    low, high = bounds(tables, records)
     for table, least, most in zip(tables, low, high, strict=True):
         # A cell whose lowest possible number is 0 may be empty; nobody can say that it is small.
         given = (least >= 1) & (most < minimum)
-        if zeros_shown:
-            given &= least == most
         found = np.flatnonzero(given & [count is None for count in table.counts])
         if len(found):
             at = int(found[0])
@@ -134,11 +133,9 @@ def _read_table(item: Claim, names: tuple[str, ...]) -> ClaimedTable:
     return ClaimedTable(item, names, domains, tuple(counts))
 
 
-def bounds(
-    tables: Sequence[ClaimedTable], records: int, least: int
-) -> tuple[list[Ints], list[Ints]]:
+def bounds(tables: Sequence[ClaimedTable], records: int) -> tuple[list[Ints], list[Ints]]:
     """The lowest and the highest number that each cell can have; an error where there is none."""
-    low = [np.array([least if c is None else c for c in t.counts], np.int64) for t in tables]
+    low = [np.array([c or 0 for c in t.counts], np.int64) for t in tables]
     high = [np.array([records if c is None else c for c in t.counts], np.int64) for t in tables]
     pairs = [(a, b, sorted(set(tables[a].names) & set(tables[b].names)))
              for a, b in combinations(range(len(tables)), 2)]  # fmt: skip

@@ -1,141 +1,144 @@
-"""Hidden cells stay hidden from whoever holds some of the attributes."""
+"""Which rule is for which tables, and what is hidden besides, by public knowledge alone.
 
-import itertools
+That the rules keep their promise is tested where their circuits are, in test_visible_cells.py.
+"""
+
 import os
 import subprocess
 import sys
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
 
-from coterie.anonymity.counts.hidden_cells import Table, exposed_cells, hidden_cells
-
-
-def tables_of(*arrays, names=None):
-    names = names or ["xyz"[: np.ndim(array)] for array in arrays]
-    return [Table(tuple(n), np.shape(a)) for n, a in zip(names, arrays, strict=True)]
-
-
-def hide(arrays, minimum, attackers, names=None):
-    arrays = [np.asarray(array) for array in arrays]
-    flat = [array.ravel() for array in arrays]
-    hidden = hidden_cells(
-        tables_of(*arrays, names=names),
-        [(cells > 0) & (cells < minimum) for cells in flat],
-        [cells == 0 for cells in flat],
-        attackers,
-    )
-    return [mask.reshape(array.shape) for mask, array in zip(hidden, arrays, strict=True)]
-
-
-def test_a_table_without_small_cells_hides_nothing():
-    [hidden] = hide([[[10, 0], [7, 9]]], 5, ["x", "y"])
-    assert not hidden.any()
-
-
-def test_each_party_finds_two_hidden_cells_in_a_line_of_its_own_or_none():
-    [hidden] = hide([[[1, 10, 10], [10, 10, 10], [10, 10, 10]]], 5, ["x", "y"])
-    assert hidden[0, 0]
-    assert (hidden.sum(axis=0) != 1).all()
-    assert (hidden.sum(axis=1) != 1).all()
-
-
-def test_cells_with_records_are_hidden_before_empty_ones():
-    [hidden] = hide([[[1, 0, 10]]], 5, ["x"])
-    assert hidden.tolist() == [[True, False, True]]
-
-
-def test_a_line_of_small_cells_only_gets_a_large_one():
-    [hidden] = hide([[[1, 1, 10, 10]]], 5, ["x"])
-    assert hidden.tolist() == [[True, True, True, False]]
-
-
-def test_from_one_who_holds_all_attributes_nothing_is_hidden_in_vain():
-    [hidden] = hide([[[1, 10]]], 5, ["xy"])
-    assert hidden.sum() == 1
-
-
-def test_margins_in_other_tables_take_more_cells_with_them():
-    joint = np.array([[1, 20], [30, 40]])
-    [alone] = hide([joint], 5, [""])
-    assert alone.sum() == 2
-    arrays = [joint, joint.sum(axis=1), joint.sum(axis=0)]
-    names = [("x", "y"), ("x",), ("y",)]
-    hidden = hide(arrays, 5, [""], names)
-    assert sum(mask.sum() for mask in hidden) > 2
-    exposed = exposed_cells(tables_of(*arrays, names=names), [mask.ravel() for mask in hidden], "")
-    assert not any(mask.any() for mask in exposed)
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=2, max_size=3),
-    st.integers(2, 5),
-    st.sampled_from([[""], ["x", "y"], ["x"]]),
-    st.booleans(),
+from coterie.anonymity.counts.hidden_cells import (
+    Grid,
+    Holders,
+    Lines,
+    Slices,
+    Table,
+    plan,
+    protected,
 )
-def test_nobody_solves_for_a_hidden_cell(rows, minimum, attackers, with_margin):
-    counts = np.array(rows)
-    arrays = [counts, counts.sum(axis=0)] if with_margin else [counts]
-    names = [("x", "y"), ("y",)][: len(arrays)]
-    hidden = hide(arrays, minimum, attackers, names)
-    for array, mask in zip(arrays, hidden, strict=True):
-        small = (array > 0) & (array < minimum)
-        assert (mask & small == small).all()
-    tables = tables_of(*arrays, names=names)
-    for own in attackers:
-        exposed = exposed_cells(tables, [mask.ravel() for mask in hidden], own)
-        assert not any(mask.any() for mask in exposed) or all(mask.all() for mask in hidden)
+from coterie.base.errors import DataError
+
+SIZES = {"x": 4, "y": 3, "z": 2, "w": 5, "c": 2, "one": 1}
+OWNER = {"x": "A", "y": "B", "z": "C", "w": "A", "one": "B"}
 
 
-@settings(deadline=None, max_examples=40)
-@given(
-    st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=3), min_size=1, max_size=1)
-    | st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=2), min_size=2, max_size=2),
-    st.integers(2, 4),
-)
-def test_another_table_agrees_with_all_that_a_party_knows(rows, minimum):
-    counts = np.array(rows)
-    [hidden] = hide([counts], minimum, ["x"])
-    cells = np.argwhere(hidden)
-    possible = [set() for _ in cells]
-    for values in itertools.product(range(int(counts.sum()) + 1), repeat=len(cells)):
-        other = counts.copy()
-        other[tuple(cells.T)] = values
-        if (other.sum(axis=1) == counts.sum(axis=1)).all():
-            for seen, value in zip(possible, values, strict=True):
-                seen.add(value)
-    for cell, seen in zip(cells, possible, strict=True):
-        if 0 < counts[tuple(cell)] < minimum:
-            assert len(seen) > 1
+def planned(*tables, servers=("A", "B"), known="c", owner=OWNER):
+    shapes = [Table(tuple(t), tuple(SIZES[n] for n in t)) for t in tables]
+    return plan(shapes, Holders(owner, servers, frozenset(known)))
 
 
-def test_three_attributes_work_alike():
-    counts = np.full((2, 3, 2), 10)
-    counts[0, 0, 0] = 1
-    for own in ("x", "y", "z", "xz"):
-        [hidden] = hide([counts], 5, [own])
-        assert hidden[0, 0, 0]
-        [exposed] = exposed_cells(tables_of(counts), [hidden.ravel()], own)
-        assert not exposed.any()
+def rules(*tables, **options):
+    return [[type(rule) for rule in part.rules] for part in planned(*tables, **options)]
+
+
+def test_attackers_are_the_strongest_coalitions_without_both_servers():
+    table = Table(("x", "y", "z", "c"), (4, 3, 2, 2))
+
+    def known(*servers):
+        return [set(own) for own in Holders(OWNER, servers, frozenset("c")).attackers(table)]
+
+    assert known("A", "B") == [set("yzc"), set("xzc")]
+    assert known("A", "D") == [set("yzc"), set("xzc"), set("xyc")]
+
+
+def test_two_holders_make_a_grid_whose_rows_are_the_shorter_lines():
+    [part] = planned("xy")
+    [grid] = part.rules
+    assert isinstance(grid, Grid)
+    assert grid.cells.tolist() == np.arange(12).reshape(1, 4, 3).tolist()
+    [part] = planned("yx")
+    assert part.rules[0].cells.tolist() == np.arange(12).reshape(3, 4).T[None].tolist()
+
+
+def test_what_all_know_makes_blocks():
+    [part] = planned("xyc")
+    assert part.rules[0].cells.shape == (2, 4, 3)
+    [part] = planned("xc")
+    assert isinstance(part.rules[0], Lines)
+    assert part.rules[0].cells.tolist() == [[0, 2, 4, 6], [1, 3, 5, 7]]
+
+
+def test_three_holders_make_slices_unless_two_of_them_are_the_servers():
+    assert rules("xyz") == [[Grid]]
+    assert rules("xyz", servers=("A", "D")) == [[Slices]]
+
+
+def test_with_different_people_a_table_is_one_line_a_class():
+    [part] = planned("xy", owner=dict.fromkeys(OWNER))
+    assert part.rules[0].cells.shape == (1, 12)
+    [part] = planned("xyc", owner=dict.fromkeys(OWNER))
+    assert part.rules[0].cells.shape == (2, 12)
+
+
+def test_tables_that_share_an_attribute_are_cut_by_it():
+    [part] = planned("xy", "yc", "yz")
+    [slices] = part.rules
+    assert isinstance(slices, Slices)
+    assert slices.cells.shape == (3, 4 + 2 + 2)
+    assert slices.cells[1].tolist() == [1, 4, 7, 10, 14, 15, 20, 21]
+
+
+def test_tables_that_share_only_what_all_know_are_apart():
+    assert rules("xc", "yc") == [[Lines], [Lines]]
+
+
+def test_a_margin_across_the_slices_is_hidden_unless_all_is_large():
+    [part] = planned("xy", "y", "x")
+    assert not part.whole
+    assert [rule.cells.size for rule in part.rules] == [12 + 3]
+
+
+def test_of_tables_that_no_rule_fits_some_are_hidden():
+    [part] = planned("xy", "yz", "zw")
+    assert not part.whole
+    shown = sum(rule.cells.size for rule in part.rules)
+    assert shown < 12 + 6 + 10
+
+
+def test_a_table_that_somebody_knows_whatever_is_hidden_is_refused():
+    with pytest.raises(DataError, match="the table of x, one: one has one value only, so whoever"):
+        planned(("x", "one"))
+    with pytest.raises(DataError, match="knows the number of records knows every count"):
+        planned(("one",))
+
+
+def test_one_more_cell_is_hidden_of_lines_that_are_not_whole():
+    shown = np.array([[1, 1, 1], [0, 1, 1], [0, 0, 0]], bool)
+    assert protected(Lines(np.zeros((3, 3), int)), shown).tolist() == [
+        [True, True, True], [False, False, True], [False, False, False],
+    ]  # fmt: skip
+
+
+def test_one_more_cell_serves_a_row_and_a_column():
+    shown = np.ones((1, 4, 4), bool)
+    shown[0, 0, 0] = shown[0, 1, 1] = False
+    visible = protected(Grid(np.zeros((1, 4, 4), int)), shown)
+    assert visible.sum() == 16 - 2 - 2
+
+
+def test_one_more_slice_is_hidden():
+    shown = np.repeat([[True], [False], [True]], 2, axis=1)
+    visible = protected(Slices(np.zeros((3, 2), int)), shown)
+    assert visible[:, 0].tolist() == [False, False, True]
 
 
 SCRIPT = """
-import numpy as np
-from coterie.anonymity.counts.hidden_cells import Table, hidden_cells
-rng = np.random.default_rng(3)
-for _ in range(20):
-    tables = [Table(("x", "y"), (3, 4)), Table(("y", "z"), (4, 3))]
-    counts = [rng.integers(0, 12, table.cells) for table in tables]
-    hidden = hidden_cells(
-        tables, [(c > 0) & (c < 5) for c in counts], [c == 0 for c in counts], ["x", "yz", "z"]
-    )
-    print([mask.astype(int).tolist() for mask in hidden])
+import sys
+from coterie.anonymity.counts.hidden_cells import Holders, Table, plan
+sizes = {"x": 3, "y": 3, "z": 2, "w": 2}
+for tables in (["xy", "yz", "zw"], ["xyz"], ["xy", "zw"], ["xyw", "xyz"]):
+    shapes = [Table(tuple(t), tuple(sizes[n] for n in t)) for t in tables]
+    for servers in (("A", "B"), ("A", "D")):
+        holders = Holders({"x": "A", "y": "B", "z": "C", "w": "A"}, servers)
+        for part in plan(shapes, holders):
+            print(part.cells.tolist(), [(type(r).__name__, r.cells.tolist()) for r in part.rules])
 """
 
 
-def test_every_process_hides_the_same_cells():
+def test_every_process_makes_the_same_plan():
     found = {
         subprocess.run(
             [sys.executable, "-c", SCRIPT],

@@ -68,6 +68,7 @@ class Total(Kind[TotalJob, Numbers]):
             matching=None,
             servers=(),
             recipients=(),
+            zeros=False,
             contributes=False,
             shows_proposals=False,
         )

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from coterie.anonymity.counts.hidden_cells import Holders, Table, plan
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.messaging.memory import run_alike
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.visible_cells import visible_cells
 
 NAMES = ("a", "b", "c")
 SERVERS = ("c", "a")
@@ -28,11 +30,29 @@ def run(function, values):
     return run_alike(NAMES, party)
 
 
-def test_cells_are_told_to_everybody():
+def test_what_is_large_stays_between_the_servers():
     values = [0, 1, 4, 5, 6, 100000, 0, 3]
-    for empty, small in run(lambda g, s: g.cells(s, 8, 5), values).values():
-        assert empty.tolist() == [value == 0 for value in values]
-        assert small.tolist() == [0 < value < 5 for value in values]
+    for zeros in (False, True):
+        found = run(lambda g, s, zeros=zeros: g.large(s, 8, 5, zeros), values)
+        assert found["b"] is None
+        large = found["a"] ^ found["c"]
+        assert large.tolist() == [value >= 5 or (zeros and value == 0) for value in values]
+        assert 0 < found["a"].sum() + found["c"].sum() < 16
+
+
+def test_what_is_visible_is_told_to_everybody_and_noted():
+    table = [[50, 1, 60], [70, 80, 90], [20, 20, 30]]
+    components = plan([Table(("x", "y"), (3, 3))], Holders({"x": "a", "y": "b"}, SERVERS))
+
+    def decide(group, share):
+        flat = None if share is None else share.reshape(-1)
+        return visible_cells(group, components, flat, 9, 5), group.channel.opened.listed()
+
+    for visible, listed in run(decide, table).values():
+        assert visible.reshape(3, 3).tolist() == [[0, 0, 1], [1, 0, 1], [1, 1, 1]]
+        assert [(entry["what"], entry["to"]) for entry in listed] == [
+            ("count: which cells are visible", ["a", "b", "c"])
+        ]
 
 
 def test_leaves_are_told_to_everybody():
@@ -50,11 +70,6 @@ def test_leaves_are_told_to_everybody():
 def test_opened_counts_are_the_counts():
     for values in run(lambda g, s: g.open(s, 3), [7, 0, 99]).values():
         assert values.tolist() == [7, 0, 99]
-
-
-def test_nothing_to_decide_is_no_work():
-    for empty, small in run(lambda g, s: g.cells(s, 0, 5), []).values():
-        assert len(empty) == len(small) == 0
 
 
 def test_servers_that_tell_different_things_are_named():

@@ -101,7 +101,7 @@ def check_table(table, rows, minimum):
         if count is None:
             continue
         assert count == counts[tuple(values)]
-        assert count == 0 or count >= minimum
+        assert count >= minimum
     hidden = {tuple(values) for *values, count in table["cells"] if count is None}
     assert {key for key, count in counts.items() if 0 < count < minimum} <= hidden
 
@@ -126,6 +126,49 @@ def test_counts_are_the_counts_of_the_joined_table(tmp_path, make):
     assert any(count is None for *_, count in result["tables"][0]["cells"])
     with (tmp_path / "out/tables/1-Sex-Job.csv").open() as file:
         assert next(csv.reader(file)) == ["Sex", "Job", "count"]
+
+
+def visible(result):
+    return {
+        (at, *values): count
+        for at, table in enumerate(result["tables"])
+        for *values, count in table["cells"]
+        if count is not None
+    }
+
+
+def test_empty_cells_look_like_small_ones_unless_zeros_are_shown(tmp_path):
+    table = people()
+    table["Job"] = ["B" if job == "C" else job for job in table["Job"]]
+    table["Job"][5] = "C"  # one person, so that Job C is empty for one sex
+    hidden = visible(run(vertical_job(tmp_path, "count", "tables: [[Sex, Job]]", table)))
+    assert {job for _, _, job in hidden} <= {"A", "B"}
+    assert 0 not in hidden.values()
+    keys = "tables: [[Sex, Job]]\nzeros: show"
+    shown = visible(run(vertical_job(tmp_path, "count", keys, table)))
+    assert 1 not in shown.values()
+
+
+def test_a_table_alone_is_decided_cell_by_cell_and_several_by_what_they_share(tmp_path):
+    table = people()
+    alone = visible(run(vertical_job(tmp_path, "count", "tables: [[Age, Late]]", table)))
+    assert len(alone) == 6
+    keys = "tables: [[Sex, Job], [Job, Age]]\nminimum: 3"
+    together = visible(run(vertical_job(tmp_path, "count", keys, table)))
+    # Job C has small cells, and one more job is hidden with it: in both tables the same.
+    assert {job for at, _, job in together if at == 0} == {"B"}
+    assert {job for at, job, _ in together if at == 1} == {"B"}
+
+
+def test_where_nothing_could_be_hidden_the_job_is_refused(tmp_path):
+    table = people()
+    table["Late"] = ["0"] * N
+    for kind, keys in (
+        ("count", "tables: [[Sex, Late]]"),
+        ("bayesnet", "order: [Sex, Late]\nparameters: true"),
+    ):
+        with pytest.raises(DataError, match="Late has one value only, so whoever knows"):
+            run(vertical_job(tmp_path, kind, keys, table))
 
 
 def test_counts_may_stay_shares(tmp_path):
@@ -247,6 +290,8 @@ BAD_JOBS = [
     ("count", "tables: [[Sex]]\nservers: [lender, lender]", "two different parties"),
     ("count", "tables: [[Sex]]\nservers: [lender, nobody]", "one of lender"),
     ("count", "tables: [[Sex]]\noutput: all", "one of table, shares"),
+    ("count", "tables: [[Sex]]\nzeros: some", "one of hide, show"),
+    ("count", "tables: [[Sex], [Class]]", "class alone"),
     ("count", "tables: [[Sex]]\npartition: diagonal", "one of vertical"),
     ("tree", "max_depth: -1", "at least 0"),
     ("tree", "precision: best", "one of standard, high"),
