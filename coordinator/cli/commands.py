@@ -78,7 +78,7 @@ def simulate(
     Each party's table is the file that its `data` key names, relative to the job file. The result
     folder is what `coterie run` leaves, and DIR/parties/NAME holds what each party would keep.
     """
-    from coterie.coordinator.results.folder import make_result_folder, summary
+    from coterie.coordinator.results.folder import result_folder, summary
     from coterie.coordinator.run.progress import Board
     from coterie.coordinator.simulate.simulation import simulate as work
     from coterie.jobs.kinds.job_file import load_job
@@ -86,13 +86,12 @@ def simulate(
     parsed = load_job(job)
     _warn(parsed.warnings)
     if deviations:
-        from coterie.coordinator.simulate.deviation import compare, lines
+        from coterie.coordinator.simulate.deviation.compare import compare, lines
 
         compared = compare(parsed, job.parent, out, deviations, seed, force)
         _print(compared, as_json, lambda: lines(compared, out))
         return
-    make_result_folder(out, force)
-    with Board(parsed.party_names, show=not as_json) as board:
+    with result_folder(out, force), Board(parsed.party_names, show=not as_json) as board:
         result = work(parsed, job.parent, out, seed, board)
     _print(result, as_json, lambda: summary(parsed, result, out))
 
@@ -132,7 +131,7 @@ def run(
     everywhere, and shows each party's progress. On the first failure, and on Ctrl-C, the job is
     cancelled at all parties.
     """
-    from coterie.coordinator.results.folder import make_result_folder, summary
+    from coterie.coordinator.results.folder import result_folder, summary
     from coterie.coordinator.run.interrupts import Interrupts
     from coterie.coordinator.run.progress import Board
     from coterie.coordinator.run.run_job import Patience, run_job
@@ -142,9 +141,12 @@ def run(
     parsed = load_job(job)
     _warn(parsed.warnings)
     who = find_identity(identity)
-    make_result_folder(out, force)
     patience = Patience(consent=consent_timeout, heartbeat=heartbeat)
-    with Interrupts() as interrupts, Board(parsed.party_names, show=not as_json) as board:
+    with (
+        result_folder(out, force),
+        Interrupts() as interrupts,
+        Board(parsed.party_names, show=not as_json) as board,
+    ):
         result = run_job(parsed, out, who, board, patience, interrupts.check)
     _print(result, as_json, lambda: summary(parsed, result, out))
 
@@ -165,11 +167,12 @@ def fetch(folder: Path, identity: Path, wait: float, as_json: bool) -> None:
 
     FOLDER is the run's --out. The result is the one that the run would have left.
     """
-    from coterie.coordinator.results.folder import summary
+    from coterie.coordinator.results.folder import continued_folder, summary
     from coterie.coordinator.run.collect import fetch_later
     from coterie.trust.identity import find_identity
 
-    job, result = fetch_later(folder, find_identity(identity), wait)
+    with continued_folder(folder):
+        job, result = fetch_later(folder, find_identity(identity), wait)
     _print(result, as_json, lambda: summary(job, result, folder))
 
 

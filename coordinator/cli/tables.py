@@ -20,12 +20,12 @@ def anonymise(table: Path, out: Path, force: bool, as_json: bool) -> None:
 
     Nothing is written before the release is whole and has been audited.
     """
-    from coterie.coordinator.results.folder import make_result_folder
+    from coterie.coordinator.results.folder import result_folder
     from coterie.house.anonymise import anonymise_file, lines, write_result
     from coterie.house.table_file import load_table_file
 
     file = load_table_file(table)
     prepared, answer, result = anonymise_file(file)
-    make_result_folder(out, force)
-    write_result(file, prepared, answer, result, out)
+    with result_folder(out, force):
+        write_result(file, prepared, answer, result, out)
     click.echo(json.dumps(result) if as_json else "\n".join(lines(result, out)))

@@ -29,7 +29,7 @@ from coterie.base.checks import line
 from coterie.base.errors import EnvironmentFaultError, UnreachableError, UsageError
 from coterie.coordinator.demo import population
 from coterie.coordinator.demo.ports import free_ports
-from coterie.coordinator.results.folder import make_result_folder
+from coterie.coordinator.results.folder import result_folder
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.run.doctor import examine
 from coterie.coordinator.run.interrupts import Check, never
@@ -165,8 +165,8 @@ def play(
     identity = find_identity(out / ANALYST)
     job_path = out / ANALYST / "job.yaml"
     job = load_job(job_path)
-    make_result_folder(out / "result", force=True)
     with contextlib.ExitStack() as stack:
+        stack.enter_context(result_folder(out / "result", force=True))
         servers = {name: stack.enter_context(_server(out / name)) for name in PARTIES}
         for party in job.parties:
             _wait_until_up(

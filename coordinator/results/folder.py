@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,29 +15,123 @@ from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 
-# What a job leaves. `--force` removes these and nothing else.
-RESULT_FILES = ("result.json", "release.csv", "report.html", "run.json")
-RESULT_FOLDERS = ("parties", "transcripts", "job")
+MANIFEST = "files.json"  # what Coterie wrote into a result folder
+# What any job may leave besides what its kind declares.
+_RESULT = ("result.json", "release.csv", "report.html", "job", "parties", "transcripts")
+_OTHERS = (MANIFEST, "run.json", "public.html", "deviation.json", "honest")
 
 
-def make_result_folder(out: Path, force: bool) -> None:
-    """An existing result is overwritten only on request; other files are never touched."""
+@contextlib.contextmanager
+def result_folder(out: Path, force: bool) -> Iterator[None]:
+    """The result folder of one job: inside, the job is run and its result written into `out`.
+
+    An earlier result is replaced only on request, and then wholly: whatever Coterie wrote into the
+    folder is removed, as its list of files says. Files of others are never touched; one that stands
+    where Coterie would write is an error before the job begins. Afterwards, also when the job
+    failed, the list has the files that came to be.
+    """
     try:
-        if out.exists() and not out.is_dir():
-            raise UsageError(f"{out}: is a file; --out names a folder")
-        if out.is_dir() and any(out.iterdir()):
-            if not force:
-                raise UsageError(f"{out}: is not empty; choose another --out, or say --force")
-            for name in RESULT_FILES:
-                (out / name).unlink(missing_ok=True)
-            for name in RESULT_FOLDERS:
-                shutil.rmtree(out / name, ignore_errors=True)
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / ".writable"
-        probe.touch()
-        probe.unlink()
+        others = _begin(out, force)
     except OSError as error:
         raise EnvironmentFaultError(f"{out}: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # the job's own error says more
+            written = sorted(_files(out) - others)
+            if written:
+                _write_manifest(out, True, written)
+            else:
+                (out / MANIFEST).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def continued_folder(out: Path) -> Iterator[None]:
+    """A result folder into which a later command puts the rest of the same job's result."""
+    earlier = set(_of_coterie(out)) if out.is_dir() else set()
+    before = _files(out)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            written = sorted((_files(out) - before) | (earlier & _files(out)))
+            if written:
+                _write_manifest(out, True, written)
+
+
+def _begin(out: Path, force: bool) -> set[str]:
+    """Makes room for a result; returns the files of others, which stay."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: is a file; --out names a folder")
+    out.mkdir(parents=True, exist_ok=True)
+    if any(path.name != MANIFEST for path in out.iterdir()):
+        if not force:
+            raise UsageError(f"{out}: is not empty; choose another --out, or say --force")
+        _remove_earlier(out)
+    taken = [path.name for path in sorted(out.iterdir()) if path.name in names_of_results()]
+    others = _files(out)
+    if taken:
+        inside = [path for path in sorted(others) if path.split("/")[0] == taken[0]]
+        raise UsageError(
+            f"{out / (inside or taken)[0]}: Coterie did not write it, and a result would stand "
+            "there; move it away, or choose another --out"
+        )
+    _write_manifest(out, False, [])  # shows at once whether the folder can be written to
+    return others
+
+
+def names_of_results() -> set[str]:
+    """Every name that a result may have at the top of its folder."""
+    return {*_RESULT, *_OTHERS, *(name for kind in KINDS.values() for name in kind.leaves)}
+
+
+def _of_coterie(out: Path) -> list[str]:
+    """The files that Coterie wrote into a folder."""
+    finished, listed = _read_manifest(out)
+    if not finished:
+        # The machine went down before the list was written: what has a result's name is one.
+        listed = [path for path in _files(out) if path.split("/")[0] in names_of_results()]
+    return listed
+
+
+def _remove_earlier(out: Path) -> None:
+    """Removes the files that Coterie wrote, and the folders that are empty without them."""
+    listed, present = _of_coterie(out), _files(out)
+    for name in listed:
+        if name in present:
+            (out / name).unlink()
+    (out / MANIFEST).unlink(missing_ok=True)
+    folders = {parent for name in listed for parent in Path(name).parents if parent != Path()}
+    for folder in sorted(folders, reverse=True):
+        with contextlib.suppress(OSError):  # somebody else's file is in it
+            (out / folder).rmdir()
+
+
+def _files(out: Path) -> set[str]:
+    """The paths of all files in a folder, without the list; links are files and not followed."""
+    found: set[str] = set()
+    for folder, folders, files in os.walk(out):
+        here = Path(folder)
+        links = [name for name in folders if (here / name).is_symlink()]
+        found |= {(here / name).relative_to(out).as_posix() for name in (*files, *links)}
+    return found - {MANIFEST}
+
+
+def _write_manifest(out: Path, finished: bool, files: Sequence[str]) -> None:
+    content = {"finished": finished, "files": list(files)}
+    (out / MANIFEST).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _read_manifest(out: Path) -> tuple[bool, list[str]]:
+    """Whether a result was finished, and its files. Without a list nothing is Coterie's."""
+    try:
+        content = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
+        files = [str(name) for name in content["files"]]
+        return content["finished"] is True, files
+    except FileNotFoundError:
+        return True, []
+    except (ValueError, LookupError, TypeError):
+        raise UsageError(f"{out / MANIFEST}: cannot be read; choose another --out") from None
 
 
 def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
@@ -47,6 +144,6 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
         f"{byte_count(sent)} exchanged"
     ]
     lines += [f"  {line}" for line in KINDS[job.kind].summary(job, Claim(result))]
-    files = [name for name in RESULT_FILES if (out / name).exists()]
-    folders = [name for name in RESULT_FOLDERS[1:] if (out / name).is_dir()]
-    return lines + [f"{name.split('.')[0]}: {out / name}" for name in (*files, *folders)]
+    names = dict.fromkeys((*_RESULT, *KINDS[job.kind].leaves))
+    left = [name for name in names if name != "job" and (out / name).exists()]
+    return lines + [f"{name.split('.')[0]}: {out / name}" for name in left]

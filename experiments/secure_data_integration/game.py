@@ -11,8 +11,8 @@ from coterie.anonymity.specialization.scores import SCALE
 from coterie.anonymity.specialization.specialize import Labels, Requirement, Specializer
 from coterie.anonymity.table.columns import Column, Tree
 from coterie.base.errors import PeerFaultError
+from coterie.coordinator.simulate.deviation.ways import Deviation, received
 from coterie.jobs.kinds.integrate.conduct import Conduct
-from coterie.jobs.kinds.integrate.deviation import Deviation
 from coterie.protocols.integration.integrate import Outcome, Plan, integrate
 from coterie.protocols.integration.participation import Strategy
 from coterie.protocols.messaging.channel import Channel
@@ -52,7 +52,8 @@ class Play:
         return [0.0 if w == party else s for w, s in zip(self.winners, self.scores, strict=True)]
 
     def received(self, party: str) -> float:
-        return sum(self.payoffs(party))
+        """phi"""
+        return received({name: self.given(name) for name in {party, *self.winners}})[party]
 
 
 def play(

@@ -47,6 +47,7 @@ class Prepared:
 
 class Intersect(Kind[IntersectJob, Prepared]):
     about = "Each party learns which of its own records all parties hold."
+    leaves = ()
     files = ()
     job_type = IntersectJob
     data_type = Prepared

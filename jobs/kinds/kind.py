@@ -4,6 +4,7 @@
 `Kind`, generic in its job and in a party's prepared data. In the order in which a job meets them:
 
     files     the keys of the job file that refer to other files, which travel with the job
+    leaves    the files and folders that it may leave in a result folder
     parse     the kind's own keys, made into a typed job
     needs     everything that a party's policy judges; a kind that declares nothing is refused
     prepare   reads nothing but the party's own table; raises `DataError`; nothing has left yet
@@ -94,6 +95,7 @@ class Kind(ABC, Generic[J, P]):
 
     about: ClassVar[str]  # what a job of this kind gives its parties, in one sentence
     files: ClassVar[Sequence[str]]  # such as "attributes.*.taxonomy"; `*` stands for any key
+    leaves: ClassVar[Sequence[str]]  # names that `assemble` may write, at the top of the folder
     job_type: type[J]
     data_type: type[P]
 
@@ -133,6 +135,7 @@ class AnyKind(ABC):
 
     about: str
     files: Sequence[str]
+    leaves: Sequence[str]
 
     @abstractmethod
     def parse(self, section: Section, common: Common) -> Job: ...
@@ -167,7 +170,7 @@ def registered(kind: Kind[J, P]) -> AnyKind:
 class _Registered(AnyKind, Generic[J, P]):
     def __init__(self, kind: Kind[J, P]) -> None:
         self._kind = kind
-        self.about, self.files = kind.about, tuple(kind.files)
+        self.about, self.files, self.leaves = kind.about, tuple(kind.files), tuple(kind.leaves)
 
     def _own(self, job: Job) -> J:
         if not isinstance(job, self._kind.job_type):
@@ -197,7 +200,10 @@ class _Registered(AnyKind, Generic[J, P]):
         return self._kind.run(self._own(job), prepared, channel, rng, workspace)
 
     def assemble(self, job: Job, released: Mapping[str, Path], out: Path) -> Sequence[str]:
-        return self._kind.assemble(self._own(job), released, out)
+        left = self._kind.assemble(self._own(job), released, out)
+        if undeclared := {path.split("/")[0] for path in left} - set(self.leaves):
+            raise TypeError(f"the kind '{job.kind}' left {min(undeclared)} without declaring it")
+        return left
 
     def summary(self, job: Job, result: Claim) -> Sequence[str]:
         return self._kind.summary(self._own(job), result)

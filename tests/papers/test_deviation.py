@@ -5,6 +5,7 @@ import json
 import pytest
 
 from coterie.base.errors import UsageError
+from coterie.coordinator.simulate.deviation.ways import deviation
 from coterie.experiments.secure_data_integration.adult_data import load_adult
 from coterie.experiments.secure_data_integration.deviation import (
     EPSILON,
@@ -14,7 +15,6 @@ from coterie.experiments.secure_data_integration.deviation import (
     random_deal,
 )
 from coterie.experiments.secure_data_integration.game import endless_average, once_average, play
-from coterie.jobs.kinds.integrate.deviation import deviation
 from tests import ADULT
 
 needs_adult = pytest.mark.skipif(not ADULT.exists(), reason=f"no Adult table in {ADULT}")

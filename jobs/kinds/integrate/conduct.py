@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.protocols.integration.hidden_winner import HiddenWinner
@@ -27,6 +27,7 @@ class Conduct:
     decide: TakesPart = always
     confirm: Confirm | None = None
     contributions: dict[str, int] = field(default_factory=dict)
+    round_by_round: bool = False  # even where several rounds could be run as one
 
     def takes_part(self, me: str, contributions: Mapping[str, int]) -> bool:
         self.contributions = dict(contributions)
@@ -41,7 +42,11 @@ class Conduct:
         }
 
 
-def honest_conduct(job: IntegrateJob, rng: Random) -> Conduct:
+# How one party of a job conducts itself; a simulation of deviating parties gives its own.
+ConductOf: TypeAlias = Callable[[IntegrateJob, str, Random], Conduct]
+
+
+def honest_conduct(job: IntegrateJob, party: str, rng: Random) -> Conduct:
     """What every party does that follows the job."""
     hidden: HiddenWinner | None = None
     if job.hide_scores:

@@ -28,7 +28,7 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
-from coterie.jobs.kinds.integrate.conduct import Conduct, honest_conduct
+from coterie.jobs.kinds.integrate.conduct import ConductOf, honest_conduct
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
 from coterie.jobs.kinds.integrate.release_table import (
     Coded,
@@ -77,9 +77,14 @@ class Prepared:
 
 class Integrate(Kind[IntegrateJob, Prepared]):
     about = "One table of the parties' columns, anonymous when joined."
+    leaves = (RELEASE,)
     files = ("attributes.*.taxonomy",)
     job_type = IntegrateJob
     data_type = Prepared
+
+    def __init__(self, conduct: ConductOf = honest_conduct) -> None:
+        """`conduct` says how each party of a job conducts itself."""
+        self._conduct = conduct
 
     def parse(self, section: Section, common: Common) -> IntegrateJob:
         return parse_integrate(section, common)
@@ -167,8 +172,8 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             labels[job.class_name] = classes
         check_sizes(job.requirements, len(rows))
         models_of(job.requirements, labels)
-        plan = self._plan(job, channel, classes is not None)
-        conduct = self.conduct(job, channel.me, rng)
+        conduct = self._conduct(job, channel.me, rng)
+        plan = _plan(job, channel, classes is not None, conduct.round_by_round)
         outcome = integrate(
             channel, plan, columns, labels, len(rows), rng, book=workspace.book, **conduct.hooks
         )
@@ -194,30 +199,6 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             write_known(channel.open(DIGESTS, known, to=COORDINATOR), workspace.released)
             write_share(channel.open(COLUMNS, share, to=COORDINATOR), workspace.released)
         return _result(job, outcome)
-
-    def conduct(self, job: IntegrateJob, party: str, rng: Random) -> Conduct:
-        """What this party does; a simulation of deviating parties replaces it."""
-        return honest_conduct(job, rng)
-
-    def _plan(self, job: IntegrateJob, channel: Channel, has_class: bool) -> Plan:
-        """The job's part of the protocol's input, once all know who holds the class."""
-        holders: tuple[str, ...] = ()
-        if job.class_name is not None:
-            holders = class_holders(channel, job.party_names, job.class_name, has_class)
-        in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
-        return Plan(
-            names=job.party_names,
-            trees={attribute.name: attribute.tree() for attribute in in_qid},
-            holders={attribute.name: attribute.party for attribute in in_qid},
-            requirements=job.requirements,
-            class_holders=holders,
-            class_name=job.class_name,
-            sensitive_holders=job.sensitive_holders,
-            rule=job.rule,
-            max_suppression=job.max_suppression,
-            turns=job.adversary == "semi-honest" and not job.hide_scores,
-            conditions=job.conditions,
-        )
 
     def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         columns: dict[str, Coded] = {}
@@ -262,6 +243,27 @@ class Integrate(Kind[IntegrateJob, Prepared]):
 
     def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         return verify_release(job, result, folder)
+
+
+def _plan(job: IntegrateJob, channel: Channel, has_class: bool, round_by_round: bool) -> Plan:
+    """The job's part of the protocol's input, once all know who holds the class."""
+    holders: tuple[str, ...] = ()
+    if job.class_name is not None:
+        holders = class_holders(channel, job.party_names, job.class_name, has_class)
+    in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
+    return Plan(
+        names=job.party_names,
+        trees={attribute.name: attribute.tree() for attribute in in_qid},
+        holders={attribute.name: attribute.party for attribute in in_qid},
+        requirements=job.requirements,
+        class_holders=holders,
+        class_name=job.class_name,
+        sensitive_holders=job.sensitive_holders,
+        rule=job.rule,
+        max_suppression=job.max_suppression,
+        turns=job.adversary == "semi-honest" and not job.hide_scores and not round_by_round,
+        conditions=job.conditions,
+    )
 
 
 def coded(labels: Labels) -> Coded:

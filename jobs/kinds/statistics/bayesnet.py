@@ -68,6 +68,7 @@ class BayesnetJob(StatisticsJob):
 
 class Bayesnet(StatisticsKind[BayesnetJob]):
     about = "The structure of a Bayes net over attributes of several parties."
+    leaves = ("net.svg",)
     job_type = BayesnetJob
 
     def parse(self, section: Section, common: Common) -> BayesnetJob:

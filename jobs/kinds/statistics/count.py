@@ -75,6 +75,7 @@ class CountJob(StatisticsJob):
 
 class Count(StatisticsKind[CountJob]):
     about = "Tables of counts over attributes of several parties, small counts hidden."
+    leaves = ("tables",)
     job_type = CountJob
 
     def parse(self, section: Section, common: Common) -> CountJob:

@@ -76,6 +76,7 @@ class TreeJob(StatisticsJob):
 
 class Tree(StatisticsKind[TreeJob]):
     about = "A decision tree over attributes of several parties."
+    leaves = ("tree.svg",)
     job_type = TreeJob
 
     def parse(self, section: Section, common: Common) -> TreeJob:

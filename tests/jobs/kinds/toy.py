@@ -49,6 +49,7 @@ class Numbers:
 class Total(Kind[TotalJob, Numbers]):
     about = "The total of a column over all parties."
     files = ("unit",)
+    leaves = ("total.csv",)
     job_type = TotalJob
     data_type = Numbers
 

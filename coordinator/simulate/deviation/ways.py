@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from coterie.base.errors import UsageError
-from coterie.jobs.kinds.integrate.conduct import Conduct
+from coterie.jobs.kinds.integrate.conduct import Conduct, honest_conduct
 from coterie.jobs.kinds.integrate.job import IntegrateJob
-from coterie.jobs.kinds.integrate.kind import Integrate
-from coterie.protocols.integration.integrate import MOST_SCORE, Plan
+from coterie.protocols.integration.integrate import MOST_SCORE
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
+N = TypeVar("N", int, float)
 WAYS = ("never", "from:N", "underdeclare", "overdeclare")
 
 
@@ -83,23 +83,21 @@ def read_deviations(texts: Sequence[str], parties: Sequence[str]) -> dict[str, D
     return found
 
 
-class Watched(Integrate):
-    """An integrate job in which parties may deviate, and whose contributions can be read."""
+class Watch:
+    """How the parties of one run conduct themselves, some deviating, and what each has given."""
 
     def __init__(self, deviations: Mapping[str, Deviation]) -> None:
         self._deviations = deviations
         self._conducts: dict[str, Conduct] = {}
 
     def conduct(self, job: IntegrateJob, party: str, rng: Random) -> Conduct:
-        conduct = super().conduct(job, party, rng)
+        """The hook that `Integrate` takes."""
+        conduct = honest_conduct(job, party, rng)
         if party in self._deviations:
             conduct = self._deviations[party].conduct(conduct)
-        self._conducts[party] = conduct
-        return conduct
-
-    def _plan(self, *arguments: Any) -> Plan:
-        """Round by round, so that every round can be distinguished; the result is the same."""
-        return replace(super()._plan(*arguments), turns=False)
+        # Every round is run by itself, so that rounds can be told apart; the result is the same.
+        self._conducts[party] = replace(conduct, round_by_round=True)
+        return self._conducts[party]
 
     def contributions(self, names: Sequence[str]) -> dict[str, int]:
         """What everybody had given when the job ended, as the best informed honest party saw it."""
@@ -108,7 +106,7 @@ class Watched(Integrate):
         return {name: best.get(name, 0) for name in names}
 
 
-def received(contributions: Mapping[str, int]) -> dict[str, int]:
+def received(contributions: Mapping[str, N]) -> dict[str, N]:
     """phi: for each party what all others gave."""
     total = sum(contributions.values())
     return {name: total - mu for name, mu in contributions.items()}

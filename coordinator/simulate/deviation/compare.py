@@ -7,17 +7,18 @@ honest run, and DIR/deviation.json what each party gave and received in both.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import PeerFaultError, UsageError
-from coterie.coordinator.results.folder import make_result_folder
+from coterie.coordinator.results.folder import result_folder
+from coterie.coordinator.simulate.deviation.ways import Deviation, Watch, read_deviations, received
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.integrate.deviation import Watched, read_deviations, received
 from coterie.jobs.kinds.integrate.job import IntegrateJob
+from coterie.jobs.kinds.integrate.kind import Integrate
 from coterie.jobs.kinds.kind import registered
 
 FILE = "deviation.json"
@@ -30,33 +31,44 @@ def compare(
     if not isinstance(job, IntegrateJob):
         raise UsageError(f"--deviate is for integrate jobs; this one is of kind '{job.kind}'")
     deviations = read_deviations(texts, job.party_names)
-    make_result_folder(out, force)
-    make_result_folder(out / "honest", force)
-    honest = Watched({})
-    simulate(job, folder, out / "honest", seed, kind=registered(honest))
-    deviating = Watched(deviations)
+    with result_folder(out, force):
+        result = _compare(job, folder, out, deviations, seed)
+        (out / FILE).write_text(json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def _compare(
+    job: IntegrateJob,
+    folder: Path,
+    out: Path,
+    deviations: Mapping[str, Deviation],
+    seed: str | None,
+) -> dict[str, Any]:
+    (out / "honest").mkdir()
+    honest, deviating = Watch({}), Watch(deviations)
+    simulate(job, folder, out / "honest", seed, kind=registered(Integrate(honest.conduct)))
     caught: dict[str, str] | None = None
     try:
-        simulate(job, folder, out, seed, kind=registered(deviating))
+        simulate(job, folder, out, seed, kind=registered(Integrate(deviating.conduct)))
     except PeerFaultError as error:
         if error.peer not in deviations:
             raise
         caught = {"party": error.peer, "error": str(error)}
-    result: dict[str, Any] = {
+    given = {
+        run: {name: mu / SCALE for name, mu in watch.contributions(job.party_names).items()}
+        for run, watch in {"honest": honest, "deviating": deviating}.items()
+    }
+    taken = {run: received(mu) for run, mu in given.items()}
+    return {
         "adversary": job.adversary,
         "epsilon": job.epsilon,
         "deviations": {party: way.name for party, way in deviations.items()},
         "caught": caught,
-        "parties": {},
+        "parties": {
+            name: {run: {"mu": given[run][name], "phi": taken[run][name]} for run in given}
+            for name in job.party_names
+        },
     }
-    before, after = (w.contributions(job.party_names) for w in (honest, deviating))
-    for name in job.party_names:
-        result["parties"][name] = {
-            "honest": {"mu": before[name] / SCALE, "phi": received(before)[name] / SCALE},
-            "deviating": {"mu": after[name] / SCALE, "phi": received(after)[name] / SCALE},
-        }
-    (out / FILE).write_text(json.dumps(result, indent=2) + "\n")
-    return result
 
 
 def lines(result: dict[str, Any], out: Path) -> list[str]:
