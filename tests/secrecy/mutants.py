@@ -459,6 +459,43 @@ MUTANTS = [
         "_zero_share(channel, involved, records, rng)",
         _hiding("the_receiver_of_predictions_sees_nothing_but_their_sum"),
     ),
+    # conditions on sensitive columns
+    _mutant(
+        "the pads of the sensitive numbers",
+        "protocols/integration/conditions.py",
+        "correction = pads - _elements(one, columns, dtype) + numbers[places]",
+        "correction = pads - pads + numbers[places]",
+        "tests/protocols/integration/test_conditions.py::"
+        "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[ann-names0]",
+    ),
+    _mutant(
+        "the slots of a proposal",
+        "protocols/integration/conditions.py",
+        "pads = self._receiver.random(choices, _words_for(columns, dtype))",
+        "self.channel.send(self.peer, choices)\n                "
+        "pads = self._receiver.random(choices, _words_for(columns, dtype))",
+        "tests/protocols/integration/test_conditions.py::"
+        "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[bob-names0]",
+    ),
+    _mutant(
+        "the verdict on each part of a group",
+        "protocols/integration/conditions.py",
+        'return self._garbled(circuit, mine, "shares")',
+        'return self._garbled(circuit, mine, "both")',
+        "tests/protocols/integration/test_conditions.py::"
+        "test_proposals_are_rejected_and_accepted_by_one_holder_and_by_several",
+    ),
+    _mutant(
+        "the attribute of a proposal whose score is hidden",
+        "protocols/integration/integrate.py",
+        "accepted = self._shared.decide(winner, candidates, instruction)",
+        "channel.broadcast(instruction.attribute) if instruction else None\n"
+        "                    told = instruction.attribute if instruction else channel.recv(winner)\n"
+        "                    channel.open(PROPOSED, told)\n"
+        "                    accepted = self._shared.decide(winner, candidates, instruction)",
+        "tests/protocols/integration/test_conditions.py::"
+        "test_a_holder_that_rejects_everything_learns_how_often_and_nothing_else",
+    ),
     # jobs
     _mutant(
         "the numbers of a tree's branches",
@@ -476,6 +513,9 @@ REASONS = {
         "labels that the evaluator is to hold, told to it as a seed; the secret of the transfers "
         "hides the others"
     ),
+    ("protocols/integration/conditions.py", "SharedConditions._between"): "a fork",
+    ("protocols/integration/conditions.py", "SharedConditions._conjunction"): "a fork",
+    ("protocols/integration/integrate.py", "_Run.__init__"): "a fork",
     ("protocols/integration/dka.py", "*"): "a baseline to be measured; no kind of job uses it",
     ("protocols/intersection/cuckoo.py", "build"): (
         "a public choice of hash functions, and the order of moves, which nobody sees"
