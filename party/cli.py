@@ -141,7 +141,7 @@ def cancel(job: str, config: Path, reason: str, as_json: bool) -> int:
 def jobs(config: Path, as_json: bool) -> int:
     """List the jobs this party knows."""
     with _Operator(config) as operator:
-        listed = operator.call(lambda stub: stub.List(pb.ListRequest(), timeout=_SECONDS)).jobs
+        listed = operator.jobs()
         entries = [
             {
                 "job": job.job_id,
@@ -265,6 +265,20 @@ class _Operator:
     def __exit__(self, *_: object) -> None:
         self.channel.close()
 
+    def jobs(self) -> list[pb.JobSummary]:
+        """All jobs that the server knows, asked for page by page."""
+        found: list[pb.JobSummary] = []
+        while True:
+            page = self._page(found[-1].job_id if found else "")
+            found += page.jobs
+            if not page.more or not page.jobs:
+                return found
+
+    def _page(self, after: str) -> pb.JobList:
+        request = pb.ListRequest(after=after)
+        page: pb.JobList = self.call(lambda stub: stub.List(request, timeout=_SECONDS))
+        return page
+
     def call(self, function: Callable[[Any], Any]) -> Any:
         try:
             return function(self._stub)
@@ -280,7 +294,7 @@ class _Operator:
 
 def _job_id(operator: _Operator, wanted: str, states: tuple[int, ...], how: str) -> str:
     """The id of a job in one of these states, given by its id, the beginning of it, or its name."""
-    listed = operator.call(lambda stub: stub.List(pb.ListRequest(), timeout=_SECONDS)).jobs
+    listed = operator.jobs()
     found = [
         j
         for j in listed

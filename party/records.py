@@ -27,6 +27,7 @@ ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
 _OFTEN = 0.1  # seconds: steps and progress within one phase are not noted more often
 RESTARTED = "the server was restarted"
 JOURNAL = "journal.jsonl"
+_SUPERFLUOUS = 10_000  # lines of the journal that its jobs do not need, before it is written anew
 _STATES = frozenset(State.keys())
 _JOB_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -79,36 +80,54 @@ class Book:
         self._clock = clock
         self._wall = wall
         self._lock = threading.Lock()
+        self._writing = threading.RLock()  # a line of the journal and the change that it notes
         self._records: dict[str, Record] = {}
         self._journal = AppendFile(state / JOURNAL)
+        self._lines = 0
         self.damaged = self._replay_all()
+        self.compact()
         for record in self._records.values():
             if record.state in (State.RUNNING, State.STATE_UNSPECIFIED):
                 self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6)
             elif record.state not in ENDED:
                 self._reload(record)
 
+    def compact(self) -> None:
+        """Writes the journal anew, a line for each job, when it has many more lines than that.
+
+        A journal with lines that this version cannot read is left as it is.
+        """
+        with self._lock, self._writing:
+            if self.damaged or self._lines < len(self._records) + _SUPERFLUOUS:
+                return
+            self._journal.replace([_whole(record) for record in self._records.values()])
+            self._lines = len(self._records)
+
     def _replay_all(self) -> list[str]:
         """Reads the journal; says which lines cannot be read, and passes over these alone."""
-        return [
-            f"{JOURNAL}:{line.number}"
-            for line in read_lines(self._journal.path)
-            if line.entry is None or not self._replay(line.entry)
-        ]
+        damaged = []
+        for line in read_lines(self._journal.path):
+            self._lines += 1
+            if line.entry is None or not self._replay(line.entry):
+                damaged.append(f"{JOURNAL}:{line.number}")
+        for record in self._records.values():
+            if record.state != State.STATE_UNSPECIFIED:
+                self._add_event(record, self._event(record))
+        return damaged
 
     def _replay(self, entry: Mapping[str, Any]) -> bool:
         """Whether the entry is one that this version knows."""
         job_id = str(entry.get("job", ""))
         if not _JOB_ID.fullmatch(job_id):  # it is the name of a folder
             return False
-        if entry.get("event") == "proposed":
+        if entry.get("event") in ("proposed", "job"):
             coordinator, name, kind, digest = (
                 str(entry.get(key, "")) for key in ("coordinator", "name", "kind", "digest")
             )
             self._records[job_id] = Record(
                 job_id, coordinator, name, kind, digest, self._folder(job_id)
             )
-        elif entry.get("event") == "state":
+        if entry.get("event") in ("state", "job"):
             record = self._records.get(job_id)
             if record is None or entry.get("state") not in _STATES:
                 return False
@@ -119,10 +138,8 @@ class Book:
             record.culprit = str(entry.get("culprit", ""))
             record.records = _number(entry, "records", record.records)
             record.since = _time(entry)
-            self._add_event(record, self._event(record))
-        elif entry.get("event") != "step":
-            return False
-        return True
+            return True
+        return entry.get("event") in ("proposed", "step")
 
     def _reload(self, record: Record) -> None:
         """A job that had not begun goes on where it was; its data is checked again at the start."""
@@ -164,7 +181,8 @@ class Book:
     def store(self, record: Record) -> None:
         """Keeps the job itself, so that it outlives a restart while it waits."""
         job = record.job
-        assert job is not None  # noqa: S101
+        if job is None:  # it was cancelled meanwhile
+            return
         files = {path: base64.b64encode(data).decode() for path, data in job.files.items()}
         try:
             record.folder.mkdir(parents=True, exist_ok=True)
@@ -180,6 +198,12 @@ class Book:
     def all(self) -> list[Record]:
         with self._lock:
             return list(self._records.values())
+
+    def after(self, job_id: str) -> list[Record]:
+        """The jobs that were proposed after this one; all if there is none of this id."""
+        records = self.all()
+        at = next((n for n, record in enumerate(records, 1) if record.job_id == job_id), 0)
+        return records[at:]
 
     def unstarted_for(self, seconds: float) -> list[Record]:
         """The jobs that have waited to be approved or started for longer than this."""
@@ -206,7 +230,7 @@ class Book:
         a job that ends has ended, written down or not.
         """
         told = reason if told is None else told
-        with record.changed:
+        with record.changed, self._writing:
             if record.state in ENDED or (expected is not None and record.state not in expected):
                 return False
             try:
@@ -230,7 +254,7 @@ class Book:
             if state == State.RUNNING:
                 record.began = self._clock()
             if state in ENDED:
-                record.prepared = None
+                record.prepared = record.job = None
             self._add_event(record, self._event(record))
         return True
 
@@ -290,7 +314,9 @@ class Book:
 
     def _write(self, record: Record, event: str, **facts: Any) -> None:
         entry = {"time": self._wall(), "job": record.job_id, "event": event, **facts}
-        self._journal.append(entry, sync=event != "step")
+        with self._writing:
+            self._journal.append(entry, sync=event != "step")
+            self._lines += 1
 
     def close(self) -> None:
         self._journal.close()
@@ -304,3 +330,22 @@ def _number(entry: Mapping[str, Any], key: str, otherwise: int) -> int:
 def _time(entry: Mapping[str, Any]) -> float:
     value = entry.get("time")
     return value if isinstance(value, float) and math.isfinite(value) else 0.0
+
+
+def _whole(record: Record) -> dict[str, Any]:
+    """All that the journal has to say of a job, in one line."""
+    return {
+        "time": record.since,
+        "job": record.job_id,
+        "event": "job",
+        "coordinator": record.coordinator,
+        "name": record.name,
+        "kind": record.kind,
+        "digest": record.digest,
+        "state": State.Name(record.state),
+        "reason": record.reason,
+        "told": record.told,
+        "exit_code": record.exit_code,
+        "culprit": record.culprit,
+        "records": record.records,
+    }

@@ -103,6 +103,13 @@ class PartyServer:
         while not self._stopping.wait(every):
             self._worker.expire()
             self._admission.sum_up()
+            self._compact()
+
+    def _compact(self) -> None:
+        try:
+            self._book.compact()
+        except EnvironmentFaultError as error:  # the old journal is whole, and serves as before
+            log.error("%s", error)
 
     def _throttled(self, name: str, calls: int, reason: str) -> None:
         """Notes calls that were turned away at the gate: many with one line."""

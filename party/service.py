@@ -26,6 +26,7 @@ from coterie.base.names import is_job_id
 from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.run.party_run import WIRE
 from coterie.party.audit import AuditLog
 from coterie.party.config import PartyConfig
 from coterie.party.examinations import Examinations
@@ -39,6 +40,7 @@ from coterie.transport.farewell import describe, tell
 from coterie.trust.identity import Caller
 
 _PIECE = 1 << 20
+_PAGE = 1 << 20  # bytes of a page of the list of jobs
 
 
 class JobService(JobsServicer):
@@ -116,6 +118,7 @@ class JobService(JobsServicer):
             party=self._config.name,
             version=metadata.version("coterie"),
             unix_time=time.time(),
+            wire=WIRE,
             checks=checks,
         )
 
@@ -242,20 +245,25 @@ class JobService(JobsServicer):
 
     def List(self, request: Any, context: grpc.ServicerContext) -> pb.JobList:  # noqa: N802
         self._operator(context)
-        return pb.JobList(
-            jobs=[
-                pb.JobSummary(
-                    job_id=record.job_id,
-                    name=record.name,
-                    kind=record.kind,
-                    coordinator=record.coordinator,
-                    state=record.state,
-                    detail=record.reason,
-                    job_yaml=record.text,
-                )
-                for record in self._book.all()
-            ]
-        )
+        page = pb.JobList()
+        size = 0
+        records = self._book.after(request.after)
+        for record in records:
+            summary = pb.JobSummary(
+                job_id=record.job_id,
+                name=record.name,
+                kind=record.kind,
+                coordinator=record.coordinator,
+                state=record.state,
+                detail=record.reason,
+                job_yaml=record.text,
+            )
+            size += summary.ByteSize()
+            if page.jobs and size > _PAGE:
+                page.more = True
+                break
+            page.jobs.append(summary)
+        return page
 
     # The life of a job.
 

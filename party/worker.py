@@ -98,6 +98,7 @@ class Worker:
 
     def start(self, record: Record) -> bool:
         """Begins an accepted job; False if it is not (or no longer) one."""
+        session, job = record.session, record.job  # gone from the record when the job ends
         try:
             if not self._book.set_state(record, State.RUNNING, expected={State.ACCEPTED}):
                 return False
@@ -105,7 +106,9 @@ class Worker:
         except EnvironmentFaultError as error:  # what cannot be accounted for is not done
             self.stop(record, error)
             return True
-        thread = threading.Thread(target=self._run, args=(record,), name=record.job_id, daemon=True)
+        thread = threading.Thread(
+            target=self._run, args=(record, session, job), name=record.job_id, daemon=True
+        )
         self._threads[record.job_id] = thread
         thread.start()
         return True
@@ -132,10 +135,7 @@ class Worker:
         for thread in list(self._threads.values()):
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _run(self, record: Record) -> None:
-        session, job = record.session, record.job
-        assert session is not None  # noqa: S101
-        assert job is not None  # noqa: S101
+    def _run(self, record: Record, session: Session, job: Job) -> None:
         try:
             session.start(self._connect)
             prepared, record.prepared = record.prepared, None
@@ -182,6 +182,7 @@ class Worker:
             session.close()
             self._peers.retire(session)
             self._threads.pop(record.job_id, None)
+            record.session = None  # it holds what waited to be read
 
     def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
         """Adds the job to the ledger, if it is one with contributions."""

@@ -52,16 +52,18 @@ class Check(_message.Message):
     def __init__(self, name: _Optional[str] = ..., ok: _Optional[bool] = ..., detail: _Optional[str] = ...) -> None: ...
 
 class Description(_message.Message):
-    __slots__ = ("party", "version", "unix_time", "checks")
+    __slots__ = ("party", "version", "unix_time", "checks", "wire")
     PARTY_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     UNIX_TIME_FIELD_NUMBER: _ClassVar[int]
     CHECKS_FIELD_NUMBER: _ClassVar[int]
+    WIRE_FIELD_NUMBER: _ClassVar[int]
     party: str
     version: str
     unix_time: float
     checks: _containers.RepeatedCompositeFieldContainer[Check]
-    def __init__(self, party: _Optional[str] = ..., version: _Optional[str] = ..., unix_time: _Optional[float] = ..., checks: _Optional[_Iterable[_Union[Check, _Mapping]]] = ...) -> None: ...
+    wire: int
+    def __init__(self, party: _Optional[str] = ..., version: _Optional[str] = ..., unix_time: _Optional[float] = ..., checks: _Optional[_Iterable[_Union[Check, _Mapping]]] = ..., wire: _Optional[int] = ...) -> None: ...
 
 class Proposal(_message.Message):
     __slots__ = ("job_id", "job_yaml", "files")
@@ -159,14 +161,18 @@ class FileChunk(_message.Message):
     def __init__(self, path: _Optional[str] = ..., data: _Optional[bytes] = ..., last: _Optional[bool] = ...) -> None: ...
 
 class ListRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("after",)
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    after: str
+    def __init__(self, after: _Optional[str] = ...) -> None: ...
 
 class JobList(_message.Message):
-    __slots__ = ("jobs",)
+    __slots__ = ("jobs", "more")
     JOBS_FIELD_NUMBER: _ClassVar[int]
+    MORE_FIELD_NUMBER: _ClassVar[int]
     jobs: _containers.RepeatedCompositeFieldContainer[JobSummary]
-    def __init__(self, jobs: _Optional[_Iterable[_Union[JobSummary, _Mapping]]] = ...) -> None: ...
+    more: bool
+    def __init__(self, jobs: _Optional[_Iterable[_Union[JobSummary, _Mapping]]] = ..., more: _Optional[bool] = ...) -> None: ...
 
 class JobSummary(_message.Message):
     __slots__ = ("job_id", "name", "kind", "coordinator", "state", "detail", "job_yaml")

@@ -133,7 +133,7 @@ class JobsServicer:
         raise NotImplementedError('Method not implemented!')
 
     def List(self, request, context):
-        """The jobs this party knows: for its operator.
+        """The jobs this party knows, page by page: for its operator.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -21,6 +21,7 @@ from coterie.coordinator.run import probe
 from coterie.coordinator.run.client import PartyClient
 from coterie.jobs.file.job import Job, PartyEntry
 from coterie.jobs.kinds.job_file import load_job
+from coterie.jobs.run.party_run import WIRE
 from coterie.trust.certificates import check_certificate
 from coterie.trust.identity import Identity, find_identity
 
@@ -98,6 +99,7 @@ def _ask(client: PartyClient, job: Job, clock: Callable[[], float]) -> Iterator[
     else:
         yield passed(name, "clock", detail)
     yield _version(name, hello.version)
+    yield _wire(name, hello.wire or 1)
     for check in client.describe(job).checks:
         code = 0 if check.ok else _CHECK_CODES.get(check.name, UsageError.exit_code)
         yield Check(name, check.name, "ok" if check.ok else "failed", check.detail, code)
@@ -108,3 +110,11 @@ def _version(name: str, theirs: str) -> Check:
     if theirs.split(".")[:2] != __version__.split(".")[:2]:
         return failed(name, "version", detail, UnreachableError.exit_code)
     return Check(name, "version", "ok" if theirs == __version__ else "warning", detail)
+
+
+def _wire(name: str, theirs: int) -> Check:
+    """Parties of different versions of the wire cannot compute with each other."""
+    detail = f"version {theirs} there, {WIRE} here"
+    if theirs != WIRE:
+        return failed(name, "wire", detail, UnreachableError.exit_code)
+    return passed(name, "wire", detail)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from coterie.base.errors import UsageError
+from coterie.base.text import one_line
 from coterie.jobs.file.document import Node, read_document
 from coterie.jobs.file.job import Job, read_common
 from coterie.jobs.kinds.registry import KINDS
@@ -26,17 +27,20 @@ def _read_references(text: str, path: Path) -> dict[str, bytes]:
     """The contents of all files that the job refers to, under the keys that its kind declares."""
     files: dict[str, bytes] = {}
     top = read_document(text, str(path)).node
-    kind = KINDS.get(_kind_of(top))
-    for keys in kind.files if kind else ():  # an unknown kind is an error when the job is parsed
-        for reference in _nodes_at(top, keys.split(".")):
-            name = reference.text()
-            if PurePosixPath(name).is_absolute():
-                raise reference.error(f"'{name}' must be relative to the job file")
-            try:
-                files[name] = (path.parent / name).read_bytes()
-            except OSError as error:
-                raise reference.error(f"'{name}': {error.strerror}") from None
+    kind = KINDS.get(_kind_of(top))  # an unknown one is an error when the job is parsed
+    for reference in _references(top, kind.files if kind else ()):
+        name = reference.text()
+        if PurePosixPath(name).is_absolute():
+            raise reference.error(f"'{name}' must be relative to the job file")
+        try:
+            files[name] = (path.parent / name).read_bytes()
+        except OSError as error:
+            raise reference.error(f"'{name}': {error.strerror}") from None
     return files
+
+
+def _references(top: Node, files: Iterable[str]) -> list[Node]:
+    return [node for keys in files for node in _nodes_at(top, keys.split("."))]
 
 
 def _kind_of(top: Node) -> str:
@@ -60,4 +64,8 @@ def parse_job(text: str, files: Mapping[str, bytes], file: str = "job") -> Job:
     common = read_common(section, text, files, list(KINDS))
     job = KINDS[common.kind].parse(section, common)
     section.close()
+    named = {node.text() for node in _references(section.node, KINDS[common.kind].files)}
+    stray = sorted(set(files) - named)
+    if stray:
+        raise UsageError(f"{file}: no key of the job names the file '{one_line(stray[0])}'")
     return job

@@ -121,3 +121,13 @@ def test_a_job_id_is_used_once_even_after_a_restart(houses):
         pb.Proposal(job_id=job_id, job_yaml=houses.job()), timeout=60, wait_for_ready=True
     )
     assert (decision.state, decision.exit_code) == (pb.REFUSED, 2)
+
+
+def test_a_file_that_no_key_of_the_job_names_is_refused(houses):
+    houses.serve("bank")
+    proposal = pb.Proposal(
+        job_id="a" * 32, job_yaml=houses.job(), files={"../stowaway.bin": b"x" * 100}
+    )
+    decision = houses.stub("analyst", "bank").Propose(proposal, timeout=60)
+    assert (decision.state, decision.exit_code) == (pb.REFUSED, 2)
+    assert decision.reason == "job: no key of the job names the file '../stowaway.bin'"

@@ -1,6 +1,7 @@
 """What a party that cheats can do to the coordinator: end with its name, and nothing more."""
 
 from concurrent import futures
+from dataclasses import replace
 from types import SimpleNamespace
 
 import grpc
@@ -128,7 +129,7 @@ def test_a_server_without_health_service_is_still_alive(network):
 
 
 def test_a_proposal_that_no_server_takes_is_not_sent(network):
-    job = parse_job(JOB, {"t.csv": bytes(PROPOSAL_BYTES)})
+    job = replace(parse_job(JOB, {}), files={"t.csv": bytes(PROPOSAL_BYTES)})
     with pytest.raises(UsageError, match="a proposal holds at most 64,000,000"):
         network.client.propose("0" * 32, job)
 

@@ -39,7 +39,7 @@ def test_all_is_well(organisations):
     assert (done.code, done.json["ok"]) == (0, True)
     for party in ("lender", "bank", "card"):
         assert states(done, party) == dict.fromkeys(
-            ("name", "port", "tls", "expiry", "clock", "version", *JUDGED), "ok"
+            ("name", "port", "tls", "expiry", "clock", "version", "wire", *JUDGED), "ok"
         )
     assert set(states(done, "you")) == {"expiry", "key", "permissions", "chain"}
 

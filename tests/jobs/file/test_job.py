@@ -1,5 +1,7 @@
 """A job file becomes a typed job, or an error that names the key and the line."""
 
+from dataclasses import replace
+
 import pytest
 
 from coterie.base.errors import UsageError
@@ -74,12 +76,12 @@ def test_a_mistake_in_a_job_file_names_key_and_line(case):
 
 
 def test_the_digest_depends_on_text_and_files():
-    first = parse_job(GOOD, {"a": b"bc"})
-    assert first.digest == parse_job(GOOD, {"a": b"bc"}).digest
+    first = replace(parse_job(GOOD, {}), files={"a": b"bc"})
+    assert first.digest == replace(parse_job(GOOD, {}), files={"a": b"bc"}).digest
     others = [
-        parse_job(GOOD + "# x", {"a": b"bc"}),
-        parse_job(GOOD, {"a": b"bd"}),
-        parse_job(GOOD, {"ab": b"c"}),
+        replace(parse_job(GOOD + "# x", {}), files={"a": b"bc"}),
+        replace(parse_job(GOOD, {}), files={"a": b"bd"}),
+        replace(parse_job(GOOD, {}), files={"ab": b"c"}),
         parse_job(GOOD, {}),
     ]
     assert len({first.digest, *(job.digest for job in others)}) == 5

@@ -1,0 +1,108 @@
+"""A year of jobs: the journal is compacted, lists come in pages, and nothing is lost."""
+
+import json
+import tracemalloc
+
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.party import records
+from coterie.party.append_file import read_entries
+from coterie.party.records import Book
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.jobs_pb2 import State
+from tests.coordinator.support import coterie
+
+JOB = "kind: intersect\nname: test\nparties: {a: {}, b: {}}\nid: ID\n"
+
+
+def write_year(path, jobs):
+    """The journal of so many finished jobs, as a server without compaction leaves it."""
+    with path.open("w") as file:
+        for number in range(jobs):
+            job = {"time": 1.5, "job": f"{number:032x}"}
+            proposed = {"coordinator": "analyst", "name": "loans", "kind": "integrate"}
+            lines = [{**job, "event": "proposed", **proposed, "digest": "0" * 64}]
+            lines += [
+                {**job, "event": "state", "state": state, "records": 7}
+                for state in ("ACCEPTED", "RUNNING")
+            ]
+            lines += [{**job, "event": "step", "step": f"step {n}"} for n in range(4)]
+            lines.append({**job, "event": "state", "state": "FINISHED", "records": 7})
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+
+
+def facts(book):
+    return [(r.job_id, r.name, r.state, r.records, r.since, r.digest) for r in book.all()]
+
+
+def test_a_journal_is_compacted_to_a_line_for_each_job_and_nothing_is_lost(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    write_year(path, 2000)
+    book = Book(tmp_path)
+    before = facts(book)
+    book.close()
+    assert len(before) == 2000
+    assert len(read_entries(path)) == 2000
+    again = Book(tmp_path)
+    assert facts(again) == before
+    assert len(read_entries(path)) == 2000
+    record = again.add("f" * 32, "analyst", parse_job(JOB, {}))
+    again.set_state(record, State.CANCELLED, reason="enough", exit_code=10, culprit="bank")
+    again.close()
+    [last] = Book(tmp_path).all()[2000:]
+    assert (last.state, last.reason, last.culprit) == (State.CANCELLED, "enough", "bank")
+
+
+def test_what_changes_while_a_journal_is_compacted_is_in_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "_SUPERFLUOUS", 3)
+    book = Book(tmp_path)
+    made = [book.add(f"{n:032x}", "analyst", parse_job(JOB, {})) for n in range(20)]
+    for record in made:
+        book.set_state(record, State.WAITING)
+        book.compact()
+        book.set_state(record, State.REFUSED)
+    book.close()
+    assert [r.state for r in Book(tmp_path).all()] == [State.REFUSED] * 20
+
+
+def test_a_journal_with_damaged_lines_is_not_written_anew(tmp_path):
+    path = tmp_path / "journal.jsonl"
+    write_year(path, 2000)
+    with path.open("a") as file:
+        file.write("rubbish\n")
+    before = path.read_bytes()
+    Book(tmp_path).close()
+    assert path.read_bytes() == before
+
+
+def test_a_year_of_jobs_takes_little_memory(tmp_path):
+    write_year(tmp_path / "journal.jsonl", 3000)
+    tracemalloc.start()
+    book = Book(tmp_path)
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert size / len(book.all()) < 4000  # 50,000 jobs, a year of 137 a day, in 200 MB
+    book.close()
+
+
+def test_more_jobs_than_fit_into_a_message_are_listed_page_by_page(houses):
+    houses.write("bank", policy={"consent": "manual"})
+    server = houses.serve("bank")
+    for number in range(60):
+        record = server._book.add(f"{number:032x}", "analyst", parse_job(JOB, {}))
+        server._book.set_state(record, State.WAITING, reason="x" * 100_000)  # 6 MB in all
+    done = coterie("party", "jobs", "--config", houses.path("bank"), "--json")
+    assert done.code == 0
+    listed = json.loads(done.out)["jobs"]
+    assert [job["job"] for job in listed] == [f"{n:032x}" for n in range(60)]
+    page = houses.stub("bank", "bank").List(pb.ListRequest(), timeout=60)
+    assert page.more
+    assert 0 < page.ByteSize() < 2 << 20
+
+
+def test_an_ended_job_keeps_neither_its_job_nor_its_data_in_memory(tmp_path):
+    book = Book(tmp_path)
+    record = book.add("0" * 32, "analyst", parse_job(JOB, {}))
+    record.prepared = object()
+    book.set_state(record, State.FAILED)
+    assert (record.job, record.prepared) == (None, None)
+    book.close()
