@@ -6,10 +6,12 @@
              of memory per record and party, bits sent per record and specialization
     dka      how the encryptions of the DkA baseline grow, which grow with the square of the records
 
-Two parties are two processes with a certificate each, as party servers talk. What is timed is the
-phase `specialize`, from the first announcement to the last round, after a run for warmth; columns
-are coded before, as a server does when a job is proposed. scikit-learn grows an entropy tree, without
-limits, on the same codes (taxonomies and ranks as numbers, float32, which is what it works on).
+Two parties are two processes with a certificate each, as party servers talk. All three are timed in
+the same two ways, after a run for warmth: `seconds` from coded columns to the result (for the joint
+run the phase `specialize`, from the first announcement to the last round), `seconds_with_coding` from
+the columns of text as they were read. `cpu_seconds` are those of all processes, `bytes` what both
+parties send. scikit-learn grows an entropy tree on the same columns (codes of values and numbers, as
+float32, which is what it works on) with as many leaves as the specialized table has groups.
 Blow-up: every further copy of a record has a random value, of those that occur, in about half of its
 attributes. `--chart FILE` draws the scale.
 """
@@ -23,18 +25,23 @@ import resource
 import statistics
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from coterie.anonymity.specialization.specialize import Labels, Requirement, specialize, warm_up
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
 from coterie.bench import _sessions
 from coterie.experiments.secure_data_integration.adult_data import (
+    CONTINUOUS,
     NAMES,
     PARTY_A,
     PARTY_B,
+    Adult,
     add_data_option,
     adult_folder,
     load_adult,
@@ -46,9 +53,6 @@ from coterie.protocols.primitives.randomness import Random
 
 K = 50
 HOLDERS = {**dict.fromkeys(PARTY_A, "p0"), **dict.fromkeys(PARTY_B, "p1")}
-SINGLE_RUNS = 5
-_BASE = 45222
-
 Qids = list[list[str]]
 
 
@@ -63,14 +67,15 @@ def fresh(column: Column) -> Column:
 def load(folder: Path, records: int, names: tuple[str, ...]) -> tuple[dict[str, Column], Labels]:
     """Adult, or its blow-up; a column is the same whoever makes it."""
     adult = load_adult(folder)
-    copies = -(-records // _BASE)
+    base = len(adult.target)
+    copies = -(-records // base)
     columns: dict[str, Column] = {}
     for name in names:
         column = adult.column(name)
-        if records > _BASE:
+        if records > base:
             rng = np.random.default_rng(NAMES.index(name))
             codes = np.tile(column.codes, copies)[:records]
-            for start in range(_BASE, records, 1 << 20):
+            for start in range(base, records, 1 << 20):
                 part = codes[start : start + (1 << 20)]
                 change = rng.random(len(part), np.float32) < 0.5
                 drawn = rng.integers(0, column.size, len(part), np.uint32)
@@ -107,9 +112,8 @@ def party(channel: Channel, names: list[str], task: dict[str, Any]) -> list[dict
     warm_up()
     folder = Path(task["folder"])
     taxonomies = load_adult(folder).taxonomies
-    columns, classes = load(folder, _BASE, own)
+    coding = _coding(folder, own, task["runs"])
     load_adult.cache_clear()
-    del columns, classes
     empty = _memory()["now"]  # of a process that has its libraries, and has read Adult
     columns, classes = load(folder, task["records"], own)
     limits = {name: task["limits"][name] for name in NAMES if name not in taxonomies}
@@ -119,21 +123,27 @@ def party(channel: Channel, names: list[str], task: dict[str, Any]) -> list[dict
     meter = Channel(metered, "bench", lambda step, done, total: _note(started, step))
     results = []
     for qids in task["qids"]:
-        times = []
+        times, spent = [], []
         for _ in range(task["runs"]):
             _reset_peak()
             metered.by_step.clear()
+            before = metered.total.sent_bytes
             mine = {name: fresh(columns[name]) for name in _used(qids) if name in columns}
             plan = _plan(names, qids, taxonomies, limits)
             started.clear()
+            used = time.process_time()
             outcome = integrate(meter, plan, mine, {"class": classes}, len(classes.codes), Random())
             times.append(time.perf_counter() - started["specialize"])
+            spent.append(time.process_time() - used)
         sent = sum(t.sent_bytes for s, t in metered.by_step.items() if "instruct" in s)
         received = sum(t.received_bytes for s, t in metered.by_step.items() if "instruct" in s)
         winners = outcome.table.winners
         results.append(
             {
                 "seconds": statistics.median(times[1:] or times),
+                "coding_seconds": coding,
+                "cpu_seconds": statistics.median(spent[1:] or spent),
+                "sent_bytes": metered.total.sent_bytes - before,
                 "specializations": len(winners),
                 "binary": sum(len(w.children) == 2 for w in winners),
                 "bytes": sent + received,
@@ -187,8 +197,6 @@ def _reset_peak() -> None:
 
 
 def joint(folder: Path, records: int, qids: list[Qids], runs: int) -> list[dict[str, Any]]:
-    from coterie.experiments.secure_data_integration.adult_data import CONTINUOUS
-
     task = {
         "folder": str(folder),
         "records": records,
@@ -204,68 +212,129 @@ def joint(folder: Path, records: int, qids: list[Qids], runs: int) -> list[dict[
             {
                 **one,
                 "seconds": max(one["seconds"], other["seconds"]),
+                "coding_seconds": max(one["coding_seconds"], other["coding_seconds"]),
+                "cpu_seconds": one["cpu_seconds"] + other["cpu_seconds"],
+                "sent_bytes": one["sent_bytes"] + other["sent_bytes"],
                 "memory": max(one["memory"], other["memory"]),
             }
         )
     return merged
 
 
-def single(columns: dict[str, Column], classes: Labels, qids: Qids, runs: int) -> Any:
+def _timed(work: Callable[[], Any], runs: int) -> float:
+    """The median time of some runs, the first one, which is for warmth, left out."""
     times = []
-    for _ in range(runs):
-        chosen = [fresh(columns[name]) for name in _used(qids)]
+    for _ in range(max(runs, 2)):
         start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times[1:])
+
+
+def _coding(folder: Path, names: Sequence[str], runs: int) -> float:
+    """Seconds from columns of text to coded ones."""
+    adult = load_adult(folder)
+    return _timed(lambda: adult.columns(names), runs)
+
+
+def single(columns: dict[str, Column], classes: Labels, qids: Qids, runs: int) -> Any:
+    """Seconds, processor seconds and the result of the same algorithm on the joined table."""
+    times, spent = [], []
+    for _ in range(max(runs, 2)):
+        chosen = [fresh(columns[name]) for name in _used(qids)]
+        start, used = time.perf_counter(), time.process_time()
         result = specialize(chosen, classes, requirements(qids))
         times.append(time.perf_counter() - start)
-    return statistics.median(times[1:] or times), result
+        spent.append(time.process_time() - used)
+    return statistics.median(times[1:]), statistics.median(spent[1:]), result
 
 
-def learner(columns: dict[str, Column], classes: Labels, runs: int) -> float:
+def groups(result: Any, qids: Qids) -> int:
+    """How many different rows the specialized table has: the leaves of its tree."""
+    codes = np.column_stack([result.generalized(name)[0] for name in _used(qids)])
+    return len(np.unique(codes, axis=0))
+
+
+def learner_table(adult: Adult, names: list[str]) -> Any:
+    """The columns of text as scikit-learn takes them: one matrix of float32."""
+    columns = [
+        pc.cast(adult.table[name], pa.float32()).to_numpy()
+        if name in CONTINUOUS
+        else adult.table[name].combine_chunks().dictionary_encode().indices.to_numpy()
+        for name in names
+    ]
+    return np.column_stack(columns).astype(np.float32)
+
+
+def learner(adult: Adult, qids: Qids, leaves: int, runs: int) -> dict[str, float]:
+    """scikit-learn's tree with at most as many leaves, on the same columns."""
     from sklearn.tree import DecisionTreeClassifier
 
-    table = np.column_stack([columns[name].codes for name in NAMES]).astype(np.float32)
-    times = []
-    for seed in range(runs):
-        tree = DecisionTreeClassifier(criterion="entropy", random_state=seed)
-        start = time.perf_counter()
-        tree.fit(table, classes.codes)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times[1:] or times)
+    names, target = _used(qids), adult.classes.codes
+    table = learner_table(adult, names)
+
+    def fit() -> Any:
+        tree = DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=max(leaves, 2))
+        return tree.fit(table, target)
+
+    used = time.process_time()
+    seconds = _timed(fit, runs)
+    spent = (time.process_time() - used) / max(runs, 2)
+    return {
+        "seconds": seconds,
+        "coding_seconds": _timed(lambda: learner_table(adult, names), runs),
+        "cpu_seconds": spent,
+        "leaves": int(fit().get_n_leaves()),
+    }
 
 
 def measure_adult(folder: Path, runs: int, many: int) -> dict[str, Any]:
-    columns, classes = load(folder, _BASE, NAMES)
-    whole: Qids = [list(NAMES)]
-    requirements_ = [whole, *random_qids(count=many)]
-    together = joint(folder, _BASE, requirements_, runs)
-    alone = [single(columns, classes, qids, runs) for qids in requirements_]
-    tree = learner(columns, classes, max(runs // 2, 2))
-    for pair, result in zip(together, alone, strict=True):
-        ours = [(w.attribute, w.value, w.score) for w in result[1].winners]
+    adult = load_adult(folder)
+    records = len(adult.target)
+    columns, classes = load(folder, records, NAMES)
+    every = [[list(NAMES)], *random_qids(count=many)]
+    together = joint(folder, records, every, runs)
+    entries = []
+    for qids, pair in zip(every, together, strict=True):
+        seconds, spent, result = single(columns, classes, qids, runs)
+        ours = [(w.attribute, w.value, w.score) for w in result.winners]
         assert pair["winners"] == ours, "the joint run is not that of the single table"
-
-    def summary(joint_seconds: float, single_seconds: float) -> dict[str, Any]:
-        return {
-            "joint_seconds": round(joint_seconds, 4),
-            "single_seconds": round(single_seconds, 4),
-            "scikit_learn_seconds": round(tree, 4),
-            "joint_over_scikit_learn": round(joint_seconds / tree, 3),
-            "joint_over_single": round(joint_seconds / single_seconds, 3),
+        alone = {
+            "seconds": seconds,
+            "coding_seconds": _coding(folder, _used(qids), runs),
+            "cpu_seconds": spent,
         }
-
-    mean = statistics.fmean
+        leaves = groups(result, qids)
+        tree = learner(adult, qids, leaves, runs)
+        entries.append({"joint": pair, "single": alone, "scikit_learn": tree, "leaves": leaves})
     return {
-        "adult": {
-            "records": _BASE,
-            "specializations": together[0]["specializations"],
-            **summary(together[0]["seconds"], alone[0][0]),
-        },
-        "many": {
-            "requirements": many,
-            "specializations": round(mean(t["specializations"] for t in together[1:]), 1),
-            **summary(mean(t["seconds"] for t in together[1:]), mean(a[0] for a in alone[1:])),
-        },
+        "adult": {"records": records, **summary(entries[:1])},
+        "many": {"requirements": many, **summary(entries[1:])} if many else {},
     }
+
+
+def summary(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Means over requirements, of each way of computing, and the ratios of the joint run to the others."""
+
+    def mean(way: str, what: str) -> float:
+        return statistics.fmean(entry[way][what] for entry in entries)
+
+    found: dict[str, Any] = {
+        "specializations": round(mean("joint", "specializations"), 1),
+        "leaves": round(statistics.fmean(entry["leaves"] for entry in entries), 1),
+        "scikit_learn_leaves": round(mean("scikit_learn", "leaves"), 1),
+        "joint_bytes": round(mean("joint", "sent_bytes")),
+    }
+    for way in ("joint", "single", "scikit_learn"):
+        seconds, coding = mean(way, "seconds"), mean(way, "coding_seconds")
+        found[f"{way}_seconds"] = round(seconds, 5)
+        found[f"{way}_seconds_with_coding"] = round(seconds + coding, 5)
+        found[f"{way}_cpu_seconds"] = round(mean(way, "cpu_seconds"), 5)
+    for way in ("single", "scikit_learn"):
+        for what in ("seconds", "seconds_with_coding", "cpu_seconds"):
+            ratio = found[f"joint_{what}"] / max(found[f"{way}_{what}"], 1e-9)
+            found[f"joint_over_{way}_{what}"] = round(ratio, 3)
+    return found
 
 
 def measure_scale(folder: Path, sizes: list[int]) -> list[dict[str, Any]]:
@@ -277,6 +346,8 @@ def measure_scale(folder: Path, sizes: list[int]) -> list[dict[str, Any]]:
                 "records": records,
                 "specializations": result["specializations"],
                 "seconds": round(result["seconds"], 3),
+                "cpu_seconds": round(result["cpu_seconds"], 3),
+                "bytes": result["sent_bytes"],
                 "nanoseconds_per_record_and_specialization": round(
                     result["seconds"] / records / result["specializations"] * 1e9, 1
                 ),
@@ -323,6 +394,9 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="coterie bench integrate", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few runs, up to 200,000 records")
     parser.add_argument("--chart", type=Path, help="write the chart of the scale to this file")
+    parser.add_argument("--sizes", type=int, nargs="+", help="records of the scale")
+    parser.add_argument("--many", type=int, help="how many random requirements")
+    parser.add_argument("--repeat", type=int, help="repetitions within a run; the median counts")
     parser.add_argument("--only", choices=["adult", "scale"], help="one part only")
     add_data_option(parser)
     options = parser.parse_args(argv)
@@ -331,9 +405,13 @@ def main(argv: list[str] | None = None) -> int:
 
     result: dict[str, Any] = {}
     if options.only != "scale":
-        result |= measure_adult(folder, 3 if options.quick else 9, 5 if options.quick else 30)
+        repeat = options.repeat or (3 if options.quick else 9)
+        many = (5 if options.quick else 30) if options.many is None else options.many
+        result |= measure_adult(folder, repeat, many)
     if options.only != "adult":
-        sizes = [200_000] if options.quick else [200_000, 2_000_000, 10_000_000]
+        sizes = options.sizes or [200_000]
+        if not options.quick and not options.sizes:
+            sizes = [200_000, 2_000_000, 10_000_000]
         result["scale"] = measure_scale(folder, sizes)
         result["dka"] = growth([50, 100] if options.quick else [50, 100, 200, 400])
         if options.chart:

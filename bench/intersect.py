@@ -33,7 +33,6 @@ from coterie.coordinator.demo.ports import free_ports
 TOOLS = ("openmined", "spu-ecdh", "spu-kkrt", "spu-rr22")
 ANALYST = "analyst"
 UNITS = {"seconds": "seconds", "cpu_seconds": "seconds of a processor, both parties together"}
-_LONGEST = {"openmined": 1_000_000, "spu-ecdh": 100_000}
 _MODULES = {
     "openmined": "private_set_intersection",
     "spu-ecdh": "spu",
@@ -203,7 +202,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
             if size <= options.ring:
                 note("coterie ring", 2, size, expected, two.run("ring"))
             for tool in TOOLS:
-                if size > _LONGEST.get(tool, 1_000_000) or tool in options.without:
+                if size > options.longest or tool in options.without:
                     continue
                 if options.peers == sys.executable and not importlib.util.find_spec(_MODULES[tool]):
                     note(tool, 2, size, expected, {"error": "not installed here; see --peers"})
@@ -287,6 +286,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--large", type=int, default=10_000_000)
     parser.add_argument("--ring", type=int, default=1_000_000, help="largest size for the ring")
+    parser.add_argument("--longest", type=int, default=1_000_000, help="largest size for peers")
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--without", action="append", default=[], choices=TOOLS)
     parser.add_argument("--chart", type=Path)

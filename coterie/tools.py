@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +19,48 @@ _PASS_ON: dict[str, Any] = {"ignore_unknown_options": True, "allow_interspersed_
 
 
 @click.command(context_settings=_PASS_ON)
+@click.option("--runs", type=click.IntRange(1), help="Run it so often; figures get their spread.")
+@click.option("--save", type=click.Path(path_type=Path), help="Keep the result in DIR/NAME.json.")
 @click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def bench(name: str | None, arguments: tuple[str, ...]) -> int:
+def bench(runs: int | None, save: Path | None, name: str | None, arguments: tuple[str, ...]) -> int:
     """Run the benchmark bench/NAME with its own ARGUMENTS; prints one JSON object.
 
-    Without NAME: lists the benchmarks.
+    Without NAME: lists the benchmarks. With --runs or --save the result has the date, the machine,
+    and the median, lowest and highest of every figure; `coterie bench tables` writes the tables of
+    the documents from what --save keeps.
     """
     folder = Path(next(iter(importlib.import_module("coterie.bench").__path__)))
     known = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
     chosen = _chosen("benchmark", name, known)
-    return (
-        int(importlib.import_module(f"coterie.bench.{chosen}").main(list(arguments)))
-        if chosen
-        else 0
-    )
+    if not chosen:
+        return 0
+    main = importlib.import_module(f"coterie.bench.{chosen}").main
+    if runs is None and save is None:
+        return int(main(list(arguments)))
+    return _measured(chosen, main, list(arguments), runs or 1, save)
+
+
+def _measured(
+    name: str, main: Callable[[list[str]], int], arguments: list[str], runs: int, save: Path | None
+) -> int:
+    """Runs a benchmark several times, and prints and keeps what all runs say together."""
+    from coterie.bench._figures import stamped
+
+    results = []
+    for _ in range(runs):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            code = int(main(list(arguments)))
+        if code:
+            return code
+        results.append(json.loads(printed.getvalue()))
+    text = json.dumps(stamped(results, arguments), indent=1)
+    if save is not None:
+        save.mkdir(parents=True, exist_ok=True)
+        (save / f"{name}.json").write_text(text + "\n")
+    click.echo(text)
+    return 0
 
 
 @click.command(context_settings=_PASS_ON)

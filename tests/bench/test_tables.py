@@ -1,0 +1,63 @@
+"""Tables in the documents are those of the saved results."""
+
+import json
+import re
+
+import pytest
+
+from coterie.__main__ import run
+from coterie.base.errors import UsageError
+from coterie.bench.tables import TABLES, rendered
+from tests import ROOT
+
+MEASURED = {
+    "date": "2026-01-02", "runs": 3, "cores": 2, "processor": "P", "python": "3", "load": 0, "version": "1"
+}  # fmt: skip
+RUN = {"parties": 2, "seconds": {"median": 2.0, "low": 1.0, "high": 3.0}, "cpu_seconds": 4.0}
+
+
+def test_the_tables_of_the_documents_are_those_of_the_saved_results():
+    for page in (ROOT / "docs").glob("*.md"):
+        text = page.read_text()
+        assert rendered(text, ROOT / "bench/results") == text, "run coterie bench tables"
+
+
+def test_every_table_that_can_be_made_stands_in_one_document():
+    texts = [page.read_text() for page in (ROOT / "docs").glob("*.md")]
+    found = [block for text in texts for block in re.findall(r"<!-- bench: (\w+) (\w+) -->", text)]
+    assert sorted(found) == sorted(TABLES)
+
+
+def test_a_block_is_replaced_and_the_rest_stays(tmp_path):
+    runs = [
+        {"tool": "ours", "size": 1000, **RUN},
+        {"tool": "theirs", "size": 1000, "parties": 2, "error": "x"},
+    ]
+    (tmp_path / "intersect.json").write_text(json.dumps({"measured": MEASURED, "runs": runs}))
+    page = "before\n<!-- bench: intersect pairs -->\nold\n<!-- end bench -->\nafter\n"
+    text = rendered(page, tmp_path)
+    assert "2026-01-02" in text
+    assert "| ours | 2 s (1 to 3); 4 s |" in text
+    assert "| theirs | failed |" in text
+    assert "old" not in text
+    assert text.startswith("before\n")
+    assert text.endswith("<!-- end bench -->\nafter\n")
+    assert rendered(text, tmp_path) == text
+
+
+def test_without_a_result_a_table_stays_and_an_unknown_one_is_an_error(tmp_path):
+    page = "<!-- bench: fair argmax -->\nold\n<!-- end bench -->\n"
+    assert rendered(page, tmp_path) == page
+    with pytest.raises(UsageError, match="no table 'pie'"):
+        rendered(page.replace("argmax", "pie"), tmp_path)
+
+
+def test_a_benchmark_is_run_several_times_and_kept(tmp_path, monkeypatch, capsys):
+    seconds = iter([1.0, 3.0])
+    monkeypatch.setattr(
+        "coterie.bench.dka.main", lambda argv: print(json.dumps({"s": next(seconds)})) or 0
+    )
+    assert run(["bench", "--runs", "2", "--save", str(tmp_path), "dka", "--quick"]) == 0
+    kept = json.loads((tmp_path / "dka.json").read_text())
+    assert kept == json.loads(capsys.readouterr().out)
+    assert kept["s"] == {"median": 2.0, "low": 1.0, "high": 3.0}
