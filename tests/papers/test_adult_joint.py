@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from coterie.anonymity.specialization.specialize import Requirement, specialize
-from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree
+from coterie.anonymity.models.options import model_from_options
+from coterie.anonymity.specialization.specialize import Labels, Requirement, specialize
+from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, encode_text
 from coterie.experiments.secure_data_integration.adult_data import (
     CONTINUOUS,
     NAMES,
@@ -69,3 +70,48 @@ def test_the_joint_run_on_adult_is_that_of_one_table(division, qids):
             ours, theirs = outcome.table.generalized(name), single.generalized(name)
             assert ours[1] == theirs[1]
             assert np.array_equal(ours[0], theirs[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "rejects"),
+    [
+        ({"l": 4}, False),
+        ({"alpha": 0.3}, True),
+        ({"confidence": {"Sales": 0.3, "Exec-managerial": 0.3}}, True),
+        ({"t": 0.3}, True),
+    ],
+    ids=["distinct", "alpha", "confidence", "closeness"],
+)
+def test_conditions_on_shares_give_the_release_of_one_table(options, rejects):
+    """Paper 1 §8, with the occupation at one party and the QID at both."""
+    adult = load_adult(ADULT)
+    codes, values = encode_text("occupation", adult.table["occupation"], "adult")
+    sensitive = {"occupation": Labels(codes, tuple(values))}
+    used = [name for name in NAMES if name != "occupation"]
+    model = model_from_options(options)
+    requirements = (Requirement(tuple(used), 50, "occupation", model),)
+    single = specialize(adult.columns(used), adult.classes, requirements, sensitive=sensitive)
+    free = specialize(adult.columns(used), adult.classes, (Requirement(tuple(used), 50),))
+    assert (single.winners != free.winners) == rejects
+    holders = {name: "AAB"[at % 3] for at, name in enumerate(used)}
+
+    def party(me):
+        columns = {name: adult.column(name) for name in used if holders[name] == me}
+        labels = {"class": adult.classes, **sensitive} if me == "B" else {}
+
+        def run(channel):
+            trees = {
+                name: IntervalTree(*CONTINUOUS[name])
+                if name in CONTINUOUS
+                else TaxonomyTree(adult.taxonomies[name])
+                for name in used
+            }
+            held = {"occupation": "B"}
+            plan = Plan(("A", "B"), trees, holders, requirements, ("B",), "class", held)
+            return integrate(channel, plan, columns, labels, len(adult.target), Random(me))
+
+        return run
+
+    for outcome in run_parties({me: party(me) for me in "AB"}).values():
+        assert outcome.table.winners == single.winners
+        assert outcome.table.anonymity == single.anonymity

@@ -17,6 +17,7 @@ POLICY = {
     "explain": "rows",
     "examinations": 7,
     "reveal": "pairwise",
+    "conditions": "holder",
     "servers": ["lender", "card"],
 }
 
@@ -48,6 +49,7 @@ def test_a_party_file_is_read(houses):
         explain="rows",
         examinations=7,
         reveal="pairwise",
+        conditions="holder",
         servers=frozenset({"lender", "card"}),
     )
 
@@ -109,6 +111,7 @@ BAD = {
         {"policy": {"explain": "values"}},
         "policy.explain: must be one of",
     ),
+    "unknown conditions": ({"policy": {"conditions": "all"}}, "policy.conditions: must be one of"),
     "an unknown reveal": ({"policy": {"reveal": "all"}}, "policy.reveal: must be one of"),
     "no examination": ({"policy": {"examinations": 0}}, "policy.examinations: must be at least 1"),
     "an unknown column rule": (
