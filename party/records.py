@@ -32,7 +32,10 @@ _STATES = frozenset(State.keys())
 _JOB_ID = re.compile(r"[0-9a-f]{32}")
 
 
-@dataclass
+_SETTLED = threading.Condition()  # of all jobs that had ended when the server started
+
+
+@dataclass(slots=True)
 class Record:
     """One job. `changed` guards everything that changes."""
 
@@ -41,7 +44,7 @@ class Record:
     name: str
     kind: str
     digest: str
-    folder: Path
+    home: Path  # the party's state folder
     job: Job | None = None
     state: Any = State.STATE_UNSPECIFIED
     reason: str = ""  # for the operator
@@ -57,6 +60,10 @@ class Record:
     traffic: Traffic = field(default_factory=Traffic)  # goes on counting while the job runs
     events: list[tuple[int, Event]] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
+
+    @property
+    def folder(self) -> Path:
+        return self.home / "jobs" / self.job_id
 
     @property
     def workspace(self) -> Workspace:
@@ -111,8 +118,10 @@ class Book:
             if line.entry is None or not self._replay(line.entry):
                 damaged.append(f"{JOURNAL}:{line.number}")
         for record in self._records.values():
-            if record.state != State.STATE_UNSPECIFIED:
-                self._add_event(record, self._event(record))
+            if record.state not in ENDED:
+                record.changed = threading.Condition()
+                if record.state != State.STATE_UNSPECIFIED:
+                    self._add_event(record, self._event(record))
         return damaged
 
     def _replay(self, entry: Mapping[str, Any]) -> bool:
@@ -124,8 +133,9 @@ class Book:
             coordinator, name, kind, digest = (
                 str(entry.get(key, "")) for key in ("coordinator", "name", "kind", "digest")
             )
+            # Most jobs of the journal have ended long ago: they take as little as they can.
             self._records[job_id] = Record(
-                job_id, coordinator, name, kind, digest, self._folder(job_id)
+                job_id, coordinator, name, kind, digest, self._state, changed=_SETTLED
             )
         if entry.get("event") in ("state", "job"):
             record = self._records.get(job_id)
@@ -150,9 +160,6 @@ class Book:
         except (OSError, ValueError, KeyError, UsageError):
             self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6)
 
-    def _folder(self, job_id: str) -> Path:
-        return self._state / "jobs" / job_id
-
     def add(self, job_id: str, coordinator: str, job: Job | None) -> Record | None:
         """A new record; None if the job's id was used before."""
         with self._lock:
@@ -164,7 +171,7 @@ class Book:
                 job.name if job else "",
                 job.kind if job else "",
                 job.digest if job else "",
-                self._folder(job_id),
+                self._state,
                 job,
             )
             self._write(
@@ -193,7 +200,10 @@ class Book:
 
     def get(self, job_id: str) -> Record | None:
         with self._lock:
-            return self._records.get(job_id)
+            record = self._records.get(job_id)
+            if record is not None and not record.events and record.state in ENDED:
+                self._add_event(record, self._event(record))  # of a job before the last restart
+            return record
 
     def all(self) -> list[Record]:
         with self._lock:
