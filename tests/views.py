@@ -6,6 +6,7 @@ party receives, in order:
 
     structure   the sender, the step, the types, shapes and lengths of every message: exactly equal
     openings    every value that passed the one door (`Channel.open`): exactly equal
+    circuits    what a garbled circuit gives the party, in the clear or as a share, counts as received
     bits        every bit of every word, over all words of a message and all runs: as often one in the
                 first world as in the second (and, over sixteen runs and more, at every single place)
 
@@ -26,6 +27,7 @@ from unittest import mock
 
 import numpy as np
 
+from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.messaging.wire import decode
@@ -73,7 +75,23 @@ def watch(parties: Mapping[str, Party], seed: str) -> dict[str, View]:
     def function(name: str) -> Callable[[Channel], Any]:
         return lambda channel: parties[name](channel, Random(f"view {seed} {name}"))
 
-    with _patching, mock.patch.object(Channel, "open", opening):
+    decoded: dict[str, list[tuple[str, str, list[Any]]]] = {name: [] for name in parties}
+
+    def decoding(run: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(self: Any, *arguments: Any, **options: Any) -> Any:
+            outputs = run(self, *arguments, **options)
+            shown = [value for _, value in sorted(outputs.items()) if value is not None]
+            decoded[self._channel.me].append((self.peer, "decoded", shown))
+            return outputs
+
+        return wrapped
+
+    with (
+        _patching,
+        mock.patch.object(Channel, "open", opening),
+        mock.patch.object(Garbler, "run", decoding(Garbler.run)),
+        mock.patch.object(Evaluator, "run", decoding(Evaluator.run)),
+    ):
         results = run_parties(
             {name: function(name) for name in parties},
             wrap=lambda t: traced.setdefault(t.me, Traced(t, capture=True)),
@@ -84,7 +102,7 @@ def watch(parties: Mapping[str, Party], seed: str) -> dict[str, View]:
             (item.peer, item.step, list(decode(bytearray(item.body))))
             for item in traced[name].captured
             if item.direction == "received"
-        ]
+        ] + decoded[name]
     return views
 
 

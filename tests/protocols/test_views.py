@@ -283,7 +283,7 @@ for kind in ("paillier", "transfer"):
 def exact_scaling(watched, world):
     def party(channel, rng):
         role = (Garbler if channel.me == "alice" else Evaluator)(channel, channel.peers[0], rng)
-        mine = words(secret(watched, channel.me, world, 1, 60000, 5))
+        mine = words(secret(watched, channel.me, world, 1, 65535, 5))
         return scale_exactly(role, Ring(1 << 16), Ring(1 << 16), mine, Fraction(1, 3), rng)
 
     return two(party, party)
