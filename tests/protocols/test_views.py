@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from coterie.anonymity.algorithms.datafly import ladder
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.anonymity.table.columns import categorical_column
+from coterie.anonymity.table.levels import ladder
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.garbling import Evaluator, Garbler

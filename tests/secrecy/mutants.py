@@ -343,7 +343,7 @@ MUTANTS = [
         "protocols/numbers/inner_product.py",
         "key.encrypt(plain, self.randomizers.take(rows * columns))",
         "key.encrypt(plain, [1] * (rows * columns))",
-        "tests/protocols/numbers/test_inner_product.py::test_equal_inputs_are_never_sent_twice_alike",
+        _view("inner_by_paillier", "alice"),
     ),
     _mutant(
         "the masks of scalar products",
