@@ -8,6 +8,7 @@ their tables. Every count of the joined table, and so every result, is the same.
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +17,9 @@ import pytest
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.jobs.kinds.statistics import common
+from coterie.jobs.kinds.statistics import common, tree
 from coterie.jobs.run.party_run import run_party
+from coterie.protocols.primitives.randomness import Random
 from tests.views import assert_alike
 
 NAMES = ("lender", "bank", "card")
@@ -157,3 +159,18 @@ def test_a_job_does_not_show_the_others_records(name, watched, tmp_path, monkeyp
 
 def test_every_kind_has_a_view_test():
     assert {text.split()[1] for text in JOBS.values()} == set(KINDS)
+
+
+def test_the_numbers_of_branches_say_nothing_of_the_order_of_values(tmp_path):
+    values = tuple(f"v{i}" for i in range(40))
+    joined = common.Joined(40, {"x": np.arange(40)}, {}, {"x": values}, None)
+    job = SimpleNamespace(attributes={"x": None}, owner=lambda name: "bank")
+    space = Workspace(tmp_path)
+    space.create()
+    numbers = [
+        tree._numbered(job, joined, "bank", Random(seed), space).codes["x"] for seed in (1, 2)
+    ]
+    for number in numbers:
+        assert sorted(number) == list(range(40))
+        assert (number == np.arange(40)).sum() < 8
+    assert (numbers[0] != numbers[1]).any()

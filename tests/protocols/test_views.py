@@ -29,6 +29,7 @@ from coterie.protocols.integration.dka import dka
 from coterie.protocols.integration.hidden_winner import HiddenWinner
 from coterie.protocols.integration.integrate import key_of
 from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.integration.same_story import compare_digests
 from coterie.protocols.intersection.intersect import intersect
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
 from coterie.protocols.multiparty.secure_sum import SecureSum
@@ -48,6 +49,7 @@ from coterie.protocols.numbers.shares import Ring, open_shares, product, share_i
 from coterie.protocols.statistics import shared_counts
 from coterie.protocols.statistics.bayesnet import Family, search
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.tree import TreePlan, grow, predict
@@ -415,6 +417,15 @@ def where_two_holders_of_the_class_differ(watched, world):
     return dict.fromkeys(THREE, party)
 
 
+@scene("integration/same_story", THREE)
+def digests_of_what_all_were_told(watched, world):
+    """Digests are of public statements alone: whatever else a party has does not enter."""
+    heard = {name: bytes([at]) * 32 for at, name in enumerate(THREE)}
+    return dict.fromkeys(
+        THREE, lambda channel, rng: compare_digests(channel, THREE, heard, "the class")
+    )
+
+
 LETTERS = taxonomy_of([[letter, "AB" if letter in "ab" else "CD", "any"] for letter in "abcd"])
 
 
@@ -577,6 +588,18 @@ def halves(values, watched, me, world):
     fixed = SERVERS[0] if watched == SERVERS[0] else SERVERS[1]
     mask = np.random.default_rng(3).integers(0, 2**32, np.shape(values), np.uint32)
     return mask if me == fixed else np.asarray(values, np.uint32) - mask
+
+
+@scene("statistics/hidden_counts", SERVERS, shares=True)
+def shares_of_what_is_large(watched, world):
+    """All counts are empty in one world and large in the other; nothing is opened."""
+
+    def party(channel, rng):
+        group = HiddenCounts(channel, THREE, SERVERS, rng)
+        share = halves([(0, 900)[world]] * 300, watched, channel.me, world)
+        return group.large(share, 300, 5, zeros=False)
+
+    return dict.fromkeys(THREE, party)
 
 
 @scene("statistics/hidden_scores numbers/logarithm", THREE, runs=1)

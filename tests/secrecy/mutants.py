@@ -385,14 +385,14 @@ MUTANTS = [
         "protocols/numbers/randomizers.py",
         "exponents = from_bytes(rng.array((count, size), np.uint8))",
         "exponents = from_bytes(np.ones((count, size), np.uint8))",
-        "tests/protocols/numbers/test_randomizers.py::test_no_randomizer_is_handed_out_twice",
+        "tests/protocols/numbers/test_randomizers.py::test_powers_are_drawn_anew_in_every_call",
     ),
     _mutant(
         "digits of randomizers",
         "protocols/numbers/randomizers.py",
         "digits = rng.array((count, len(self._rows)), np.uint16) & ((1 << self.window) - 1)",
         "digits = np.ones((count, len(self._rows)), np.uint16)",
-        "tests/protocols/numbers/test_randomizers.py",
+        "tests/protocols/numbers/test_randomizers.py::test_powers_are_drawn_anew_in_every_call",
     ),
     _mutant(
         "the stream of a pool of randomizers",
@@ -406,14 +406,14 @@ MUTANTS = [
         "protocols/numbers/randomizers.py",
         "seed = self._rng.bytes(32)",
         "seed = bytes(32)",
-        "tests/protocols/numbers/test_randomizers.py",
+        "tests/protocols/numbers/test_randomizers.py::test_what_is_made_elsewhere_is_drawn_anew",
     ),
     _mutant(
         "uniform residues of the owner",
         "protocols/numbers/randomizers.py",
         "mpz(x) + 1 for x in self._rng.integers(int(p) - 1, count)",
         "mpz(x) + 1 for x in range(count)",
-        "tests/protocols/numbers/test_randomizers.py",
+        "tests/protocols/numbers/test_randomizers.py::test_pools_of_different_generators_share_nothing",
     ),
     _mutant(
         "the coset of the owner's randomizers",
@@ -427,7 +427,7 @@ MUTANTS = [
         "protocols/numbers/randomizers.py",
         "r := mpz(self._rng.below(int(self.key.n)))",
         "r := mpz(7)",
-        "tests/protocols/numbers/test_randomizers.py",
+        "tests/protocols/numbers/test_randomizers.py::test_pools_of_different_generators_share_nothing",
     ),
     # statistics
     _mutant(
@@ -501,7 +501,7 @@ MUTANTS = [
         "jobs/kinds/statistics/tree.py",
         "number = rng.permutation(len(values))",
         "number = np.arange(len(values))",
-        "tests/jobs/kinds/statistics/test_statistics.py",
+        "tests/jobs/test_views.py::test_the_numbers_of_branches_say_nothing_of_the_order_of_values",
     ),
 ]
 

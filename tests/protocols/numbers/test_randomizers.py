@@ -105,3 +105,38 @@ def test_two_pools_from_one_generator_share_nothing() -> None:
 def test_half_length_exponents_refuse_a_modulus_that_they_are_not_proved_for() -> None:
     with pytest.raises(KeySizeError, match="3 modulo 4"):
         Randomizers(PublicKey(phe.PaillierPublicKey(13 * 7)), Random(1), "half")
+
+
+@pytest.mark.parametrize("count", [3, 300])
+def test_powers_are_drawn_anew_in_every_call(count: int) -> None:
+    """By a power each, and by a table for many."""
+    square = KEY.n**2
+    fixed = FixedBase(gmpy2.powmod(KEY.base, KEY.n, square), KEY.n, 160)
+    one, two = (fixed.random_powers(count, Random(seed)) for seed in (1, 2))
+    assert len({*map(int, one), *map(int, two)}) == 2 * count
+
+
+@pytest.mark.parametrize("key", [KEY, KEY.public], ids=["owner", "public"])
+@pytest.mark.parametrize("method", ["exact", "full"])
+def test_pools_of_different_generators_share_nothing(key: PublicKey, method) -> None:
+    one, two = (Randomizers(key, Random(seed), method).take(6) for seed in ("a", "b"))
+    assert len({*map(int, one), *map(int, two)}) == 12
+
+
+def test_what_is_made_elsewhere_is_drawn_anew() -> None:
+    pools = [Randomizers(KEY.public, Random(seed)) for seed in ("a", "b")]
+    with ThreadPoolExecutor(2) as executor:
+        for pool in pools:
+            pool.prepare(6, executor)
+    assert len({int(power) for pool in pools for power in pool.take(6)}) == 12
+    one, two = (pool._elsewhere(pool._powers[0], 3, _Here()) for pool in pools)
+    assert not set(one) & set(two)
+    again = pools[0]._elsewhere(pools[0]._powers[0], 3, _Here())
+    assert not set(one) & set(again)
+
+
+class _Here:
+    """An executor that does at once what it is given, and returns it."""
+
+    def submit(self, function, *arguments):
+        return function(*arguments)
