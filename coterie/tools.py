@@ -55,7 +55,13 @@ def _measured(
         if code:
             return code
         results.append(json.loads(printed.getvalue()))
-    text = json.dumps(stamped(results, arguments), indent=1)
+    # Where the data lies on this machine is nobody's business.
+    shown = [
+        a
+        for before, a in zip(["", *arguments], arguments, strict=False)
+        if "--data" not in (before, a)
+    ]
+    text = json.dumps(stamped(results, shown), indent=1)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
         (save / f"{name}.json").write_text(text + "\n")

@@ -13,6 +13,8 @@ ROOMS = sorted({path.parent.name for path in ROOT.glob("*/__init__.py")} - {"cot
 REASONS = [
     ("compiled inner loops, whose truth is that of the function around them",
      "tests/anonymity/algorithms", ["anonymity/algorithms/*_kernels.py"]),
+    ("the searches of one lattice pass one suite", "tests/anonymity/algorithms/test_lattice.py",
+     ["anonymity/algorithms/incognito.py", "anonymity/algorithms/samarati.py", "anonymity/table/levels.py"]),
     ("what all algorithms share, tested with each of them",
      "tests/anonymity/algorithms", ["anonymity/algorithms/anonymized.py", "anonymity/algorithms/conditions.py",
                                     "anonymity/algorithms/local_recoding.py", "anonymity/algorithms/methods.py"]),
