@@ -8,10 +8,13 @@ paragraph for each.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Self
 
 INTERNAL = 70
 INTERRUPTED = 130
+ROWS_SHOWN = 5
+_PLACES = re.compile(r"(\{column\}|\{rows\}|\{value\})")  # of a sentence, for its fields
 
 
 class CoterieError(Exception):
@@ -27,30 +30,68 @@ class UsageError(CoterieError):
 
 
 class DataError(CoterieError):
-    """A table or a taxonomy cannot be used as it is; names file, row and column.
+    """A table or a taxonomy cannot be used as it is.
 
-    `private` is the value in the message, if there is one. Only the holder of the data sees it:
-    `public` is the message for logs, with the value left out. `outline` leaves out the rows, too:
-    whoever chooses ranges and taxonomies could read values from the rows that do not fit.
+    The fields say where and what: `file`; `column` (or several); `rows`, counted from 1, or pairs of
+    a row and the earlier one that it repeats; `value`, what stands there; `what`, a sentence in which
+    `{column}`, `{rows}` and `{value}` stand for them. Rows that `what` does not mention are named
+    before it. `bare` is the sentence for those who see no rows, where it must say less. Nothing of
+    rows and values belongs into `what` itself.
+
+    Whoever tells the error chooses what to show by `told`: rows and values are for the data's holder
+    (`str` shows everything), and whoever chooses ranges and taxonomies could read values from the
+    rows that do not fit.
     """
 
     exit_code = 3
 
-    def __init__(self, message: str, private: object = None, outline: str | None = None) -> None:
-        super().__init__(message)
-        self.public = message
-        if private is not None:
-            quoted = f"'{private}'"
-            self.public = message.replace(quoted if quoted in message else str(private), "…")
-        self.outline = _without_rows(self.public) if outline is None else outline
+    def __init__(
+        self,
+        what: str,
+        *,
+        file: str = "",
+        column: str | Sequence[str] = (),
+        rows: Sequence[int | tuple[int, int]] = (),
+        value: object = None,
+        bare: str = "",
+    ) -> None:
+        self.what = what
+        self.file = file
+        self.columns = (column,) if isinstance(column, str) else tuple(column)
+        self.rows = tuple(rows)
+        self.value = value
+        self.bare = bare
+        super().__init__(self.told(rows=True, value=True))
 
+    def told(self, *, rows: bool, value: bool = False) -> str:
+        """The message, with as much as is asked for."""
+        sentence = self.what if rows or not self.bare else self.bare
+        filled = "".join(self._part(part, rows, value) for part in _PLACES.split(sentence))
+        place = f"{self.file}: " if self.file else ""
+        if rows and self.rows and "{rows}" not in sentence:
+            place += f"{self._listed()}: "
+        return place + filled
 
-def _without_rows(text: str) -> str:
-    more = "(?: and [0-9]+ more)?"
-    repeats = "[0-9]+ repeats [0-9]+"
-    text = re.sub(rf"\brow {repeats}(?:, {repeats})*{more}", "identifiers are repeated", text)
-    text = re.sub(rf"\brows? [0-9]+(?:, [0-9]+)*{more}: ", "", text)
-    return re.sub(r"\brow #?[0-9]+", "a row", text, flags=re.IGNORECASE)
+    def _part(self, part: str, rows: bool, value: bool) -> str:
+        if part == "{column}":
+            names = ", ".join(f"'{name}'" for name in self.columns)
+            return f"column{'s' if len(self.columns) > 1 else ''} {names}"
+        if part == "{rows}":
+            return self._listed() if rows else "identifiers are repeated"
+        if part == "{value}":
+            return f"'{self.value}'" if value else "…"
+        return part
+
+    def _listed(self) -> str:
+        shown = [
+            str(row) if isinstance(row, int) else f"{row[0]} repeats {row[1]}"
+            for row in self.rows[:ROWS_SHOWN]
+        ]
+        more = len(self.rows) - ROWS_SHOWN
+        several = len(self.rows) > 1 and isinstance(self.rows[0], int)
+        return f"row{'s' if several else ''} {', '.join(shown)}" + (
+            f" and {more} more" if more > 0 else ""
+        )
 
 
 class RefusedError(CoterieError):

@@ -29,16 +29,18 @@ def exit_code_of(error: BaseException) -> int:
 def describe(error: BaseException) -> str:
     """The line for the party's own logs: no value of the table is in it."""
     if isinstance(error, CoterieError):
-        return one_line(error.public if isinstance(error, DataError) else str(error))
+        return one_line(error.told(rows=True) if isinstance(error, DataError) else str(error))
     # The text of an unforeseen error may hold data.
     return f"internal error ({type(error).__name__}); the server's log has the details"
 
 
 def tell(error: BaseException, explain: str) -> str:
     """The line for the coordinator, by `policy.explain`: "rows" or "columns"."""
-    if explain == "rows" or not isinstance(error, DataError) or error.outline == error.public:
+    if explain == "rows" or not isinstance(error, DataError):
         return describe(error)
-    return f"{one_line(error.outline)} (the row is in the party's log)"
+    outline = error.told(rows=False)
+    hint = "" if outline == error.told(rows=True) else " (the row is in the party's log)"
+    return one_line(outline) + hint
 
 
 def culprit_of(error: BaseException, me: str) -> str:

@@ -17,6 +17,7 @@ until their farewells.
 from __future__ import annotations
 
 import contextlib
+import copy
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -159,7 +160,7 @@ class Session:
         if isinstance(error, PeerLostError | PeerFaultError):
             return error.placed(error.step)
         if isinstance(error, CoterieError):
-            return type(error)(*error.args)
+            return copy.copy(error)
         return CoterieError(f"the session has ended: {type(error).__name__}")
 
     # What the server that is called by a peer uses.

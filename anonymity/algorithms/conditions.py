@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from coterie.anonymity.models.closeness import unfit
 from coterie.anonymity.models.privacy import Model
 from coterie.anonymity.specialization.generalized import joined_labels
 from coterie.anonymity.specialization.specialize import Requirement
@@ -89,7 +90,7 @@ def condition_of(requirement: Requirement, table: Table) -> Condition:
         model = model.for_values(labels.values)
     except ValueError as error:
         names = ", ".join(requirement.sensitive_columns)
-        raise DataError(f"column '{names}': {error}") from None
+        raise unfit(error, column=names) from None
     return Condition(requirement.qid, requirement.k, ((model, _key(requirement)),))
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from coterie.anonymity.models.model import Counts, Measures, Model, ratio, sizes
+from coterie.base.errors import DataError
 
 Distance = Literal["variational", "ordered"]
 _EXACT = 2**62  # products below this are computed in whole numbers
@@ -23,6 +24,18 @@ class UnlistedValueError(ValueError):
     def __init__(self, value: str) -> None:
         super().__init__(f"order lacks the value '{value}'")
         self.value = value
+
+
+def unfit(
+    error: ValueError, before: str = "", *, file: str = "", column: str | tuple[()] = ()
+) -> DataError:
+    """What a model's complaint about sensitive values is to the holder of the column."""
+    what = before + ("{column}: " if column else "")
+    if isinstance(error, UnlistedValueError):
+        return DataError(
+            what + "order lacks the value {value}", file=file, column=column, value=error.value
+        )
+    return DataError(what + str(error), file=file, column=column)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.anonymity.models.closeness import unfit
 from coterie.anonymity.models.joint_diversity import JointDiversity, join_columns
 from coterie.anonymity.models.privacy import Model
 from coterie.anonymity.specialization import kernels
@@ -109,8 +110,7 @@ def models_of(
         try:
             model = model.for_values(column.values)
         except ValueError as error:
-            private = getattr(error, "value", None)
-            raise DataError(f"{_named(j, requirement)}: {error}", private) from None
+            raise unfit(error, f"{_named(j, requirement)}: ") from None
         overall = np.bincount(column.codes, minlength=len(column.values)).astype(np.int64)
         if not model.holds(overall[None, :], overall).all():
             raise DataError(

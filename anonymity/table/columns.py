@@ -165,7 +165,7 @@ def encode_text(name: str, text: Text, source: str) -> tuple[Codes, list[str]]:
     array = text if isinstance(text, pa.Array | pa.ChunkedArray) else pa.array(text, pa.string())
     if array.null_count:
         row = pc.index(pc.is_null(array), True).as_py()
-        raise DataError(f"{source}: row {row + 1}: column '{name}' is empty")
+        raise DataError("{column} is empty", file=source, column=name, rows=[row + 1])
     if not len(array):
         return np.zeros(0, np.uint8), []
     encoded = array.dictionary_encode()
@@ -190,10 +190,13 @@ def categorical_column(
         value = values[raw[row]]
         reason = "is not a leaf of its taxonomy" if value in inner else "is not in its taxonomy"
         raise DataError(
-            f"{source}: row {row + 1}: column '{name}': '{value}' {reason}",
-            value,
+            "{column}: {value} " + reason,
+            file=source,
+            column=name,
+            rows=[row + 1],
+            value=value,
             # One text for both reasons: which of them it is would tell about the value.
-            outline=f"{source}: column '{name}': a value is not a leaf of its taxonomy",
+            bare="{column}: a value is not a leaf of its taxonomy",
         )
     table = np.array([number[value] for value in values], code_type(len(taxonomy.leaves)))
     return CategoricalColumn(name, table[raw] if len(raw) else table, taxonomy)
@@ -212,14 +215,20 @@ def continuous_column(
     if bad.any() or outside.any():
         row = int((bad | outside)[raw].argmax())
         code = raw[row]
-        where = f"{source}: row {row + 1}: column '{name}': '{values[code]}'"
         if outside[code]:
             assert limits is not None  # noqa: S101
             low, high = map(number_text, limits)
-            raise DataError(f"{where} is outside the range [{low}, {high}]", values[code])
-        known = math.isfinite(numbers[code])
-        reason = "too large to be exact" if known else "not a number"
-        raise DataError(f"{where} is {reason}", values[code])
+            reason = f"outside the range [{low}, {high}]"
+        else:
+            known = math.isfinite(numbers[code])
+            reason = "too large to be exact" if known else "not a number"
+        raise DataError(
+            "{column}: {value} is " + reason,
+            file=source,
+            column=name,
+            rows=[row + 1],
+            value=values[code],
+        )
     distinct, ranks = np.unique(numbers, return_inverse=True)
     codes = ranks.astype(code_type(len(distinct)))
     return ContinuousColumn(name, codes[raw] if len(raw) else codes, distinct, limits)

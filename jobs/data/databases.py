@@ -60,7 +60,7 @@ def _complaints(source: object, kind: type[Exception], rows: bool = False) -> It
         text = re.sub(r"^[A-Z_]+: ", "", text)
         text = re.sub(r"^\[\w+\] ", "", text)
         if rows:
-            raise DataError(f"{source}: cannot be read: {text}", private=text) from None
+            raise DataError("cannot be read: {value}", file=str(source), value=text) from None
         raise DataError(f"{source}: {text}") from None
 
 

@@ -42,7 +42,7 @@ class CodedAttribute:
         """The code of every record, and the domain. Errors name row and column."""
         if column.null_count:
             row = pc.index(pc.is_null(column), True).as_py()
-            raise DataError(f"{source}: row {row + 1}: column '{self.name}' is empty")
+            raise DataError("{column} is empty", file=source, column=self.name, rows=[row + 1])
         if self.cuts:
             return self._encode_numbers(column, source), self.values or ()
         domain = self.values or tuple(sorted(pc.unique(column).to_pylist()))
@@ -51,9 +51,11 @@ class CodedAttribute:
             row = pc.index(pc.is_null(found), True).as_py()
             value = column[row].as_py()
             raise DataError(
-                f"{source}: row {row + 1}: column '{self.name}': '{value}' is none of the "
-                f"attribute's values",
-                value,
+                "{column}: {value} is none of the attribute's values",
+                file=source,
+                column=self.name,
+                rows=[row + 1],
+                value=value,
             )
         return found.to_numpy().astype(np.int32), domain
 
@@ -66,13 +68,16 @@ class CodedAttribute:
             bad = next((i for i, text in enumerate(texts) if not _is_number(text)), None)
             if bad is not None:
                 raise DataError(
-                    f"{source}: row {bad + 1}: column '{self.name}': '{texts[bad]}' is no number",
-                    texts[bad],
+                    "{column}: {value} is no number",
+                    file=source,
+                    column=self.name,
+                    rows=[bad + 1],
+                    value=texts[bad],
                 ) from None
             numbers = np.array([float(text) for text in texts])
         if not np.isfinite(numbers).all():
             row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-            raise DataError(f"{source}: row {row + 1}: column '{self.name}' is not finite")
+            raise DataError("{column} is not finite", file=source, column=self.name, rows=[row + 1])
         codes: Codes = np.searchsorted(self.cuts, numbers, side="right").astype(np.int32)
         return codes
 

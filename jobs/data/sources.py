@@ -103,9 +103,7 @@ class CsvFile:
         try:  # again in one thread, which makes Arrow tell the row
             return self._parse(columns, threads=False)
         except pa.ArrowInvalid as error:
-            text, quoted = _explain(str(error), header), " ".join(str(error).split())
-            # Arrow's own words may hold a value.
-            raise DataError(f"{self}: {text}", quoted if quoted in text else None) from None
+            raise _explained(str(error), header, str(self)) from None
 
     def _header(self) -> list[str]:
         try:
@@ -140,7 +138,7 @@ class CsvFile:
             return  # Arrow says where
         except csv.Error:
             raise DataError(
-                f"{self}: row {row}: a quotation mark is not closed, or not doubled"
+                "a quotation mark is not closed, or not doubled", file=str(self), rows=[row]
             ) from None
 
     def _parse(self, columns: list[str], threads: bool) -> pa.Table:
@@ -162,19 +160,26 @@ class CsvFile:
         )
 
 
-def _explain(message: str, header: Sequence[str]) -> str:
+def _explained(message: str, header: Sequence[str], source: str) -> DataError:
     """Arrow's complaint with the row counted from the first after the header, and the name."""
     at = re.search(r"Row #(\d+)", message)
-    row = f"row {int(at[1]) - 1}: " if at else ""
+    rows = [int(at[1]) - 1] if at else []
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if ragged:
-        return f"{row}has {ragged[2]} values where the header has {ragged[1]} columns"
+        what = f"has {ragged[2]} values where the header has {ragged[1]} columns"
+        bare = f"a row has another number of values than the header has columns, {ragged[1]}"
+        return DataError(what, file=source, rows=rows, bare=bare)
     if "straddling" in message:  # Arrow's blocks of a megabyte
-        return "a row is longer than a megabyte; is a quotation mark not closed?"
+        return DataError(
+            "a row is longer than a megabyte; is a quotation mark not closed?", file=source
+        )
     column = re.search(r"CSV column #(\d+)", message)
     if column and "UTF8" in message:
-        return f"{row}column '{header[int(column[1])]}' is not UTF-8 text"
-    return row + " ".join(message.split())
+        name = header[int(column[1])]
+        return DataError("{column} is not UTF-8 text", file=source, column=name, rows=rows)
+    # Arrow's own words may hold a value.
+    words = " ".join(message.split())
+    return DataError("cannot be read: {value}", file=source, rows=rows, value=words)
 
 
 @dataclass(frozen=True)
@@ -191,8 +196,10 @@ class ParquetFile:
                 require_columns(columns, file.schema_arrow.names, str(self))
                 table = file.read(columns)
         except OSError as error:
-            reason = error.strerror or " ".join(str(error).split())
-            raise DataError(f"{self}: {reason}") from None
+            if error.strerror:
+                raise DataError(f"{self}: {error.strerror}") from None
+            words = " ".join(str(error).split())  # Arrow's own, which may hold a value
+            raise DataError("cannot be read: {value}", file=str(self), value=words) from None
         except pa.ArrowException:
             raise DataError(f"{self}: not a Parquet file, or a damaged one") from None
         return as_text(table.select(columns), str(self))
@@ -201,8 +208,11 @@ class ParquetFile:
 class MissingColumnsError(DataError):
     """The wanted columns are not there. The text does not say which columns exist."""
 
-    def __init__(self, message: str, missing: Sequence[str], nearest: str | None) -> None:
-        super().__init__(message, private=nearest)
+    def __init__(self, missing: Sequence[str], nearest: str | None, source: str) -> None:
+        names = ", ".join(f"'{column}'" for column in missing)
+        what = f"no column{'s' if len(missing) > 1 else ''} {names}"
+        hint = "; did you mean {value}?" if nearest else ""
+        super().__init__(what + hint, file=source, value=nearest)
         self.missing = tuple(missing)
 
 
@@ -219,12 +229,9 @@ def require_columns(wanted: Sequence[str], present: Sequence[str], source: str) 
     """Names the columns that are not there, and the nearest one that is."""
     missing = [column for column in wanted if column not in present]
     if missing:
-        names = ", ".join(f"'{column}'" for column in missing)
         close = difflib.get_close_matches(missing[0], present, 1, cutoff=0.7)
         nearest = close[0] if close else None
-        hint = f"; did you mean '{nearest}'?" if nearest else ""
-        plural = "s" if len(missing) > 1 else ""
-        raise MissingColumnsError(f"{source}: no column{plural} {names}{hint}", missing, nearest)
+        raise MissingColumnsError(missing, nearest, source)
 
 
 def as_text(table: pa.Table, source: str) -> pa.Table:
@@ -244,7 +251,9 @@ def _column_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedA
     if pa.types.is_floating(kind):
         if pc.any(pc.invert(pc.is_finite(column))).as_py():
             row = pc.index(pc.fill_null(pc.is_finite(column), True), False).as_py()
-            raise DataError(f"{source}: row {row + 1}: column '{name}' is not a finite number")
+            raise DataError(
+                "{column} is not a finite number", file=source, column=name, rows=[row + 1]
+            )
         # Minus zero is zero; other whole numbers have no point in Arrow's text already.
         column = pc.if_else(pc.equal(column, 0), pa.scalar(0, kind), column)
     elif pa.types.is_timestamp(kind):

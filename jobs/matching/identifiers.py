@@ -31,12 +31,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from coterie.base.arrays import Array, Ints
+from coterie.base.arrays import Ints
 from coterie.base.errors import DataError
 from coterie.jobs.file.document import Node, Section
 from coterie.protocols.intersection.identifiers import Identifiers
 
-_SHOWN = 5  # rows that an error lists
 _PLAIN = ("trim", "lower", "upper", "nfc", "nfkc", "digits", "number", "date")
 _ISO = "%Y-%m-%d"
 
@@ -155,7 +154,7 @@ def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> Pre
 def _normalised(
     column: pa.ChunkedArray, rules: Sequence[Rule], name: str, source: str
 ) -> pa.ChunkedArray:
-    _refuse_nulls(column, f"column '{name}' is empty", source)
+    _refuse_nulls(column, "{column} is empty", name, source)
     for rule in rules:
         if rule.name == "date":
             column = _dates(column, rule.formats or (_ISO,), name, source)
@@ -167,7 +166,7 @@ def _normalised(
             column = _SIMPLE[rule.name](column)
     if rules:
         emptied = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
-        _refuse_nulls(emptied, f"nothing is left of column '{name}' by 'normalise'", source)
+        _refuse_nulls(emptied, "nothing is left of {column} by 'normalise'", name, source)
     return column
 
 
@@ -185,8 +184,9 @@ def _digits(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
     _refuse(
         pc.match_substring_regex(column, r"^[^0-9]*[0-9]+\.[0-9]+[^0-9]*$"),
         column,
-        f"column '{name}' has a decimal point, of which 'digits' would make another number; "
+        "{column} has a decimal point, of which 'digits' would make another number; "
         "use the rule 'number'",
+        name,
         source,
     )
     return pc.replace_substring_regex(column, "[^0-9]", "")
@@ -198,7 +198,8 @@ def _numbers(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray
     _refuse(
         pc.invert(pc.match_substring_regex(column, r"^[+-]?[0-9]+(\.[0-9]+)?$")),
         column,
-        f"column '{name}' is not a number",
+        "{column} is not a number",
+        name,
         source,
     )
     for pattern, text in (
@@ -212,9 +213,9 @@ def _numbers(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray
     return column
 
 
-def _refuse(wrong: Any, column: pa.ChunkedArray, complaint: str, source: str) -> None:
+def _refuse(wrong: Any, column: pa.ChunkedArray, complaint: str, name: str, source: str) -> None:
     """An error that names the rows that are wrong, if there are any."""
-    _refuse_nulls(pc.if_else(wrong, pa.scalar(None, column.type), column), complaint, source)
+    _refuse_nulls(pc.if_else(wrong, pa.scalar(None, column.type), column), complaint, name, source)
 
 
 def _dates(
@@ -227,20 +228,15 @@ def _dates(
         read = found if read is None else pc.coalesce(read, found)
     if read is None or read.null_count:
         shown = " or ".join(f"'{text}'" for text in formats)
-        _refuse_nulls(read, f"column '{name}' is no date of the form {shown}", source)
+        _refuse_nulls(read, "{column} is no date of the form " + shown, name, source)
     return pc.strftime(read, format=_ISO).cast(column.type)
 
 
-def _refuse_nulls(column: Any, complaint: str, source: str) -> None:
+def _refuse_nulls(column: Any, complaint: str, name: str, source: str) -> None:
+    """An error about the rows without a value; `{column}` in the complaint is the column's name."""
     if column.null_count:
         rows = np.flatnonzero(pc.is_null(column).to_numpy())
-        raise DataError(f"{source}: {_named(rows)}: {complaint}")
-
-
-def _named(rows: Array) -> str:
-    listed = ", ".join(str(row + 1) for row in rows[:_SHOWN])
-    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-    return f"row{'s' if len(rows) > 1 else ''} {listed}{more}"
+        raise DataError(complaint, file=source, column=name, rows=(rows + 1).tolist())
 
 
 def _join(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
@@ -270,15 +266,13 @@ def _distinct(
     repeats = np.flatnonzero(again)
     if matching.deduplicate == "first":
         return np.delete(np.arange(count, dtype=np.int64), suspects[repeats])
-    pairs = ", ".join(
-        f"{suspects[at] + 1} repeats {suspects[first[codes[at]]] + 1}" for at in repeats[:_SHOWN]
-    )
-    more = f" and {len(repeats) - _SHOWN} more" if len(repeats) > _SHOWN else ""
-    names = ", ".join(f"'{name}'" for name in matching.columns)
-    plural = "s" if len(matching.columns) > 1 else ""
     raise DataError(
-        f"{source}: column{plural} {names}: row {pairs}{more}; "
-        "remove the repeats or set 'deduplicate: first'"
+        "{column}: {rows}; remove the repeats or set 'deduplicate: first'",
+        file=source,
+        column=matching.columns,
+        rows=[
+            (int(suspects[at]) + 1, int(suspects[first[codes[at]]]) + 1) for at in repeats.tolist()
+        ],
     )
 
 

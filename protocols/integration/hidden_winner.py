@@ -86,7 +86,10 @@ class HiddenWinner:
             return 0
         score, after = key >> 16, self._attributes - (MOST_ATTRIBUTES - (key & 0xFFFF))
         if score + 1 >= 1 << SCORE_BITS:
-            raise DataError(f"{channel.me}: {channel.current_step}: the score {score} is too large")
+            raise DataError(
+                f"{channel.me}: {channel.current_step}: the score " + "{value} is too large",
+                value=score,
+            )
         return ((score + 1) << self._place_bits) | after
 
     def _expanded(self, best: int) -> int:

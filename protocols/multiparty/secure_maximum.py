@@ -192,9 +192,10 @@ class SecureMaximum:
             channel = self._gmw.channel
             where = f" in {channel.current_step}" if channel.current_step else ""
             raise DataError(
-                f"{channel.me}: secure maximum{where}: score {place} is {int(scores[place])}, "
-                f"which has more than {self.bits} bits",
-                int(scores[place]),
+                f"{channel.me}: secure maximum{where}: a score is "
+                "{value}" + f", which has more than {self.bits} bits",
+                rows=[place + 1],
+                value=int(scores[place]),
             )
         return scores
 

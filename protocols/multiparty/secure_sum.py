@@ -134,9 +134,10 @@ class SecureSum:
         if bad.any():
             index = int(np.argmax(bad))
             raise DataError(
-                f"{self._channel.me}: secure sum {self._count}: entry {index} is "
-                f"{values[index]!r}, not within {bound:g} of zero",
-                repr(values[index]),
+                f"{self._channel.me}: secure sum {self._count}: an entry is "
+                "{value}" + f", not within {bound:g} of zero",
+                rows=[index + 1],
+                value=float(values[index]),
             )
         scaled = np.rint(values * 2.0**fraction_bits).astype(np.int64)
         total = self.modular(scaled.view(np.uint64)).view(np.int64)
@@ -173,9 +174,10 @@ class SecureSum:
 
     def _out_of_range(self, index: int, value: int, modulus: int) -> DataError:
         return DataError(
-            f"{self._channel.me}: secure sum {self._count}: entry {index} is {value}, "
-            f"not in 0 … {modulus - 1}",
-            value,
+            f"{self._channel.me}: secure sum {self._count}: an entry is "
+            "{value}" + f", not in 0 … {modulus - 1}",
+            rows=[index + 1],
+            value=value,
         )
 
     def _agreed(self, peer: str, received: Any, modulus: int) -> Array:

@@ -117,9 +117,9 @@ def _blocks(
     """The mixed block of every item, and of fakes up to `pad_to`."""
     distinct = sorted(set(items))
     blocks = []
-    for index, item in enumerate(distinct):
+    for item in distinct:
         if len(item) > longest:
-            raise DataError(f"{me}: set union: item {index} has {len(item)} bytes, not {longest}")
+            raise DataError(f"{me}: set union: an item has more than {longest} bytes")
         blocks.append(bytes([_REAL]) + len(item).to_bytes(3, "little") + item)
     if pad_to is not None:
         if len(distinct) > pad_to:

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from coterie.anonymity.models.closeness import unfit
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.anonymity.specialization.specialize import Labels, warm_up
@@ -142,8 +143,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
                 try:
                     requirement.model.check(own.values)
                 except ValueError as error:
-                    private = getattr(error, "value", None)
-                    raise DataError(f"{source}: column '{name}': {error}", private) from None
+                    raise unfit(error, file=source, column=name) from None
         largest = max(requirement.k for requirement in job.requirements)
         if table.num_rows < largest:
             raise DataError(

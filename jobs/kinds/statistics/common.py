@@ -235,7 +235,9 @@ def check_domain(values: tuple[str, ...], name: str, source: str) -> None:
     for value in values:
         if len(value.encode()) > LONGEST_VALUE:
             start = f"{value[:40]}…"
-            raise DataError(f"{source}: column '{name}': the value '{start}' is too long", start)
+            raise DataError(
+                "{column}: the value {value} is too long", file=source, column=name, value=start
+            )
 
 
 def begin(

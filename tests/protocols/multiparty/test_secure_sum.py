@@ -181,10 +181,10 @@ def test_a_party_that_dies_in_a_sum_is_named():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 2.0**40])
 def test_a_number_that_cannot_be_summed_names_party_and_entry(value):
-    with pytest.raises(DataError, match=r"b: secure sum 0: entry 1 is"):
+    with pytest.raises(DataError, match=r"row 2: b: secure sum 0: an entry is"):
         run([np.zeros(2), np.array([0, value])], lambda session, v: session.fixed(v))
 
 
 def test_a_value_beyond_the_modulus_names_party_and_entry():
-    with pytest.raises(DataError, match=r"a: secure sum 0: entry 2 is 9, not in 0 … 6"):
+    with pytest.raises(DataError, match=r"row 3: a: secure sum 0: an entry is '9', not in 0 … 6"):
         run([words([1, 2, 9]), words([1, 2, 3])], lambda session, v: session.modular(v, 7))

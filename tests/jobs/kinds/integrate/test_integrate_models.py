@@ -182,5 +182,5 @@ def test_a_value_that_the_order_lacks_is_for_its_holder_alone(tmp_path: Path) ->
     options = {"sensitive": "Disease", "t": 0.2, "distance": "ordered", "order": ["plague"]}
     with pytest.raises(DataError, match=r"column 'Disease': order lacks the value '\w+'") as caught:
         run(tmp_path / "job", options)
-    assert caught.value.public.endswith("column 'Disease': order lacks the value …")
-    assert caught.value.outline == caught.value.public
+    assert caught.value.told(rows=True).endswith("column 'Disease': order lacks the value …")
+    assert caught.value.told(rows=False) == caught.value.told(rows=True)

@@ -1,0 +1,121 @@
+"""Errors about data: what they carry, who is shown what, and that no raiser tells more."""
+
+import ast
+import copy
+
+import pytest
+
+from coterie.base.errors import DataError
+from coterie.transport.farewell import describe, farewell_for, tell
+from tests import ROOT
+
+ERROR = DataError(
+    "{column}: {value} is not a number", file="t.csv", column="Pay", rows=[7], value="much"
+)
+REPEATED = DataError(
+    "{column}: {rows}; remove them", file="t.csv", column=["A", "B"], rows=[(3, 1), (4, 2)]
+)
+
+
+def test_the_holder_sees_everything():
+    assert str(ERROR) == "t.csv: row 7: column 'Pay': 'much' is not a number"
+    assert str(REPEATED) == "t.csv: columns 'A', 'B': row 3 repeats 1, 4 repeats 2; remove them"
+    many = DataError("{column} is empty", column="A", rows=list(range(1, 9)))
+    assert str(many) == "rows 1, 2, 3, 4, 5 and 3 more: column 'A' is empty"
+
+
+def test_the_partys_log_has_the_row_and_not_the_value():
+    assert describe(ERROR) == "t.csv: row 7: column 'Pay': … is not a number"
+
+
+def test_the_coordinator_sees_neither_unless_the_policy_explains_rows():
+    note = " (the row is in the party's log)"
+    assert tell(ERROR, "columns") == "t.csv: column 'Pay': … is not a number" + note
+    assert tell(ERROR, "rows") == describe(ERROR)
+    told = tell(REPEATED, "columns")
+    assert told == "t.csv: columns 'A', 'B': identifiers are repeated; remove them" + note
+    assert tell(DataError("the file is empty"), "columns") == "the file is empty"
+
+
+def test_peers_see_nothing():
+    words = farewell_for(ERROR, "bank", "prepare")
+    assert words.error == "its data cannot be used"
+    assert not {"Pay", "much", "t.csv", "7"} & set(str(words).replace("'", " ").split())
+
+
+def test_a_value_that_looks_like_a_place_is_only_a_value():
+    error = DataError("{column}: {value} is wrong", column="{value}", rows=[1], value="{rows}")
+    assert str(error) == "row 1: column '{value}': '{rows}' is wrong"
+    assert error.told(rows=False) == "column '{value}': … is wrong"
+
+
+def test_a_copy_hides_as_much():
+    assert tell(copy.copy(ERROR), "columns") == tell(ERROR, "columns")
+    assert str(copy.copy(ERROR)) == str(ERROR)
+
+
+ROOMS = ("anonymity", "protocols", "trust", "transport", "jobs", "party", "coordinator")
+# What a sentence may hold besides fields, each read once: names and numbers of the job, names of
+# columns, numbers of records, what a taxonomy (the coordinator's own file) says, and texts that are
+# composed of these.
+HARMLESS = {
+    "', '.join(names)", "', '.join(requirement.qid)", "', '.join(self.names)",
+    "', '.join(task.names)", "MAX_CELLS", "MAX_VALUES", "MOST_CLASSES", "MOST_NODES",
+    "_named(j, requirement)", "allowed", "below", "bound", "cells", "channel.current_step",
+    "channel.me", "child", "class_name", "column", "column.name", "columns", "config.source", "count",
+    "error.strerror", "first", "gone", "here", "high", "job.class_name", "job.minimum", "kind",
+    "known_line", "largest", "lattice.nodes", "leaf", "len(distinct)", "len(rows)", "len(values)",
+    "line", "longest", "low", "matching.pad_to", "me", "min(missing)", "model.name", "modulus - 1",
+    "name", "names", "other", "pad_to", "parents[below][1]", "records", "requirement",
+    "requirement.k", "root", "row[-1]", "rows.line_num", "rows[0][0]", "self", "self._channel.me",
+    "self._count", "self.bits", "self.path", "self.records", "source", "table.num_rows",
+    "table.records", "there", "unknown[0]", "values.dtype", "values.shape", "where",
+}  # fmt: skip
+# Texts by another name: where they come from has been read.
+COMPOSED = {
+    ("anonymity/table/taxonomy.py", "error"),  # of the CSV reader, about the coordinator's file
+    ("anonymity/table/columns.py", "reason"),  # two fixed texts, and the job's range
+    ("anonymity/models/closeness.py", "what"),
+    ("anonymity/models/closeness.py", "str(error)"),  # of a model's check, which tells no value
+    ("jobs/data/sources.py", "what"),
+    ("jobs/data/sources.py", "hint"),
+    ("jobs/data/sources.py", "bare"),
+    ("jobs/data/databases.py", "text"),  # of a driver before it has read a row
+    ("jobs/matching/identifiers.py", "complaint"),
+}
+
+
+def raisers():
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "DataError":
+                    yield path.relative_to(ROOT).as_posix(), node
+
+
+def pieces(node):
+    """What a sentence is put together of, besides fixed text."""
+    if isinstance(node, ast.JoinedStr):
+        return [piece for value in node.values for piece in pieces(value)]
+    if isinstance(node, ast.FormattedValue):
+        return [ast.unparse(node.value)]
+    if isinstance(node, ast.BinOp):
+        return pieces(node.left) + pieces(node.right)
+    return [] if isinstance(node, ast.Constant) else [ast.unparse(node)]
+
+
+def test_no_sentence_of_a_data_error_holds_a_row_or_a_value():
+    """Those belong into fields, which the teller hides; whoever adds an expression reads it first."""
+    found = list(raisers())
+    assert len(found) > 50
+    for path, call in found:
+        assert len(call.args) == 1, f"{path}:{call.lineno}: fields are keywords"
+        sentences = [call.args[0], *(k.value for k in call.keywords if k.arg == "bare")]
+        for piece in [piece for sentence in sentences for piece in pieces(sentence)]:
+            assert piece in HARMLESS or (path, piece) in COMPOSED, f"{path}:{call.lineno}: {piece}"
+
+
+@pytest.mark.parametrize("text", ["rows", "row", "value", "values[row]", "column[row].as_py()"])
+def test_the_check_finds_rows_and_values(text):
+    call = ast.parse(f"DataError(f'{{source}}: {{{text}}} is wrong')").body[0].value
+    assert set(pieces(call.args[0])) - HARMLESS == {text}

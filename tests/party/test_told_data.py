@@ -1,0 +1,99 @@
+"""Whatever is wrong with the data: `doctor` and proposals tell the coordinator no row and no value."""
+
+import re
+
+import pytest
+import yaml
+
+from coterie.protos import jobs_pb2 as pb
+from tests.papers.loans import JOB, SEX
+from tests.party.lending import COLUMNS, LOANS, as_lenders, propose_loans
+
+SECRET = "Zanzibar"
+ROW = 17  # of the bank's table, counted from 1
+
+
+def changed(column, value):
+    def change(lines):
+        names = lines[0].split(",")
+        cells = lines[ROW].split(",")
+        cells[names.index(column)] = value
+        lines[ROW] = ",".join(cells)
+        return lines
+
+    return change
+
+
+def ragged(lines):
+    return [*lines[:ROW], lines[ROW] + f",{SECRET}", *lines[ROW + 1 :]]
+
+
+FAULTS = {
+    "outside the taxonomy": changed("Job", SECRET),
+    "an inner node": changed("Job", "Professional"),
+    "not a number": changed("Salary", SECRET),
+    "outside the range": changed("Salary", "4711"),
+    "too large": changed("Salary", "9" * 30),
+    "empty": changed("Salary", ""),
+    "a repeated identifier": changed("ID", "p1"),
+    "an empty identifier": changed("ID", ""),
+    "too many values": ragged,
+    "an open quotation mark": changed("Job", f'"{SECRET}'),
+    "no UTF-8": changed("Job", SECRET + "\udcff"),
+}
+
+
+@pytest.fixture
+def bank(houses):
+    return as_lenders(houses)
+
+
+def spoil(houses, fault):
+    path = houses.folder / "bank.csv"
+    lines = FAULTS[fault](path.read_text().splitlines())
+    path.write_bytes("\n".join([*lines, ""]).encode("utf-8", "surrogateescape"))
+
+
+def answers(houses):
+    """What the bank says to `doctor` and to a proposal."""
+    houses.serve("lender")
+    houses.serve("bank")
+    coordinator, _, decisions = propose_loans(houses)
+    assert decisions["bank"].state == pb.REFUSED
+    job = {
+        **LOANS,
+        "parties": {n: {"address": f"127.0.0.1:{houses.ports[n]}"} for n in COLUMNS},
+    }
+    files = {
+        f"{name}.csv": "".join(";".join(path) + "\n" for path in paths).encode()
+        for name, paths in (("Sex", SEX), ("Job", JOB))
+    }
+    request = pb.DescribeRequest(job_yaml=yaml.safe_dump(job, sort_keys=False), files=files)
+    described = coordinator.stubs["bank"].Describe(request, timeout=60)
+    [check] = [check for check in described.checks if check.name == "data"]
+    assert not check.ok
+    return [decisions["bank"].reason, check.detail]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_coordinator_is_told_no_row_and_no_value(bank, fault):
+    spoil(bank, fault)
+    for told in answers(bank):
+        assert told.startswith(str(bank.folder / "bank.csv") + ": ")
+        words = told.removeprefix(str(bank.folder))
+        for secret in (SECRET, "4711", "99999", "Professional"):
+            assert secret not in words
+        assert not re.search(rf"\b({ROW}|{ROW - 1}|{ROW + 1})\b", words), words
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_policy_that_explains_rows_tells_no_value(bank, fault):
+    content = yaml.safe_load(bank.path("bank").read_text())
+    content["policy"]["explain"] = "rows"
+    bank.path("bank").write_text(yaml.safe_dump(content, sort_keys=False))
+    spoil(bank, fault)
+    for told in answers(bank):
+        words = told.removeprefix(str(bank.folder))
+        for secret in (SECRET, "4711", "99999", "Professional"):
+            assert secret not in words
+        assert re.search(rf"\b{ROW}\b", words), words
