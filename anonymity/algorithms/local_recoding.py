@@ -8,7 +8,7 @@ are partitioned apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from coterie.anonymity.table.table import (
 )
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array
+from coterie.base.compiled import compiled
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,15 @@ def extents(column: Column, part: Array) -> tuple[Array, Array]:
     number = int(part.max(initial=-1)) + 1
     low = np.full(number, column.size, np.int64)
     high = np.zeros(number, np.int64)
-    np.minimum.at(low, part, column.codes)
-    np.maximum.at(high, part, column.codes)
-    return low, high + 1
+    _extend(low, high, part, column.codes)
+    return low, high
+
+
+@compiled
+def _extend(low: Array, high: Array, part: Array, codes: Array) -> None:
+    for i in range(len(part)):
+        p, c = part[i], codes[i]
+        low[p], high[p] = min(low[p], c), max(high[p], c + 1)
 
 
 def shown_regions(
@@ -83,9 +90,11 @@ def shown_regions(
 ) -> Generalized:
     """A column that shows, for every part, the region from `low` up to `high`."""
     if isinstance(column, ContinuousColumn):
-        return regions_of_ranks(column, low[part], high[part], tight)
-    assert isinstance(column, CategoricalColumn)  # noqa: S101
-    return regions_of_nodes(column, covering_nodes(column.taxonomy, low, high)[part])
+        parts = regions_of_ranks(column, low, high, tight)
+    else:
+        assert isinstance(column, CategoricalColumn)  # noqa: S101
+        parts = regions_of_nodes(column, covering_nodes(column.taxonomy, low, high))
+    return replace(parts, codes=parts.codes[part])
 
 
 def covering_nodes(taxonomy: Taxonomy, low: Array, high: Array) -> Array:

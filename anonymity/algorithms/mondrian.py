@@ -90,9 +90,9 @@ def mondrian(
 
 def _partition(table: Table, condition: Condition, options: Options) -> Parts:
     names = condition.attributes
-    codes = table.matrix(names)
     groups = permitted_groups(table, names)
     order = np.argsort(groups, kind="stable").astype(np.int64)
+    codes = np.stack([table.column(name).codes[order].astype(np.int32) for name in names])
     starts = np.concatenate([[0], np.cumsum(np.bincount(groups))]).astype(np.int64)
     given = _arguments(table, names, options)
     rule = kernels.ENTROPY if options.rule == "entropy" else kernels.SPREAD
@@ -101,7 +101,7 @@ def _partition(table: Table, condition: Condition, options: Options) -> Parts:
         ends, low, high = _with_models(codes, order, starts, settings, table, condition)
     else:
         ends, low, high = kernels.partition(codes, order, starts, *settings)
-    part = np.empty(len(codes), np.int64)
+    part = np.empty(table.records, np.int64)
     part[order] = np.repeat(np.arange(len(ends)), np.diff(np.concatenate([[0], ends])))
     return Parts(part, low, high)
 
@@ -189,7 +189,7 @@ def _with_models(
         return flags
 
     sizes = settings[-1]
-    low = np.zeros((len(starts) - 1, codes.shape[1]), np.int32)
+    low = np.zeros((len(starts) - 1, codes.shape[0]), np.int32)
     high = np.tile(sizes.astype(np.int32), (len(starts) - 1, 1))
     los, his = starts[:-1], starts[1:]
     final: list[tuple[Array, Array, Array]] = []

@@ -1,7 +1,9 @@
 """The compiled loops of Mondrian: which cut is the best one, and how a part falls in two.
 
-A part is a range of `order`, which holds record numbers. A cut (attribute, code, taken) sends the
-records below `code` to the left, and `taken` of those that have it: 0 in a strict partition.
+A part is a range of places. `order` holds the number of the record at each place and `codes` its codes,
+a row per attribute; both are rearranged together, so that a part lies in one stretch of memory. A cut
+(attribute, code, taken) sends the records below `code` to the left, and `taken` of those that have it:
+0 in a strict partition.
 """
 
 from __future__ import annotations
@@ -19,18 +21,16 @@ ENTROPY, SPREAD = 0, 1
 
 
 @compiled
-def _present(
-    codes: Array, order: Array, lo: int, hi: int, j: int, hist: Array, vals: Array, cnts: Array
-) -> int:
+def _present(codes: Array, lo: int, hi: int, j: int, hist: Array, vals: Array, cnts: Array) -> int:
     """The codes that occur in a part, in order, with their counts; returns how many."""
-    low, high = codes[order[lo], j], codes[order[lo], j]
+    low, high = codes[j, lo], codes[j, lo]
     for i in range(lo, hi):
-        c = codes[order[i], j]
+        c = codes[j, i]
         low, high = min(low, c), max(high, c)
     used = 0
     if high - low <= 4 * (hi - lo) + 64:
         for i in range(lo, hi):
-            hist[codes[order[i], j]] += 1
+            hist[codes[j, i]] += 1
         for c in range(low, high + 1):
             if hist[c]:
                 vals[used], cnts[used] = c, hist[c]
@@ -39,7 +39,7 @@ def _present(
         return used
     some = np.empty(hi - lo, codes.dtype)  # few records over a wide span: sorting is quicker
     for i in range(lo, hi):
-        some[i - lo] = codes[order[i], j]
+        some[i - lo] = codes[j, i]
     some.sort()
     for c in some:
         if used and vals[used - 1] == c:
@@ -134,14 +134,19 @@ def _split(
     codes: Array, order: Array, lo: int, hi: int, j: int, cut: int, taken: int, spare: Array
 ) -> int:
     """Puts the left records of a part before the right ones, each in their order."""
+    goes = np.empty(hi - lo, np.bool_)
+    middle = lo
+    for i in range(lo, hi):
+        c = codes[j, i]
+        left = c < cut
+        if c == cut and taken > 0:
+            left = True
+            taken -= 1
+        goes[i - lo] = left
+        middle += left
     at, others = lo, 0
     for i in range(lo, hi):
-        c = codes[order[i], j]
-        goes = c < cut
-        if c == cut and taken > 0:
-            goes = True
-            taken -= 1
-        if goes:
+        if goes[i - lo]:
             order[at] = order[i]
             at += 1
         else:
@@ -149,7 +154,18 @@ def _split(
             others += 1
     for i in range(others):
         order[at + i] = spare[i]
-    return at
+    for a in range(codes.shape[0]):
+        at, others = lo, 0
+        for i in range(lo, hi):
+            if goes[i - lo]:
+                codes[a, at] = codes[a, i]
+                at += 1
+            else:
+                spare[others] = codes[a, i]
+                others += 1
+        for i in range(others):
+            codes[a, at + i] = spare[i]
+    return middle
 
 
 @compiled
@@ -163,7 +179,7 @@ def partition(
 
     Returns where the final parts end, in `order`, and the cut region of each, first and last codes.
     """
-    n, d = codes.shape
+    d, n = codes.shape
     widest = 1
     for size in sizes:
         widest = max(widest, size)
@@ -192,7 +208,7 @@ def partition(
         for j in range(d):
             if hi - lo < 2 * k:
                 break
-            used = _present(codes, order, lo, hi, j, hist, vals, cnts)
+            used = _present(codes, lo, hi, j, hist, vals, cnts)
             if used < 2:
                 continue
             _extents(vals, used, j, rule, tree, start, parent, first, last, leaf_start, leaf_node,
@@ -234,7 +250,7 @@ def cuts_of_parts(
     As many parts are looked at as fit into `room` cuts, but at least one. `labels` has a column for
     each sensitive attribute, its codes following those of the one before; `values` is their number.
     """
-    d = codes.shape[1]
+    d = codes.shape[0]
     widest = 1
     for size in sizes:
         widest = max(widest, size)
@@ -261,7 +277,7 @@ def cuts_of_parts(
         if hi - lo < 2 * k:
             continue
         for j in range(d):
-            used = _present(codes, order, lo, hi, j, hist, vals, cnts)
+            used = _present(codes, lo, hi, j, hist, vals, cnts)
             if used < 2:
                 continue
             _extents(vals, used, j, rule, tree, start, parent, first, last, leaf_start, leaf_node,
@@ -277,7 +293,7 @@ def cuts_of_parts(
             ties = np.zeros(values, np.int64)
             wanted = taken[0] if relaxed else 0
             for i in range(lo, hi):
-                c = codes[order[i], j]
+                c = codes[j, i]
                 for s in range(labels.shape[1]):
                     by_code[place_of[c], labels[order[i], s]] += 1
                 if relaxed and c == cut[0] and wanted > 0:
