@@ -17,6 +17,7 @@ ELSEWHERE = {
     r"git clone .*": "needs the address of a repository",
     r"python -m venv peers .*": "installs peers that want other versions of the dependencies",
     r"coterie bench .*--peers .*": "needs these peers",
+    r"coterie bench (--runs .*|tables)": "tests/bench: on small inputs, with saved results",
     r"pip install .*": "tests/test_packaging.py installs the package",
 }
 
