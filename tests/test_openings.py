@@ -47,7 +47,7 @@ HIDDEN = {
         "_count_at_other": "points encrypted and shuffled",
     },
     "protocols/integration/conditions.py": {
-        "_Pair.offer": "numbers of the sensitive column, masked by pads of transfers",
+        "Pair.offer": "numbers of the sensitive column, masked by pads of transfers",
     },
     "protocols/intersection/hints.py": {
         "_share": "random keys of pairs",
@@ -110,7 +110,7 @@ PASSED_ON = {
         "minimum": "nobody: positions and numbers less a random mask",
     },
     "protocols/integration/conditions.py": {
-        "_Pair._garbled": "SharedConditions._told; all but the last circuit give shares",
+        "Pair._garbled": "SharedConditions._told; all but the last circuit give shares",
     },
     "protocols/integration/dka.py": {
         "dka": "nobody: a baseline to be measured, which no kind of job uses",

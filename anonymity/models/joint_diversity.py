@@ -40,6 +40,7 @@ class JointDiversity(Model):
     l: int  # noqa: E741
     columns: tuple[str, ...]
     most: Mapping[str, int] = field(default_factory=dict)
+    by_frequency: bool = False  # decided by counts of single values, where no party has the rows
     tuples: Ints | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -57,7 +58,8 @@ class JointDiversity(Model):
     def name(self) -> str:
         limits = ", ".join(f"{limit} of {name}" for name, limit in self.most.items())
         limited = f" (at most {limits})" if limits else ""
-        return f"joint {self.l}-diversity of {' and '.join(self.columns)}{limited}"
+        way = " by frequencies" if self.by_frequency else ""
+        return f"joint {self.l}-diversity of {' and '.join(self.columns)}{limited}{way}"
 
     @property
     def bound_from_above(self) -> bool:
@@ -76,6 +78,8 @@ class JointDiversity(Model):
         """Which of `count` groups are diverse, from a group and the number of a tuple per record."""
         if self.tuples is None:
             raise TypeError("the model has not been told which tuple is which")
+        if self.by_frequency:
+            return self._frequencies_hold(groups.astype(np.int64), codes, count)
         keys = np.unique(groups.astype(np.int64) * len(self.tuples) + codes)
         group, code = np.divmod(keys, max(len(self.tuples), 1))
         starts = np.searchsorted(group, np.arange(count + 1))
@@ -88,7 +92,21 @@ class JointDiversity(Model):
 
     def _satisfied(self, counts: Counts, overall: Counts) -> Any:
         groups, codes = np.nonzero(counts)
-        return self.holds_for(groups, codes, len(counts))
+        times = counts[groups, codes] if self.by_frequency else 1
+        return self.holds_for(np.repeat(groups, times), np.repeat(codes, times), len(counts))
+
+    def _frequencies_hold(self, groups: Ints, codes: Ints, count: int) -> Flags:
+        """Whether the l-1 most frequent values of all columns are in fewer rows than a group has."""
+        assert self.tuples is not None  # noqa: S101
+        counts = []
+        for values in self.tuples.T:
+            size = int(values.max(initial=0)) + 1
+            key = groups * size + values[codes]
+            counts.append(np.bincount(key, minlength=count * size).reshape(count, size))
+        sizes = np.bincount(groups, minlength=count)
+        largest = largest_together(counts, self.limits, self.l - 1)
+        flags: Flags = np.logical_or(largest.sum(axis=1) < sizes, sizes == 0)
+        return flags
 
     def measure(self, counts: Counts, overall: Counts) -> Measures:
         """The diversity of each group, counted no further than l."""
@@ -97,6 +115,17 @@ class JointDiversity(Model):
             smaller = replace(self, l=least, most={n: min(m, least) for n, m in self.most.items()})
             found[smaller.holds(counts, overall) & ~np.isnan(found)] = least
         return found
+
+
+def largest_together(counts: Sequence[Ints], limits: Sequence[int], number: int) -> Ints:
+    """For each row the `number` largest counts of all columns, falling; at most limits[c] of column c."""
+    best = [
+        -np.sort(-column, axis=1)[:, :limit] for column, limit in zip(counts, limits, strict=True)
+    ]
+    every = -np.sort(-np.hstack(best), axis=1)[:, :number]
+    padded = np.zeros((len(every), number), np.int64)
+    padded[:, : every.shape[1]] = every
+    return padded
 
 
 def join_columns(columns: Sequence[tuple[Ints, Sequence[str]]]) -> tuple[Ints, Ints, list[str]]:

@@ -224,7 +224,7 @@ class SharedConditions:
         self.channel, self.names, self.table = channel, tuple(names), table
         self.conditions = list(conditions)
         self._rng = rng
-        self._pairs: dict[tuple[str, str], _Pair] = {}
+        self._pairs: dict[tuple[str, str], Pair] = {}
         self._gmw: Gmw | None = None
         self._values = self._announce()
 
@@ -292,7 +292,7 @@ class SharedConditions:
         """The verdict of one holder: the bit, or this party's share of it."""
         if (proposer, holder) not in self._pairs:
             fork = self._rng.fork(f"{proposer} and {holder}")
-            self._pairs[proposer, holder] = _Pair(self.channel, proposer, holder, fork)
+            self._pairs[proposer, holder] = Pair(self.channel, proposer, holder, fork)
         pair = self._pairs[proposer, holder]
         verdicts: list[Bits] = []
         layouts: dict[int, Layout] = {}
@@ -307,7 +307,7 @@ class SharedConditions:
         return pair.all_hold(np.concatenate(verdicts), reveal)
 
     def _slots_hold(
-        self, pair: _Pair, condition: Condition, layout: Layout, instruction: Instruction | None
+        self, pair: Pair, condition: Condition, layout: Layout, instruction: Instruction | None
     ) -> Bits:
         """Shares of whether each slot satisfies the model."""
         form, records = condition.form, self.table.records
@@ -363,7 +363,7 @@ class SharedConditions:
         return bool(self.channel.open(DECIDED, int(verdict[0])))
 
 
-class _Pair:
+class Pair:
     """The sessions of a proposer with a holder, at one of them."""
 
     def __init__(self, channel: Channel, proposer: str, holder: str, rng: Random) -> None:

@@ -52,6 +52,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from coterie.anonymity.models.privacy import JointDiversity
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
 from coterie.anonymity.specialization.specialize import (
     Candidate,
@@ -63,7 +64,7 @@ from coterie.anonymity.specialization.specialize import (
     suppression_limit,
 )
 from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree, Tree
-from coterie.base.errors import PeerError, UsageError
+from coterie.base.errors import DataError, PeerError, UsageError
 from coterie.protocols.integration.class_labels import digest_of_class, share_class
 from coterie.protocols.integration.conditions import (
     SharedConditions,
@@ -76,6 +77,7 @@ from coterie.protocols.integration.instructions import (
     instruction_values,
     read_instruction,
 )
+from coterie.protocols.integration.joint_frequencies import JointFrequencies
 from coterie.protocols.integration.same_story import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
@@ -245,6 +247,7 @@ def integrate(
             suppression_limit(plan.max_suppression, records),
         )
         run = _Run(channel, plan, table, book, rng)
+        run.judge_jointly(labels, rng)
         try:
             if run.in_turns:
                 while run.turn(find_winner, takes_part):
@@ -322,6 +325,7 @@ class _Run:
         self.contributions = dict.fromkeys(plan.names, 0)
         self._checkers = [self._checkers_of(name) for name in table.names]
         self._checked = any(self._checkers)
+        self._joint: dict[int, JointFrequencies] = {}
         self._rejected = dict.fromkeys(plan.names, 0)
         self._shared: SharedConditions | None = None
         if self._checked and plan.conditions == "shares":
@@ -437,6 +441,50 @@ class _Run:
             self._perform(winner, winning_key, instruction)
         return True
 
+    def judge_jointly(self, labels: Mapping[str, Labels], rng: Random) -> None:
+        """Sets up what two holders decide together, and checks the topmost table.
+
+        All parties call it; only the holders of such columns do something.
+        """
+        held = self.plan.sensitive_holders or {}
+        for j, requirement in enumerate(self.plan.requirements):
+            model = requirement.model
+            if not isinstance(model, JointDiversity) or not model.by_frequency:
+                continue
+            first, second = (
+                name for name in self.plan.names if name in {held.get(c) for c in model.columns}
+            )
+            if self.channel.me not in (first, second):
+                continue
+            # The class, which both have, is the first one's.
+            mine = [c for c in model.columns if held.get(c, first) == self.channel.me]
+            columns = [(labels[c], model.limits[model.columns.index(c)]) for c in mine]
+            with self.channel.step("joint"):
+                fork = rng.fork(f"joint {j}")
+                both = JointFrequencies(self.channel, (first, second), model, columns, fork)
+                every = np.arange(self.table.records)
+                if not both.hold(np.zeros(len(every), np.int64), every, 1):
+                    raise DataError(
+                        f"requirement {j + 1} ({', '.join(requirement.qid)}): not even the whole "
+                        f"table satisfies {model.name}: the sensitive columns must be in one house"
+                    )
+            self._joint[j] = both
+
+    def _permits(self, instruction: Instruction) -> bool:
+        """The verdict of a holder that sees the instruction."""
+        table = self.table
+        verdict = table.permits(instruction)
+        width = table.width(instruction.attribute, instruction.node, instruction.split)
+        leaves = table.partitions.link(instruction.attribute, instruction.node)
+        for j in table.concerning[instruction.attribute]:
+            if j in self._joint:
+                records = table.partitions.records_of(leaves)
+                cells, _, count = table.partitions.sensitive_cells(
+                    j, leaves, instruction.children, width, np.arange(table.records)
+                )
+                verdict = self._joint[j].hold(cells, records.astype(np.int64), count) and verdict
+        return verdict
+
     def _candidates(self, winner: str, key: int | None) -> list[int]:
         """The attributes of which the winner's candidate is one, as far as everybody knows."""
         own = [i for i, name in enumerate(self.table.names) if self.plan.holders[name] == winner]
@@ -473,7 +521,8 @@ class _Run:
             for peer in checkers:
                 channel.open(PROPOSAL, instruction, to=peer)
             self._give(instruction, checkers, proposal=True)
-            verdicts = [self._flag(peer) for peer in checkers]
+            own = self._permits(instruction)
+            verdicts = [own, *(self._flag(peer) for peer in checkers)]
             channel.broadcast(channel.open(VERDICT, int(all(verdicts))))
             return all(verdicts), checkers, instruction
         attribute = channel.recv(winner)
@@ -485,7 +534,7 @@ class _Run:
             instruction = channel.open(PROPOSAL, self._receive(winner), to=channel.me)
             if instruction.attribute != attribute:
                 raise channel.fault(winner, "proposed one attribute and sent another")
-            channel.send(winner, int(self.table.permits(instruction)))
+            channel.send(winner, int(self._permits(instruction)))
         return channel.open(VERDICT, self._flag(winner)), checkers, instruction
 
     def _flag(self, peer: str) -> bool:

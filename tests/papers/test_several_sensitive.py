@@ -179,3 +179,12 @@ def test_discernability_on_adult_is_that_of_the_specification(adult, least, gree
     if greedy is not None:
         printed = anonymize(identifying, lambda group: figure_6(tuples[numbers[group]], least))
         assert printed == greedy
+
+
+def test_frequencies_suffice_on_adult_up_to_three_only(adult):
+    """The specification's 4.2 (c): from l = 4 on not even the whole table satisfies them."""
+    _, numbers, tuples = adult
+    for least, expected in ((2, True), (3, True), (4, False)):
+        model = JointDiversity(least, ("hours", "occupation", "education"), by_frequency=True)
+        everybody = np.zeros(len(numbers), np.int64)
+        assert model.for_tuples(tuples).holds_for(everybody, numbers, 1).tolist() == [expected]

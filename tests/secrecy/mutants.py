@@ -515,6 +515,7 @@ REASONS = {
     ("protocols/integration/conditions.py", "SharedConditions._between"): "a fork",
     ("protocols/integration/conditions.py", "SharedConditions._conjunction"): "a fork",
     ("protocols/integration/integrate.py", "_Run.__init__"): "a fork",
+    ("protocols/integration/integrate.py", "_Run.judge_jointly"): "a fork",
     ("protocols/integration/dka.py", "*"): "a baseline to be measured; no kind of job uses it",
     ("protocols/intersection/cuckoo.py", "build"): (
         "a public choice of hash functions, and the order of moves, which nobody sees"

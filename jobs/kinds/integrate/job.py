@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from coterie.anonymity.models.options import OPTIONS, joint_model_from_options, model_from_options
@@ -157,8 +157,10 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         if name == class_name:
             raise node.error("is the class, which is released without being listed")
         attributes.append(_attribute(name, node, common, name in in_qid))
-    for node, requirement in zip(requirement_node.items(), requirements, strict=True):
-        _check_in_one_house(node, requirement, attributes)
+    requirements = tuple(
+        _between_houses(node, requirement, attributes)
+        for node, requirement in zip(requirement_node.items(), requirements, strict=True)
+    )
     job = IntegrateJob(
         **vars(common),
         matching=matching,
@@ -193,19 +195,24 @@ def _check_decidable(node: Node, requirement: Requirement, job: IntegrateJob) ->
         )
 
 
-def _check_in_one_house(
+def _between_houses(
     node: Node, requirement: Requirement, attributes: list[ReleasedAttribute]
-) -> None:
-    """Joint diversity depends on whole rows of sensitive values, which one party must have."""
-    if not isinstance(requirement.model, JointDiversity):
-        return
+) -> Requirement:
+    """Joint diversity depends on rows; where no party has them, frequencies must suffice."""
+    model = requirement.model
+    if not isinstance(model, JointDiversity):
+        return requirement
     holders = {a.name: a.party for a in attributes if a.name in requirement.sensitive_columns}
-    if len(set(holders.values())) > 1:
+    houses = set(holders.values())
+    if len(houses) > 2:
         where = ", ".join(f"'{name}' is {party}'s" for name, party in holders.items())
         raise node.error(
-            f"the sensitive columns of one entry must be in one house ({where}): whether rows that "
-            "no party has are diverse together cannot be told from counts of single columns"
+            f"the sensitive columns of one entry must be in one house or two ({where}): whether "
+            "they are diverse together is decided by the party that has them, or between two"
         )
+    if len(houses) < 2:
+        return requirement
+    return replace(requirement, model=replace(model, by_frequency=True))
 
 
 def _attribute(name: str, node: Node, common: Common, in_qid: bool) -> ReleasedAttribute:

@@ -1,6 +1,7 @@
 """Joint diversity against its definition, and what paper 5 says of it."""
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -88,6 +89,26 @@ def test_a_limited_column_is_protected_less_than_the_paper_says():
 
 def test_three_equal_rows_which_figure_7_calls_diverse_are_not():
     assert not holds([(0, 0)], 3, {0: 2})
+
+
+@settings(max_examples=200, deadline=None)
+@given(groups(), st.lists(st.integers(1, 3), min_size=9, max_size=9))
+def test_frequencies_that_suffice_say_yes_only_to_diverse_groups(case, times):
+    """The sum of the l-1 largest counts of values is below the size: by hand, and sound."""
+    rows, least, limits = case
+    width = len(rows[0])
+    counts = np.array([times[: len(rows)]])
+    most = {NAMES[at]: limit for at, limit in limits.items()}
+    model = JointDiversity(least, tuple(NAMES[:width]), most, by_frequency=True)
+    found = bool(model.for_tuples(np.array(rows)).holds(counts, counts[0])[0])
+    best = []
+    for column in range(width):
+        of_value = Counter()
+        for row, number in zip(rows, times, strict=False):
+            of_value[row[column]] += number
+        best += sorted(of_value.values(), reverse=True)[: limits.get(column, least)]
+    assert found == (sum(sorted(best, reverse=True)[: least - 1]) < counts.sum())
+    assert not found or plain_joint.is_diverse(rows, least, limits)
 
 
 def test_too_many_steps_are_a_no(monkeypatch):

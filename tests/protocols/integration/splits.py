@@ -47,7 +47,8 @@ class Split:
         return [column.name for column in self.case.columns()]
 
     def sensitive(self):
-        return {s for s, _ in (self.models or {}).values() if s != "class"}
+        named = [s if isinstance(s, tuple) else (s,) for s, _ in (self.models or {}).values()]
+        return {name for names in named for name in names if name != "class"}
 
     def plan(self):
         trees = {}

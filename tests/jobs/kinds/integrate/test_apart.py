@@ -32,14 +32,32 @@ def test_entries_on_nested_qids_with_different_sensitive_columns_are_warned_of(e
     assert bool(apart_warnings([entry(*e) for e in entries])) == warned
 
 
-def test_sensitive_columns_of_one_entry_in_two_houses_are_refused(tmp_path):
+JOB = """\
+kind: integrate
+name: x
+parties: {a: {}, b: {}, c: {}}
+id: ID
+class: C
+attributes: {Q: {party: a}, S: {party: a}, T: {party: b}, U: {party: c}}
+conditions: holder
+requirement:
+  - {qid: [Q], k: 2, sensitive: %s, l: 2}
+"""
+
+
+def test_sensitive_columns_of_one_entry_in_three_houses_are_refused(tmp_path):
     job = tmp_path / "job.yaml"
-    job.write_text(
-        "kind: integrate\nname: x\nparties: {a: {}, b: {}}\nid: ID\nclass: C\n"
-        "attributes: {Q: {party: a}, S: {party: a}, T: {party: b}}\n"
-        "requirement:\n  - {qid: [Q], k: 2, sensitive: [S, T], l: 2}\n"
-    )
-    with pytest.raises(UsageError, match=r"must be in one house \('S' is a's, 'T' is b's\)"):
+    job.write_text(JOB % "[S, T, U]")
+    with pytest.raises(UsageError, match=r"in one house or two \('S' is a's, 'T' is b's, 'U' is c"):
+        load_job(job)
+
+
+def test_sensitive_columns_in_two_houses_are_judged_by_their_frequencies(tmp_path):
+    job = tmp_path / "job.yaml"
+    job.write_text(JOB % "[S, T]")
+    assert load_job(job).requirements[0].model.by_frequency
+    job.write_text(JOB.replace("conditions: holder\n", "") % "[S, T]")
+    with pytest.raises(UsageError, match="by frequencies cannot be decided on shares; 'conditions"):
         load_job(job)
 
 

@@ -1,0 +1,90 @@
+"""Joint diversity of sensitive columns that two parties hold, by the frequencies of single values.
+
+Joint diversity (paper 5) depends on rows, which neither party has. A condition on the columns alone
+suffices: if the l-1 most frequent values of all columns together are in fewer rows than the group
+has, then no l-1 values delete all rows. It survives the merging of groups. (`JointDiversity` with
+`by_frequency` is the same on one table.) It is strict: with few values a column it may not even hold
+for the whole table, and the job is then refused.
+
+In: at both holders the instruction, which they see under `conditions: holder`, and their own columns.
+Out, at both: whether every group that the instruction makes satisfies the condition. The best l-1
+values are i of the one party and l-1-i of the other, for some i: so it holds if for every i the sum
+of the first party's i largest counts is below the size of the group less the sum of the second
+party's l-1-i largest. Each puts in l numbers a group, and a garbled circuit compares them.
+
+Adversary: semi-honest; see `garbling`. Messages: those of two or three circuits of l comparisons for
+each group. Nothing but yes or no is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from coterie.anonymity.models.joint_diversity import largest_together
+from coterie.anonymity.models.privacy import JointDiversity
+from coterie.anonymity.table.table import Labels
+from coterie.base.arrays import Ints
+from coterie.protocols.circuits.arithmetic import Builder, Circuit
+from coterie.protocols.integration.conditions import Pair
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
+from coterie.protocols.primitives.randomness import Random
+
+FREQUENCIES = declare(
+    "integrate: joint frequencies",
+    what="With joint diversity of columns that two parties hold, whether the frequencies of their values suffice for it in every group of a proposal, or of the whole table.",
+    to="the two holders of the sensitive columns",
+    why="A proposal after which they do not suffice is rejected.",
+)
+
+
+class JointFrequencies:
+    """One holder's part; made by both holders at the same point."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        holders: tuple[str, str],
+        model: JointDiversity,
+        columns: Sequence[tuple[Labels, int]],
+        rng: Random,
+    ) -> None:
+        """`columns` are this party's, each with how many of its values may be deleted."""
+        self.channel, self.holders, self.model = channel, holders, model
+        self.columns = list(columns)
+        self._pair = Pair(channel, *holders, rng)
+
+    def hold(self, cells: Ints, records: Ints, count: int) -> bool:
+        """Whether they suffice in each of `count` groups; `cells` has the group of each record."""
+        sizes = np.bincount(cells, minlength=count)
+        counts = [
+            np.bincount(
+                cells * len(labels.values) + labels.codes[records],
+                minlength=count * len(labels.values),
+            ).reshape(count, -1)
+            for labels, _ in self.columns
+        ]
+        least = self.model.l
+        sums = np.zeros((count, least), np.int64)
+        largest = largest_together(counts, [limit for _, limit in self.columns], least - 1)
+        sums[:, 1:] = np.cumsum(largest, axis=1)
+        if not self._pair.proposes:
+            sums = np.maximum(sizes[:, None] - sums[:, ::-1], 0)
+        filled = sums[sizes > 0].astype(np.uint64)
+        bits = int(sizes.max(initial=0) * len(self.model.columns)).bit_length() + 1
+        shares = self._pair.run(_below_circuit(least, bits), filled, bits)
+        verdict = self._pair.all_hold(shares, "both")
+        return bool(self.channel.open(FREQUENCIES, int(verdict[0]), to=self.holders))
+
+
+@lru_cache(maxsize=32)
+def _below_circuit(numbers: int, bits: int) -> Circuit:
+    builder = Builder()
+    ours, theirs = (builder.input(name, numbers * bits) for name in ("proposer", "holder"))
+    parts = [slice(at * bits, (at + 1) * bits) for at in range(numbers)]
+    below = [builder.less(ours[part], theirs[part]) for part in parts]
+    builder.output("holds", [builder.all(below)])
+    return builder.build()
