@@ -54,6 +54,10 @@ COMMANDS = {
         "coterie.coordinator.cli.tables:anonymise",
         "Make an anonymous release of one table.",
     ),
+    "taxonomy": (
+        "coterie.coordinator.cli.tables:taxonomy",
+        "Draw a taxonomy, or build one from a column.",
+    ),
     "certs": ("coterie.coordinator.cli.commands:certs", "Make and check certificates for mTLS."),
     "party": ("coterie.party.cli:party", "Serve one organisation, and what its operator asks."),
     "bench": ("coterie.tools:bench", "Run a benchmark."),
