@@ -43,6 +43,38 @@ _SALT = _hiding("every_party_adds_to_the_salt_of_an_intersection")
 _PAILLIER_KEYS = _hiding("paillier_keys_and_bases_are_drawn_anew")
 
 MUTANTS = [
+    # what is padded and what is told of data
+    _mutant(
+        "the room of a padded set",
+        "protocols/intersection/intersect.py",
+        "identifiers.nbytes if pad_to is None else pad_to * PADDED_BYTES",
+        "identifiers.nbytes",
+        "tests/protocols/intersection/test_buckets.py::"
+        "test_sets_padded_to_one_size_have_one_traffic[2-ring-intersection]",
+    ),
+    _mutant(
+        "the number of a run of base transfers",
+        "protocols/transfer/base_transfer.py",
+        'return head + instance.to_bytes(8, "big")',
+        "return head",
+        "tests/protocols/transfer/test_oblivious_transfer.py::"
+        "test_no_two_runs_of_the_base_transfers_share_an_oracle",
+    ),
+    _mutant(
+        "the rows of an error about data",
+        "transport/farewell.py",
+        "outline = error.told(rows=False)",
+        "outline = error.told(rows=True)",
+        "tests/base/test_data_errors.py::"
+        "test_the_coordinator_sees_neither_unless_the_policy_explains_rows",
+    ),
+    _mutant(
+        "the value of an error about data",
+        "base/errors.py",
+        'if value else "…"',
+        'if True else "…"',
+        "tests/base/test_data_errors.py::test_the_partys_log_has_the_row_and_not_the_value",
+    ),
     # transfers
     _mutant(
         "the secret of the transfers",
