@@ -53,6 +53,7 @@ from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.tree import TreePlan, grow, predict
+from coterie.protocols.statistics.visible_cells import _good_lines
 from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 from tests import ROOT
@@ -598,6 +599,22 @@ def shares_of_what_is_large(watched, world):
         group = HiddenCounts(channel, THREE, SERVERS, rng)
         share = halves([(0, 900)[world]] * 300, watched, channel.me, world)
         return group.large(share, 300, 5, zeros=False)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/visible_cells statistics/hidden_counts", THREE)
+def lines_that_are_hidden_whole(watched, world):
+    """A line with one large cell looks like a line with none: nothing of either is shown."""
+
+    def party(channel, rng):
+        group = HiddenCounts(channel, THREE, SERVERS, rng)
+        mask = np.random.default_rng(5).integers(0, 2, (40, 4), np.uint8)
+        large = np.zeros((40, 4), np.uint8)
+        large[:, 3] = world
+        fixed = SERVERS[0] if watched == SERVERS[0] else SERVERS[1]
+        share = mask if channel.me == fixed else mask ^ large
+        return _good_lines(group, share if channel.me in SERVERS else None, 40, 4)
 
     return dict.fromkeys(THREE, party)
 

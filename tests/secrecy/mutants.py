@@ -470,6 +470,20 @@ MUTANTS = [
         _view("what_a_server_gets_of_one_holder", "bob"),
     ),
     _mutant(
+        "shares of what is large",
+        "protocols/statistics/hidden_counts.py",
+        'self._named(inputs), "shares", count)',
+        'self._named(inputs), "both", count)',
+        _view("shares_of_what_is_large", "ann"),
+    ),
+    _mutant(
+        "a line with one large cell",
+        "protocols/statistics/visibility_circuits.py",
+        "builder.gate_word(_two(builder, large), large)",
+        "large",
+        _view("lines_that_are_hidden_whole", "cat"),
+    ),
+    _mutant(
         "the pads of masked rows",
         "protocols/statistics/shared_counts.py",
         "correction = mine - _elements(one, width).reshape(records, size, width) + rows[:, None, :]",
