@@ -54,7 +54,7 @@ class TableAttribute:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table file, read. `text` and `files` are what it was read from."""
+    """A table file, read. `text` and `files` are what is kept of it beside a release."""
 
     source: Source
     method: str
@@ -143,12 +143,22 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
         cost=_for_method(section, "cost", method, "incognito", COSTS) or "entropy",
         score=_for_method(section, "score", method, "specialize", tuple(RULES)) or "gain-ratio",
         mondrian=_mondrian(section, method),
-        text=text,
+        text=_without_address(text, section.required("data")),
         files=files,
     )
     _check_class(section, read)
     section.close()
     return read
+
+
+def _without_address(text: str, data: Node) -> str:
+    """The text as it is kept beside a release: an address of a server may hold a password."""
+    if not data.is_mapping or "postgresql" not in data.section().keys():  # noqa: SIM118 (not a dict)
+        return text
+    begin, end = data.raw.start_mark.index, data.raw.end_mark.index
+    after = text[begin:end]
+    blank = after[len(after.rstrip()) :]  # a block ends where the next key begins
+    return f"{text[:begin]}withheld.csv{blank}{text[end:]}"
 
 
 def _check_class(section: Section, read: TableFile) -> None:

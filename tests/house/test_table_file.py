@@ -39,3 +39,20 @@ def test_the_digest_is_that_of_the_text_and_the_taxonomies(tmp_path):
     with (tmp_path / "taxonomies/Place.csv").open("a") as file:
         file.write("Omaha;Nebraska;Midwest;USA\n")
     assert load_table_file(path).digest != first
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        'data: {postgresql: "postgresql://me:secret@db:5432/x", table: people}',
+        "data:\n  postgresql: postgresql://me:secret@db:5432/x\n  table: people",
+    ],
+)
+def test_the_password_of_a_database_is_not_kept_beside_the_release(tmp_path, data):
+    path = write_people(tmp_path, TABLE_FILE.replace("data: people.csv", data))
+    read = load_table_file(path)
+    assert "secret" not in read.text
+    path.write_text(read.text)
+    again = load_table_file(path)
+    assert (again.attributes, again.method) == (read.attributes, "mondrian")
+    assert again.digest == read.digest
