@@ -227,14 +227,8 @@ class Garbler(_Role):
                     raise channel.fault(self.peer, "sent labels of other outputs than are due")
                 for name, labels in zip(mine, values, strict=True):
                     expected = _part(circuit, zeros, name)
-                    if (
-                        not isinstance(labels, np.ndarray)
-                        or labels.dtype != np.uint64
-                        or labels.shape != expected.shape
-                    ):
-                        raise channel.fault(
-                            self.peer, f"sent labels of output '{name}' of another shape than due"
-                        )
+                    what = f"labels of output '{name}' of the due shape"
+                    channel.check_array(self.peer, labels, np.uint64, expected.shape, what)
                     ones = (labels == expected ^ delta).all(axis=2)
                     if not (ones | (labels == expected).all(axis=2)).all():
                         raise channel.fault(
@@ -278,13 +272,9 @@ class Evaluator(_Role):
             drawn = self._transfers.correlated(bits.reshape(-1))
             labels[:, columns] = drawn.reshape(count, len(columns), 2)
         with channel.step(AGREE):
-            message = channel.recv(self.peer)
-            if not isinstance(message, list) or len(message) != 2:
-                raise channel.fault(self.peer, "sent no announcement of a circuit")
-            theirs, seed = message
+            theirs, seed = channel.recv_list(self.peer, 2, "announcement of a circuit")
             self._compare(circuit, mine, theirs)
-            if not isinstance(seed, bytes) or len(seed) != _SEED:
-                raise channel.fault(self.peer, f"sent no seed of {_SEED} bytes")
+            channel.check_bytes(self.peer, seed, _SEED, f"seed of {_SEED} bytes")
         stream = Random(seed)
         for name in circuit.inputs:
             if name not in inputs:
@@ -368,13 +358,10 @@ class Evaluator(_Role):
                 if len(values) != len(mine):
                     raise channel.fault(self.peer, "sent colours of other outputs than are due")
                 for name, colours in zip(mine, values, strict=True):
-                    if (
-                        not isinstance(colours, np.ndarray)
-                        or colours.dtype != np.uint8
-                        or colours.shape != shown[name].shape
-                        or colours.max(initial=0) > 1
-                    ):
-                        raise channel.fault(self.peer, f"sent no colours of output '{name}'")
+                    what = f"colours of output '{name}'"
+                    channel.check_array(self.peer, colours, np.uint8, shown[name].shape, what)
+                    if colours.max(initial=0) > 1:
+                        raise channel.fault(self.peer, f"sent no {what}")
                     outputs[name] = shown[name] ^ colours
         return {name: outputs.get(name) for name in circuit.outputs}
 

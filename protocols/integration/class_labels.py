@@ -76,10 +76,8 @@ def class_holders(
     """Which parties hold the class, in the order of `names`. At least one must."""
     with channel.step("holders"):
         channel.broadcast(int(holds))
-        told = {**channel.gather(), channel.me: int(holds)}
-        for peer, value in told.items():
-            if not isinstance(value, int) or value not in (0, 1):
-                raise channel.fault(peer, "sent neither yes nor no")
+        told = {channel.me: int(holds)}
+        told |= {peer: int(channel.recv_flag(peer)) for peer in channel.peers}
         heard = {name: bytes([told[name]]) * 32 for name in names}
         compare_digests(channel, names, heard, "whether it holds the class")
     holders = channel.open(HOLDERS, tuple(name for name in names if told[name]))
@@ -126,10 +124,7 @@ def _sorted(labels: Labels) -> Labels:
 
 
 def _receive(channel: Channel, first: str, records: int) -> Labels:
-    received = channel.recv(first)
-    if not isinstance(received, list) or len(received) != 2:
-        raise channel.fault(first, "sent no class")
-    values, packed = received
+    values, packed = channel.recv_list(first, 2, "class")
     if (
         not isinstance(values, list)
         or not 0 < len(values) <= MOST_CLASSES
@@ -177,9 +172,7 @@ def _compare(channel: Channel, holders: Sequence[str], labels: Labels, rng: Rand
     rows = _rows(labels)
     if channel.me != first:
         _count_at_other(channel, first, whole, rng)
-        equal = channel.recv(first)
-        if not isinstance(equal, int) or equal not in (0, 1):
-            raise channel.fault(first, "did not say whether all hold the same class")
+        equal = channel.recv_flag(first, "answer whether all hold the same class")
         if not channel.open(EQUAL, equal, to=holders):
             _count_at_other(channel, first, rows, rng)
         return []
@@ -209,9 +202,7 @@ def _rows(labels: Labels) -> Bytes:
 
 
 def _received_points(channel: Channel, peer: str, value: Any, count: int) -> cipher.Points:
-    if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or value.shape != (count, 32):
-        raise channel.fault(peer, f"sent no {count} points")
-    return value
+    return channel.check_array(peer, value, np.uint8, (count, 32), f"{count} points")
 
 
 def _again(channel: Channel, peer: str, key: bytes, points: cipher.Points) -> cipher.Points:
@@ -225,9 +216,7 @@ def _count_at_first(channel: Channel, peer: str, rows: Bytes, rng: Random) -> in
     """How many rows the peer does not have."""
     key = cipher.random_key(rng)
     channel.send(peer, cipher.hash_and_encrypt(key, rows))
-    received = channel.recv(peer)
-    if not isinstance(received, list) or len(received) != 2:
-        raise channel.fault(peer, "sent no two lists of points")
+    received = channel.recv_list(peer, 2, "two lists of points")
     ours = _received_points(channel, peer, received[0], len(rows))
     theirs = _again(channel, peer, key, _received_points(channel, peer, received[1], len(rows)))
     common = np.intersect1d(

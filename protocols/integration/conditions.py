@@ -240,14 +240,10 @@ class SharedConditions:
                 sizes = [len(self.table.model_of(j)[1].values) for j in held]
                 channel.broadcast(channel.open(VALUES, np.array(sizes, np.int64)))
             else:
-                received = channel.recv(holder)
-                if (
-                    not isinstance(received, np.ndarray)
-                    or received.dtype != np.int64
-                    or received.shape != (len(held),)
-                    or not ((received > 0) & (received < _MOST_VALUES)).all()
-                ):
-                    raise channel.fault(holder, "did not say how many sensitive values there are")
+                what = "numbers of sensitive values"
+                received = channel.recv_array(holder, np.int64, (len(held),), what)
+                if not ((received > 0) & (received < _MOST_VALUES)).all():
+                    raise channel.fault(holder, f"sent no {what}")
                 sizes = channel.open(VALUES, received).tolist()
             found |= dict(zip(held, sizes, strict=True))
         return found
@@ -338,10 +334,8 @@ class SharedConditions:
                         if peer != holder:
                             channel.send(peer, verdict)
                 return bool(verdict)
-            told = channel.recv(proposer)
-        if not isinstance(told, int) or told not in (0, 1):
-            raise channel.fault(proposer, "sent neither yes nor no")
-        return bool(channel.open(DECIDED, told))
+            told = channel.recv_flag(proposer)
+        return channel.open(DECIDED, told)
 
     def _conjunction(
         self, proposer: str, holders: Sequence[str], shares: Mapping[str, Bits]
@@ -387,13 +381,9 @@ class Pair:
             for places, targets in layout.chunks(columns):
                 choices = (own[places] == targets).astype(np.uint8)
                 pads = self._receiver.random(choices, _words_for(columns, dtype))
-                correction = self.channel.recv(self.peer)
-                if (
-                    not isinstance(correction, np.ndarray)
-                    or correction.dtype != dtype
-                    or correction.shape != (len(places), columns)
-                ):
-                    raise self.channel.fault(self.peer, "sent no corrections of the due shape")
+                correction = self.channel.recv_array(
+                    self.peer, dtype, (len(places), columns), "corrections of the due shape"
+                )
                 mine = _elements(pads, columns, dtype) + correction * choices[:, None].astype(dtype)
                 _add_up(total, targets, mine)
         first = layout.first_slot

@@ -134,10 +134,7 @@ def _encrypt(channel: Channel, peer: str, key: bytes, table: Elements) -> Elemen
 
 
 def _receive(channel: Channel, peer: str, shape: tuple[int, ...]) -> Elements:
-    table = channel.recv(peer)
-    if not isinstance(table, np.ndarray) or table.dtype != np.uint8 or table.shape != shape:
-        raise channel.fault(peer, f"sent something else than a table of {shape} bytes")
-    return table
+    return channel.recv_array(peer, np.uint8, shape, f"table of {shape} bytes")
 
 
 def _compare(channel: Channel, peer: str, table: Elements, key: bytes, k: int) -> bool:
@@ -156,10 +153,7 @@ def _answer(channel: Channel, peer: str, table: Elements, key: bytes, rng: Rando
     theirs = _encrypt(channel, peer, key, _receive(channel, peer, table.shape))
     channel.send(peer, table)
     channel.send(peer, _shuffled(theirs, rng))
-    verdict = channel.recv(peer)
-    if verdict not in (0, 1) or not isinstance(verdict, int):
-        raise channel.fault(peer, "sent something else than a verdict")
-    return bool(verdict)
+    return channel.recv_flag(peer, "verdict")
 
 
 def _common_counts(ours: Elements, theirs: Elements) -> Ints:

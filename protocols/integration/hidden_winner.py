@@ -73,9 +73,7 @@ class HiddenWinner:
             if winner == channel.me:
                 channel.broadcast(int(key is not None))
                 return None if key is None else (winner, None)
-            has = channel.recv(winner)
-        if not isinstance(has, int) or has not in (0, 1):
-            raise channel.fault(winner, "did not say whether it has a candidate")
+            has = channel.recv_flag(winner, "answer whether it has a candidate")
         if not has and key is not None:
             raise channel.fault(winner, "has won and says that it has no candidate")
         return (winner, None) if has else None

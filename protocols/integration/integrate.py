@@ -190,10 +190,9 @@ def announce_scores(
 def announced_keys(channel: Channel, key: int | None) -> dict[str, int]:
     """Every party tells its key, or 0 for Not-participate."""
     channel.broadcast(key or 0)
-    keys = {**channel.gather(), channel.me: key or 0}
-    for peer, value in keys.items():
-        if not isinstance(value, int) or not 0 <= value < MOST_SCORE << 16:
-            raise channel.fault(peer, "sent no score")
+    most = (MOST_SCORE << 16) - 1
+    keys = {peer: channel.recv_int(peer, 0, most, "score") for peer in channel.peers}
+    keys[channel.me] = key or 0
     return channel.open(SCORES, keys)
 
 
@@ -279,16 +278,10 @@ def _announce(channel: Channel, plan: Plan, columns: Mapping[str, Column]) -> di
             channel.broadcast(channel.open(SPANS, np.array(spans, np.float64)))
         for peer in channel.peers:
             if opened[peer]:
-                received = channel.recv(peer)
-                shape = (len(opened[peer]), 2)
-                if (
-                    not isinstance(received, np.ndarray)
-                    or received.dtype != np.float64
-                    or received.shape != shape
-                    or not np.isfinite(received).all()
-                    or (received[:, 0] > received[:, 1]).any()
-                ):
-                    raise channel.fault(peer, "sent no spans of its numeric attributes")
+                what = "spans of its numeric attributes"
+                received = channel.recv_array(peer, np.float64, (len(opened[peer]), 2), what)
+                if not np.isfinite(received).all() or (received[:, 0] > received[:, 1]).any():
+                    raise channel.fault(peer, f"sent no {what}")
                 channel.open(SPANS, received)
                 for name, (low, high) in zip(opened[peer], received.tolist(), strict=True):
                     trees[name] = IntervalTree(low, high)
@@ -538,10 +531,7 @@ class _Run:
         return channel.open(VERDICT, self._flag(winner)), checkers, instruction
 
     def _flag(self, peer: str) -> bool:
-        value = self.channel.recv(peer)
-        if not isinstance(value, int) or value not in (0, 1):
-            raise self.channel.fault(peer, "sent neither yes nor no")
-        return bool(value)
+        return self.channel.recv_flag(peer)
 
     def _give(self, instruction: Instruction, peers: Sequence[str], proposal: bool = False) -> None:
         """Books an instruction, and sends it to those who do not have it yet.

@@ -140,9 +140,8 @@ class Strategy:
     def confirm(self, channel: Channel, winner: str, digest: bytes) -> None:
         """All have been sent the same instruction."""
         channel.broadcast(channel.open(DIGEST, digest))
-        for peer, theirs in channel.gather().items():
-            if not isinstance(theirs, bytes) or len(theirs) != len(digest):
-                raise channel.fault(peer, "sent no digest of the instruction")
+        for peer in channel.peers:
+            theirs = channel.recv_bytes(peer, len(digest), "digest of the instruction")
             if theirs == digest:
                 continue
             if winner == channel.me:

@@ -28,9 +28,7 @@ def announce(channel: Channel, tags: Tags, rows: Rows) -> Rows:
 
 def confirm(channel: Channel, peer: str, tags: Tags, most: int) -> Rows:
     """The rows of the tags that the peer names: all must be ours, each once, in order."""
-    count = channel.recv(peer)
-    if not isinstance(count, int) or not 0 <= count <= min(most, len(tags)):
-        raise channel.fault(peer, "sent no possible number of common records")
+    count = channel.recv_int(peer, 0, min(most, len(tags)), "possible number of common records")
     named: Tags = receive_array(channel, peer, count, 2, np.uint64)
     rows = Table(tags).find(named)
     if (rows < 0).any():

@@ -115,10 +115,7 @@ def _share(channel: Channel, names: Sequence[str], tags: Blocks, rng: Random) ->
             keys[peer] = rng.bytes(16)
             channel.send(peer, keys[peer])
         for peer in names[:at]:
-            key = channel.recv(peer)
-            if not isinstance(key, bytes) or len(key) != 16:
-                raise channel.fault(peer, "sent no key of 16 bytes")
-            keys[peer] = key
+            keys[peer] = channel.recv_bytes(peer, 16, "key of 16 bytes")
     total = np.zeros(len(tags), np.uint64)
     for key in keys.values():
         total ^= encrypted(key, tags)[:, 0]
@@ -134,9 +131,7 @@ def _same_list(channel: Channel, leader: str, named: Blocks) -> None:
     for peer in others:
         channel.send(peer, digest)
     for peer in others:
-        theirs = channel.recv(peer)
-        if not isinstance(theirs, bytes) or len(theirs) != len(digest):
-            raise channel.fault(peer, "sent no digest of the common records")
+        theirs = channel.recv_bytes(peer, len(digest), "digest of the common records")
         if theirs != digest:
             raise channel.fault(leader, f"named other common records to {peer} than to this party")
 
@@ -147,17 +142,10 @@ def _send_hint(channel: Channel, leader: str, hint: Hint, piece: int) -> None:
 
 
 def _receive_hint(channel: Channel, peer: str, count: int) -> Hint:
-    message = channel.recv(peer)
-    if (
-        not isinstance(message, list)
-        or len(message) != 2
-        or not isinstance(message[0], bytes)
-        or len(message[0]) != 16
-        or not isinstance(message[1], np.ndarray)
-        or message[1].dtype != np.uint64
-        or message[1].shape != (DENSE,)
-    ):
-        raise channel.fault(peer, "sent no key and dense words of a hint")
+    what = "key and dense words of a hint"
+    message = channel.recv_list(peer, 2, what)
+    channel.check_bytes(peer, message[0], 16, what)
+    channel.check_array(peer, message[1], np.uint64, (DENSE,), what)
     size = table_size(count)
     table = np.empty(size, np.uint64)
     done = 0

@@ -133,9 +133,7 @@ class OprfReceiver:
     def set_up(self) -> None:
         keys = send_keys(self._channel, self._peer, self._width, self._rng)
         self._streams = [[Stream(key.tobytes()) for key in side] for side in keys]
-        seed = self._channel.recv(self._peer)
-        if not isinstance(seed, bytes) or len(seed) != 16:
-            raise self._channel.fault(self._peer, "sent no key of the code")
+        seed = self._channel.recv_bytes(self._peer, 16, "key of the code")
         self._code = _code_keys(seed, self._width)
 
     def extend(self, values: Blocks, table: Cuckoo) -> Outputs:
@@ -196,20 +194,15 @@ class OprfSender:
 
     def extend(self, receiver_count: int) -> None:
         """Takes the receiver's matrix, for the number of values that it announced."""
-        key = self._channel.recv(self._peer)
-        if not isinstance(key, bytes) or len(key) != 16:
-            raise self._channel.fault(self._peer, "sent no key of the cuckoo table")
+        key = self._channel.recv_bytes(self._peer, 16, "key of the cuckoo table")
         self._key, self._bins = key, bins_for(receiver_count)
         self._rows = np.empty((self._bins, self._width // 64), np.uint64)
         for start in range(0, self._bins, _BLOCK):
             stop = min(self._bins, start + _BLOCK)
-            matrix = self._channel.recv(self._peer)
-            if (
-                not isinstance(matrix, np.ndarray)
-                or matrix.dtype != np.uint8
-                or matrix.shape != (self._width, (stop - start) // 8)
-            ):
-                raise self._channel.fault(self._peer, "sent no matrix of the extension")
+            shape = (self._width, (stop - start) // 8)
+            matrix = self._channel.recv_array(
+                self._peer, np.uint8, shape, "matrix of the extension"
+            )
             own = _next(self._streams, matrix.shape[1])
             own[self._chosen] ^= matrix[self._chosen]
             self._rows[start:stop] = transpose(own).view(np.uint64)

@@ -1,7 +1,8 @@
 """How a protocol talks to its peers.
 
 A protocol is a plain blocking function `protocol(channel, inputs…, rng)`. It sees named peers and
-four verbs: `send`, `recv`, `broadcast`, `gather`; and `open`, the one door that every value passes
+four verbs: `send`, `recv`, `broadcast`, `gather`; `recv_array`, `recv_int` and their like, which also
+check what came, so that a wrong type, size or shape is a fault of the peer by name; and `open`, the one door that every value passes
 which is no longer to be hidden (`protocols.messaging.opening`). Under it lies a `Transport`, which moves whole
 messages between named parties: in memory (`protocols.messaging.memory`), over gRPC (`transport.session`), or
 wrapped to be metered, traced or made faulty (`protocols.messaging.wrappers`).
@@ -20,6 +21,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
+from coterie.base.arrays import Array
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.messaging.opening import COORDINATOR, Opened, Opening
 from coterie.protocols.messaging.wire import Buffer, Value, WireError, decode, encode
@@ -152,6 +156,62 @@ class Channel:
         except WireError as error:
             raise PeerFaultError(peer, step, f"sent a malformed message: {error}") from None
         return values[0] if len(values) == 1 else values
+
+    # Whoever knows what is due says so: anything else is a fault of the peer, "sent no {what}".
+
+    def recv_array(self, peer: str, dtype: Any, shape: tuple[int | None, ...], what: str) -> Array:
+        """The next message, which must be one array. A None in the shape stands for any length."""
+        return self.check_array(peer, self.recv(peer), dtype, shape, what)
+
+    def recv_int(self, peer: str, least: int, most: int, what: str) -> int:
+        """The next message, which must be one integer, at least `least` and at most `most`."""
+        return self.check_int(peer, self.recv(peer), least, most, what)
+
+    def recv_flag(self, peer: str, what: str = "") -> bool:
+        """The next message, which must be 0 or 1."""
+        value = self.recv(peer)
+        if type(value) is not int or value not in (0, 1):
+            raise self.fault(peer, f"sent no {what}" if what else "sent neither yes nor no")
+        return bool(value)
+
+    def recv_bytes(self, peer: str, length: int, what: str) -> bytes:
+        """The next message, which must be so many bytes."""
+        return self.check_bytes(peer, self.recv(peer), length, what)
+
+    def recv_list(self, peer: str, length: int, what: str) -> list[Any]:
+        """The next message, which must have so many values, two or more, or be a list of so many."""
+        return self.check_list(peer, self.recv(peer), length, what)
+
+    def check_array(
+        self, peer: str, value: Any, dtype: Any, shape: tuple[int | None, ...], what: str
+    ) -> Array:
+        """A value that a peer sent, which must be such an array."""
+        if (
+            not isinstance(value, np.ndarray)
+            or value.dtype != dtype
+            or value.ndim != len(shape)
+            or any(due not in (None, size) for due, size in zip(shape, value.shape, strict=True))
+        ):
+            raise self.fault(peer, f"sent no {what}")
+        return value
+
+    def check_int(self, peer: str, value: Any, least: int, most: int, what: str) -> int:
+        """A value that a peer sent, which must be such an integer."""
+        if type(value) is not int or not least <= value <= most:
+            raise self.fault(peer, f"sent no {what}")
+        return value
+
+    def check_bytes(self, peer: str, value: Any, length: int, what: str) -> bytes:
+        """A value that a peer sent, which must be so many bytes."""
+        if not isinstance(value, bytes) or len(value) != length:
+            raise self.fault(peer, f"sent no {what}")
+        return value
+
+    def check_list(self, peer: str, value: Any, length: int, what: str) -> list[Any]:
+        """A value that a peer sent, which must be a list of so many values."""
+        if not isinstance(value, list) or len(value) != length:
+            raise self.fault(peer, f"sent no {what}")
+        return value
 
     def broadcast(self, *values: Value) -> None:
         """The same message to every peer."""

@@ -27,10 +27,9 @@ def receive_pieces(
     """The pieces of an array of shape (count, width), each checked as it comes."""
     done = 0
     while done < count:
-        piece = channel.recv(peer)
-        if not isinstance(piece, np.ndarray) or piece.dtype != dtype:
-            raise channel.fault(peer, f"sent no array of {np.dtype(dtype)}")
-        if piece.ndim != 2 or piece.shape[1] != width or not len(piece):
+        what = f"array of {np.dtype(dtype)} of shape (n, {width})"
+        piece = channel.recv_array(peer, dtype, (None, width), what)
+        if not len(piece):
             raise channel.fault(peer, f"sent an array of shape {piece.shape}")
         done += len(piece)
         if done > count:

@@ -133,10 +133,8 @@ class Gmw:
                 self.channel.send(peer, corrections)
         for peer, words in chosen.items():
             with self.channel.step("corrections"):
-                received = self.channel.recv(peer)
                 wanted = [((p, n), f) for (p, n), f in parts if peer in p.left and me in p.right]
-                if not isinstance(received, list) or len(received) != len(wanted):
-                    raise self.channel.fault(peer, f"sent no {len(wanted)} corrections")
+                received = self.channel.recv_list(peer, len(wanted), f"{len(wanted)} corrections")
                 at = 0
                 for correction, ((product, count), share) in zip(received, wanted, strict=True):
                     fix = self._unpacked(peer, correction, product.width, count)

@@ -50,9 +50,8 @@ class SecureSum:
             for peer in channel.peers:
                 channel.send(peer, mine[peer])
             self._seeds = {}
-            for peer, theirs in channel.gather().items():
-                if not isinstance(theirs, bytes) or len(theirs) != 32:
-                    raise channel.fault(peer, "sent a seed that is not 32 bytes")
+            for peer in channel.peers:
+                theirs = channel.recv_bytes(peer, 32, "seed of 32 bytes")
                 pair = sorted([(channel.me, mine[peer]), (peer, theirs)])
                 self._seeds[peer] = hashlib.sha256(pair[0][1] + pair[1][1]).digest()
 

@@ -229,15 +229,8 @@ def _shuffled(rows: Points, rng: Random) -> Points:
 
 
 def _points(channel: Channel, peer: str, rows: Any, pieces: int) -> Points:
-    if (
-        not isinstance(rows, np.ndarray)
-        or rows.dtype != np.uint8
-        or rows.ndim != 3
-        or rows.shape[1:] != (pieces, POINT_BYTES)
-    ):
-        raise channel.fault(peer, f"sent something else than elements of {pieces} points")
-    points: Points = rows
-    return points
+    what = f"elements of {pieces} points"
+    return channel.check_array(peer, rows, np.uint8, (None, pieces, POINT_BYTES), what)
 
 
 def _received(channel: Channel, peer: str, key: bytes, pieces: int) -> Points:

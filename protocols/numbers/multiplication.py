@@ -247,19 +247,17 @@ def _corrections(
     session: Receiver, message: Any, ring: _Ring, bits: int, shape: tuple[int, ...]
 ) -> Any:
     fault = session.channel.fault
-    if not isinstance(message, list) or len(message) != 2:
-        raise fault(session.peer, "sent something else than corrections of products")
-    terms, packed = message
+    what = "corrections of products"
+    terms, packed = session.channel.check_list(session.peer, message, 2, what)
     if not isinstance(terms, list) or not all(isinstance(term, int) for term in terms):
-        raise fault(session.peer, "sent something else than corrections of products")
+        raise fault(session.peer, f"sent no {what}")
     if terms != [ring.modulus, bits]:
         raise fault(
             session.peer,
             f"multiplies {str(terms)[:80]} (modulus, bits), not {ring.modulus}, {bits}",
         )
-    if not isinstance(packed, np.ndarray) or packed.dtype != np.uint8 or packed.shape != shape:
-        raise fault(session.peer, f"sent corrections of another shape than {shape}")
-    return packed
+    what = f"corrections of shape {shape}"
+    return session.channel.check_array(session.peer, packed, np.uint8, shape, what)
 
 
 def multiply_shares(session: Sender | Receiver, x: Numbers, y: Numbers, modulus: int) -> Array:

@@ -156,9 +156,7 @@ class PublicKey:
 
     def from_wire(self, channel: Channel, peer: str, rows: Any, count: int) -> Ciphertexts:
         """Received ciphertexts: as many as agreed, each in Z*_{n²}, or the peer is at fault."""
-        shape = (count, self.width)
-        if not isinstance(rows, np.ndarray) or rows.dtype != np.uint8 or rows.shape != shape:
-            raise channel.fault(peer, f"sent something else than {count} ciphertexts")
+        channel.check_array(peer, rows, np.uint8, (count, self.width), f"{count} ciphertexts")
         ciphertexts = from_bytes(rows)
         n, n2 = self.n, self.n2
         unit = mpz(1)  # the product is a unit only if every factor is, which takes one gcd

@@ -359,14 +359,10 @@ class TransferProducts:
         )
         words = -(-width * word.itemsize // 8)
         pads = np.ascontiguousarray(self.transfers.random(choices.reshape(-1), words)).view(word)
-        correction = self.channel.recv(self.peer)
         shape = (count, columns * bits, width)
-        if (
-            not isinstance(correction, np.ndarray)
-            or correction.dtype != word
-            or correction.shape != shape
-        ):
-            raise self.channel.fault(self.peer, f"sent no corrections of shape {shape}")
+        correction = self.channel.recv_array(
+            self.peer, word, shape, f"corrections of shape {shape}"
+        )
         chosen = correction * choices.reshape(count, columns * bits, 1).astype(word)
         chosen += pads[:, :width].reshape(shape)
         total: Array = chosen.sum(axis=0, dtype=word)

@@ -132,9 +132,8 @@ class Ring:
 
     def from_wire(self, channel: Channel, peer: str, value: Any, shape: tuple[int, ...]) -> Array:
         """Received elements: of the agreed shape and in range, or the peer is at fault."""
-        wanted = (*shape, self.width)
-        if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or value.shape != wanted:
-            raise channel.fault(peer, f"sent no shares of shape {shape}")
+        what = f"shares of shape {shape}"
+        value = channel.check_array(peer, value, np.uint8, (*shape, self.width), what)
         if self.native:
             wide = np.zeros((*shape, 8), np.uint8)
             wide[..., : self.width] = value

@@ -146,13 +146,8 @@ def _choose(transfers: Transfers, senders: Sequence[str], bits: Bits, width: int
     for peer in senders:
         receiver = transfers.receiver(peer)
         pads = receiver.random(bits.reshape(-1), (width + 1) // 2)
-        correction = transfers.channel.recv(peer)
-        if (
-            not isinstance(correction, np.ndarray)
-            or correction.dtype != np.uint32
-            or correction.shape != total.shape
-        ):
-            raise transfers.channel.fault(peer, f"sent no corrections of shape {total.shape}")
+        what = f"corrections of shape {total.shape}"
+        correction = transfers.channel.recv_array(peer, np.uint32, total.shape, what)
         total += _elements(pads, width).reshape(total.shape)
         total += correction * bits[:, :, None]
     return total.reshape(records, size * width)
@@ -196,10 +191,7 @@ def share_out(
 
 def received_ring(channel: Channel, peer: str, count: int) -> Ring:
     """The next message of a peer, which must be `count` ring elements."""
-    value = channel.recv(peer)
-    if not isinstance(value, np.ndarray) or value.dtype != np.uint32 or value.shape != (count,):
-        raise channel.fault(peer, f"sent no {count} shares")
-    return value
+    return channel.recv_array(peer, np.uint32, (count,), f"{count} shares")
 
 
 def one_hot(codes: Array, size: int, dtype: Any = np.uint32) -> Array:

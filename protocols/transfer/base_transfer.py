@@ -66,13 +66,8 @@ def send_keys(channel: Channel, peer: str, count: int, rng: Random) -> Keys:
     secret = random_scalar(rng)
     public = bytes(rbcl.crypto_scalarmult_ristretto255_base(secret))
     channel.send(peer, public)
-    points = channel.recv(peer)
-    if (
-        not isinstance(points, np.ndarray)
-        or points.dtype != np.uint8
-        or points.shape != (count, 2, _POINT)
-    ):
-        raise channel.fault(peer, f"sent no {count} pairs of points for the base transfers")
+    what = f"{count} pairs of points for the base transfers"
+    points = channel.recv_array(peer, np.uint8, (count, 2, _POINT), what)
     keys = bytearray()
     for side in (0, 1):
         for index in range(count):
@@ -108,9 +103,7 @@ def receive_keys(channel: Channel, peer: str, choices: Bytes, rng: Random) -> Ke
         pairs.append(other + bytes(own) if choice else bytes(own) + other)
     points = np.frombuffer(b"".join(pairs), np.uint8).reshape(len(choices), 2, _POINT)
     channel.send(peer, points)
-    public = channel.recv(peer)
-    if not isinstance(public, bytes) or len(public) != _POINT:
-        raise channel.fault(peer, "sent no point as its key for the base transfers")
+    public = channel.recv_bytes(peer, _POINT, "point as its key for the base transfers")
     if not rbcl.crypto_core_ristretto255_is_valid_point(public) or not any(public):
         raise channel.fault(peer, "sent an invalid point as its key for the base transfers")
     keys = bytearray()

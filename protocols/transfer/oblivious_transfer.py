@@ -32,7 +32,6 @@ Bits are uint8 zeros and ones, one to an item; "packed" means eight to a byte, l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -107,10 +106,9 @@ class _Side:
         self._tweak += len(rows)
         return results
 
-    def _expect(self, value: Any, shape: tuple[int, ...], what: str) -> Any:
-        if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or value.shape != shape:
-            raise self.channel.fault(self.peer, f"sent {what} of another shape than {shape}")
-        return value
+    def _expect(self, shape: tuple[int, ...], what: str) -> Bytes:
+        """The next message: bytes of this shape."""
+        return self.channel.recv_array(self.peer, np.uint8, shape, f"{what} of shape {shape}")
 
 
 class Sender(_Side):
@@ -131,8 +129,7 @@ class Sender(_Side):
     def _rows(self, count: int) -> Blocks:
         """Receives one chunk of columns; rows, a multiple of eight, of which `count` are meant."""
         width = (count + 7) // 8
-        columns = self.channel.recv(self.peer)
-        self._expect(columns, (WIDTH, width), "columns")
+        columns = self._expect((WIDTH, width), "columns")
         rows = self._generators.columns(width)
         rows ^= columns & self._mask
         return transpose(rows).view(np.uint64)
@@ -237,8 +234,7 @@ class Receiver(_Side):
         out = np.empty((count, width), np.uint8)
         with self.channel.step(STEP):
             for start, size in _chunks(count):
-                sealed = self.channel.recv(self.peer)
-                self._expect(sealed, (2, size, width), "sealed messages")
+                sealed = self._expect((2, size, width), "sealed messages")
                 part = slice(start, start + size)
                 chosen = np.asarray(choices[part], bool)[:, None]
                 np.bitwise_xor(np.where(chosen, sealed[1], sealed[0]), pads[part], out=out[part])
@@ -260,8 +256,7 @@ class Receiver(_Side):
         with self.channel.step(STEP):
             for start, size in _chunks(count):
                 part = slice(start // 8, (start + size + 7) // 8)
-                correction = self.channel.recv(self.peer)
-                self._expect(correction, (part.stop - part.start,), "corrections")
+                correction = self._expect((part.stop - part.start,), "corrections")
                 out[part] ^= correction & bits[part]
         return out
 

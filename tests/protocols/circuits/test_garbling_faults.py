@@ -189,10 +189,10 @@ class TestBadPeers:
         ("change", "match"),
         [
             (lambda values: values[:1], "labels of other outputs"),
-            (lambda values: (values[0][:-1], values[1]), "'less' of another shape"),
+            (lambda values: (values[0][:-1], values[1]), "no labels of output 'less'"),
             (lambda values: (values[0] ^ np.uint64(4), values[1]), "'less' that no instance has"),
             (lambda values: (values[0], np.roll(values[1], 1, 0)), "'sum' that no instance has"),
-            (lambda values: (values[0], "text"), "'sum' of another shape"),
+            (lambda values: (values[0], "text"), "no labels of output 'sum'"),
         ],
     )
     def test_output_labels_that_were_made_up_are_refused(self, change, match):

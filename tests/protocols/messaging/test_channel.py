@@ -323,3 +323,39 @@ def test_meters_of_both_ends_agree(network):
         assert meters[before].total.sent_bytes == meters[after].total.received_bytes
         assert meters[before].total.sent_messages == 2
         assert meters[before].total.rounds == 2
+
+
+BYTES = np.arange(6, dtype=np.uint8).reshape(2, 3)
+# How a receiver asks, what an honest peer sends, and what is a fault.
+TYPED = {
+    "array": (
+        lambda c: c.recv_array("a", np.uint8, (None, 3), "two rows"),
+        BYTES,
+        [7, b"x", "x", [BYTES, BYTES], BYTES.astype(np.int8), BYTES.T, BYTES[0]],
+    ),
+    "int": (lambda c: c.recv_int("a", 3, 5, "two rows"), 5, [2, 6, -1, b"5", "5", BYTES, [3, 4]]),
+    "flag": (lambda c: int(c.recv_flag("a", "two rows")), 1, [2, -1, b"", "yes", BYTES]),
+    "bytes": (
+        lambda c: c.recv_bytes("a", 3, "two rows"),
+        b"abc",
+        [b"ab", b"abcd", "abc", 3, BYTES[0]],
+    ),
+    "list": (
+        lambda c: c.recv_list("a", 2, "two rows"),
+        [1, b"x"],
+        [[1], [1, 2, 3], b"ab", "ab", BYTES],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_what_is_due_is_received_and_anything_else_is_a_fault_of_the_peer(kind):
+    receive, honest, others = TYPED[kind]
+    network = Memory()
+    [found] = [o for n, o in results(network, a=lambda c: c.send("b", honest), b=receive).items()
+               if n == "b"]  # fmt: skip
+    assert same([found], [honest])
+    for value in others:
+        outcome = results(Memory(), a=lambda c, v=value: c.send("b", v), b=receive)["b"]
+        assert isinstance(outcome, PeerFaultError), value
+        assert (outcome.peer, outcome.reason) == ("a", "sent no two rows")

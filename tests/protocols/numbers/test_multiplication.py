@@ -166,12 +166,12 @@ def test_parties_with_different_moduli_are_told():
 @pytest.mark.parametrize(
     ("values", "match"),
     [
-        (([8, 3], np.zeros((3, 1, 2), np.uint8)), "another shape"),
-        (([8, 3], np.zeros((3, 1, 1), np.int8)), "another shape"),
-        (([8, 3], b""), "another shape"),
-        (([np.zeros(3), 3], np.zeros((3, 1, 1), np.uint8)), "something else"),
-        ((5,), "something else"),
-        (([8, 3],), "multiplies|something else"),
+        (([8, 3], np.zeros((3, 1, 2), np.uint8)), "no corrections of shape"),
+        (([8, 3], np.zeros((3, 1, 1), np.int8)), "no corrections of shape"),
+        (([8, 3], b""), "no corrections of shape"),
+        (([np.zeros(3), 3], np.zeros((3, 1, 1), np.uint8)), "sent no corrections"),
+        ((5,), "sent no corrections"),
+        (([8, 3],), "multiplies|sent no corrections"),
     ],
 )
 def test_corrections_of_the_wrong_form_are_refused(values, match):

@@ -131,10 +131,10 @@ def test_ciphertexts_and_keys_survive_the_wire() -> None:
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        (KEY.to_wire([1, 2]), "something else than 3 ciphertexts"),
-        (KEY.to_wire([1, 2, 3])[:, :-1].copy(), "something else than 3 ciphertexts"),
-        (KEY.to_wire([1, 2, 3]).astype(np.int64), "something else than 3 ciphertexts"),
-        (b"no array", "something else than 3 ciphertexts"),
+        (KEY.to_wire([1, 2]), "sent no 3 ciphertexts"),
+        (KEY.to_wire([1, 2, 3])[:, :-1].copy(), "sent no 3 ciphertexts"),
+        (KEY.to_wire([1, 2, 3]).astype(np.int64), "sent no 3 ciphertexts"),
+        (b"no array", "sent no 3 ciphertexts"),
         (KEY.to_wire([1, 0, 3]), "ciphertext 2, which is outside the group"),
         (KEY.to_wire([1, 2, KEY.n2]), "ciphertext 3, which is outside the group"),
         (KEY.to_wire([5 * KEY.p, 2, 3]), "ciphertext 1, which is outside the group"),

@@ -276,7 +276,7 @@ class TestBadPeers:
                 channel.send("anna", columns)
 
         error = self.refused(
-            r"columns of another shape than \(128, 2\)",
+            r"sent no columns of shape \(128, 2\)",
             lambda channel: Sender(channel, "bela", Random(2)).random(16),
             bela,
         )
@@ -294,7 +294,7 @@ class TestBadPeers:
                 channel.send("bela", sealed)
 
         self.refused(
-            "anna: sent sealed messages of another shape",
+            "anna: sent no sealed messages of shape",
             anna,
             lambda channel: Receiver(channel, "anna", Random(2)).receive(bits(5), 4),
         )
@@ -306,7 +306,7 @@ class TestBadPeers:
                 channel.send("bela", np.zeros(2, np.uint8))
 
         self.refused(
-            "anna: sent corrections of another shape",
+            "anna: sent no corrections of shape",
             anna,
             lambda channel: Receiver(channel, "anna", Random(2)).multiply_bits(pack(bits(20)), 20),
         )
