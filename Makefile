@@ -38,7 +38,7 @@ coverage:
 	$(BIN)/python -m coverage report --skip-covered --show-missing
 
 # What a change of one module most often breaks, without servers, large keys and generated tables.
-T ?= tests/base tests/jobs/file tests/protocols/messaging tests/anonymity/table tests/anonymity/models \
+T ?= tests/base tests/jobs/file tests/anonymity/table $(addprefix tests/protocols/messaging/,test_codes.py test_memory.py test_stream.py test_wire.py) \
      tests/traces tests/test_imports.py tests/test_docs.py tests/test_modules.py
 
 quick: $(STAMP) lint
