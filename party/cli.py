@@ -28,6 +28,7 @@ from coterie.base.errors import (
     UnreachableError,
     UsageError,
 )
+from coterie.base.text import one_line
 from coterie.party.audit import heads_of, verify
 from coterie.party.check import examine
 from coterie.party.config import PartyConfig, load_party
@@ -48,6 +49,15 @@ _CONFIG = click.option(
 )
 
 
+def brief(record: logging.LogRecord) -> bool:
+    """gRPC's tracebacks, as of bytes that are no request, become one line of the log."""
+    if record.name.startswith("grpc") and record.exc_info:
+        kind = record.exc_info[0]
+        text = f"{record.getMessage()}: {kind.__name__ if kind else 'unknown'}"
+        record.msg, record.args, record.exc_info = one_line(f"gRPC: {text}"), None, None
+    return True
+
+
 @click.group()
 def party() -> None:
     """The server one organisation runs, and what its operator asks of it."""
@@ -63,6 +73,8 @@ def serve(file: Path, as_json: bool) -> int:
     """
     keep_memory_together()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    for target in logging.getLogger().handlers:
+        target.addFilter(brief)
     stopping = threading.Event()
     caught: list[int] = []
 

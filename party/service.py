@@ -7,7 +7,9 @@ own certificate may approve and list jobs.
 
 from __future__ import annotations
 
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from typing import Any, NoReturn
@@ -40,6 +42,7 @@ from coterie.transport.farewell import describe, tell
 from coterie.trust.identity import Caller
 
 _PIECE = 1 << 20
+_FETCHES = 16  # of one coordinator at once; gRPC buffers some MB of each
 _PAGE = 1 << 20  # bytes of a page of the list of jobs
 
 
@@ -61,6 +64,8 @@ class JobService(JobsServicer):
         self._worker = worker
         self._identify = identify
         self._examinations = Examinations(config.policy, clock)
+        self._fetch_lock = threading.Lock()
+        self._fetches: Counter[str] = Counter()
 
     # Before a job.
 
@@ -311,6 +316,7 @@ class JobService(JobsServicer):
             _abort(
                 context, grpc.StatusCode.FAILED_PRECONDITION, f"the job is {state}, not FINISHED"
             )
+        self._fetching(record.coordinator, context)
         root = record.workspace.released
         files = sorted(path for path in root.rglob("*") if path.is_file())
         names = [path.relative_to(root).as_posix() for path in files]
@@ -325,6 +331,21 @@ class JobService(JobsServicer):
                     yield pb.FileChunk(path=name, data=data, last=last)
                     if last:
                         break
+
+    def _fetching(self, coordinator: str, context: grpc.ServicerContext) -> None:
+        """One more result on its way to this coordinator: what it does not read waits in memory."""
+        with self._fetch_lock:
+            if self._fetches[coordinator] >= _FETCHES:
+                reason = f"{_FETCHES} results are on their way to '{coordinator}'"
+                _abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, reason)
+            self._fetches[coordinator] += 1
+
+        def done() -> None:
+            with self._fetch_lock:
+                self._fetches[coordinator] -= 1
+
+        if not context.add_callback(done):
+            done()
 
     def _note(self, context: grpc.ServicerContext, event: str, **facts: Any) -> None:
         """Into the audit log; what cannot be accounted for is not done."""

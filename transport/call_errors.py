@@ -14,6 +14,7 @@ HOPELESS = (
     "its certificate is of another name",
 )
 _CAUSES = {  # what gRPC's text holds, and what that means
+    "certificate is not yet valid": "its certificate is not valid yet; is the clock here behind?",
     "certificate has expired": HOPELESS[0],
     "CERTIFICATE_VERIFY_FAILED": HOPELESS[1],
     "certificate signature failure": HOPELESS[1],  # of an authority with the name of the right one

@@ -7,6 +7,7 @@ the rows unless the party's policy says `explain: rows`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from coterie.base.errors import (
@@ -21,6 +22,9 @@ from coterie.base.errors import (
 from coterie.base.text import one_line
 from coterie.protos.peers_pb2 import Farewell
 
+# From a slash that begins a word to the last slash before a colon or an apostrophe.
+_FOLDERS = re.compile(r"(?<![^\s'(])/(?:[^/:']+/)*(?=[^/:'\s])")
+
 
 def exit_code_of(error: BaseException) -> int:
     return error.exit_code if isinstance(error, CoterieError) else INTERNAL
@@ -34,13 +38,18 @@ def describe(error: BaseException) -> str:
     return f"internal error ({type(error).__name__}); the server's log has the details"
 
 
+def without_folders(text: str) -> str:
+    """The text with each path of this machine cut down to the name of its file."""
+    return _FOLDERS.sub("", text)
+
+
 def tell(error: BaseException, explain: str) -> str:
     """The line for the coordinator, by `policy.explain`: "rows" or "columns"."""
     if explain == "rows" or not isinstance(error, DataError):
-        return describe(error)
+        return without_folders(describe(error))
     outline = error.told(rows=False)
     hint = "" if outline == error.told(rows=True) else " (the row is in the party's log)"
-    return one_line(outline) + hint
+    return without_folders(one_line(outline)) + hint
 
 
 def culprit_of(error: BaseException, me: str) -> str:
@@ -54,7 +63,7 @@ def farewell_for(error: BaseException, me: str, step: str) -> Farewell:
     elif isinstance(error, DataError):
         reason = "its data cannot be used"
     else:
-        reason = describe(error)
+        reason = without_folders(describe(error))
     return Farewell(
         failed=True,
         error=one_line(reason),

@@ -29,10 +29,12 @@ from coterie.base.errors import (
     CancelledError,
     CoterieError,
     DataError,
+    EnvironmentFaultError,
     PeerLostError,
     RefusedError,
     UsageError,
 )
+from coterie.base.text import one_line
 from coterie.coordinator.run import probe
 from coterie.coordinator.run.client import PartyClient
 from coterie.coordinator.run.collect import collect, leave_note, remove_note
@@ -46,8 +48,9 @@ from coterie.trust.identity import Identity
 
 T = TypeVar("T")
 _RETRY_SECONDS = 0.5
+_NEWS = 256  # events that wait to be taken in
 _FIRST_ERRORS: dict[int, type[CoterieError]] = {
-    cls.exit_code: cls for cls in (UsageError, DataError, RefusedError)
+    cls.exit_code: cls for cls in (UsageError, DataError, RefusedError, EnvironmentFaultError)
 }
 _FAILED = (pb.FAILED, pb.CANCELLED, pb.REFUSED)
 _ENDED = (pb.FINISHED, *_FAILED)
@@ -247,7 +250,7 @@ class Follower:
         self._patience = patience
         self._check = check
         self._clock = clock
-        self._news: queue.Queue[tuple[str, pb.Event | str]] = queue.Queue()
+        self._news: queue.Queue[tuple[str, pb.Event | str]] = queue.Queue(_NEWS)
         self._stopped = threading.Event()
         self._streams: list[Any] = []
         self._heard: dict[str, Heard] = {}
@@ -277,15 +280,32 @@ class Follower:
             self._streams.append(stream)
             try:
                 for event in stream:
-                    self._news.put((name, event))
-                self._news.put((name, "ended the event stream"))
+                    # A party may say anything, and as much of it as it likes.
+                    event.error, event.step = one_line(event.error), one_line(event.step)
+                    event.culprit = one_line(event.culprit)
+                    if not self._put(name, event):
+                        return
+                self._put(name, "ended the event stream")
                 return
             except grpc.RpcError as error:
                 if not self._may_come_back(name, error):
                     detail = " ".join((error.details() or error.code().name).split())
-                    self._news.put((name, f"the connection was lost: {detail}"))
+                    self._put(name, f"the connection was lost: {detail}")
                     return
             self._stopped.wait(_RETRY_SECONDS)
+
+    def _put(self, name: str, news: pb.Event | str) -> bool:
+        """Waits until there is room: a party that floods its stream is slowed down by gRPC.
+
+        False when nobody takes in news any more.
+        """
+        while not self._stopped.is_set():
+            try:
+                self._news.put((name, news), timeout=0.5)
+                return True
+            except queue.Full:
+                continue
+        return False
 
     def _may_come_back(self, name: str, error: Any) -> bool:
         """A server may be restarted while a job waits there: it keeps the job.

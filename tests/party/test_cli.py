@@ -1,6 +1,7 @@
 """`coterie party …`: what an operator types, what it prints, and its exit codes."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import sys
 import pytest
 
 from coterie.__main__ import run
+from coterie.party.cli import brief
 from coterie.protos import jobs_pb2 as pb
 from tests.party.houses import ROOT
 
@@ -162,3 +164,16 @@ def test_a_state_folder_that_may_not_be_written_is_one_line(houses):
     assert done.returncode == 9
     assert "state folder" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_a_traceback_of_grpc_becomes_one_line_of_the_log():
+    try:
+        raise ValueError("bytes\nof a stranger")
+    except ValueError:
+        record = logging.LogRecord(
+            "grpc._server", logging.ERROR, "x.py", 1, "Exception deserializing %s!", ("request",),
+            sys.exc_info(),
+        )  # fmt: skip
+    assert brief(record)
+    text = logging.Formatter("%(message)s").format(record)
+    assert text == "gRPC: Exception deserializing request!: ValueError"

@@ -34,7 +34,7 @@ def test_a_job_that_cannot_be_written_down_is_refused(houses, disk, file):
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
     decision = houses.stub("analyst", "bank").Propose(proposal, timeout=60)
     assert (decision.state, decision.exit_code) == (pb.REFUSED, 9)
-    assert f"{file}: No space left on device" in decision.reason
+    assert decision.reason == f"{file}: No space left on device"  # without the server's folders
 
 
 @pytest.mark.parametrize("file", ["journal.jsonl", "audit.log"])

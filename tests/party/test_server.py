@@ -147,3 +147,24 @@ def test_many_watchers_are_served_at_once(houses):
     for thread in threads:
         thread.join(20)
     assert [event.state for event in ends] == [pb.CANCELLED] * 40
+
+
+def test_results_that_a_coordinator_does_not_read_are_bounded(houses):
+    houses.serve_all()
+    coordinator = houses.coordinator()
+    job_id, _ = coordinator.propose(houses.job())
+    coordinator.start(job_id)
+    for name in houses.names:
+        assert coordinator.end(job_id, name).state == pb.FINISHED
+    large = houses.state("bank") / "jobs" / job_id / "released" / "large.csv"
+    large.write_bytes(bytes(20 << 20))
+    calls = [coordinator.stubs["bank"].Fetch(pb.JobRef(job_id=job_id)) for _ in range(20)]
+    turned_away = []
+    for call in calls:
+        try:
+            next(call)
+        except grpc.RpcError as error:
+            turned_away.append(error.details())
+    assert turned_away == ["16 results are on their way to 'analyst'"] * 4
+    for call in calls:
+        call.cancel()

@@ -6,7 +6,13 @@ import pytest
 
 from coterie.anonymity.table.columns import categorical_column
 from coterie.anonymity.table.taxonomy import build_taxonomy
-from coterie.base.errors import CancelledError, DataError, PeerFaultError, PeerLostError
+from coterie.base.errors import (
+    CancelledError,
+    DataError,
+    EnvironmentFaultError,
+    PeerFaultError,
+    PeerLostError,
+)
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.peers_pb2 import Farewell
 from coterie.transport.farewell import (
@@ -109,7 +115,7 @@ tables: [[Sex, Age]]
     assert decision.state == pb.REFUSED, decision
     assert decision.exit_code == 3
     assert decision.reason == (
-        f"{path}: column 'Sex': … is none of the attribute's values (the row is in the party's log)"
+        f"{path.name}: column 'Sex': … is none of the attribute's values (the row is in the party's log)"
     )
     stub = houses.stub("analyst", "bank")
     [event] = stub.Watch(pb.JobRef(job_id="a" * 32), timeout=60)
@@ -159,3 +165,21 @@ def test_what_a_sender_says_of_itself_is_its_own():
 def test_a_cancellation_bears_the_name_of_whoever_sent_it(text, line):
     farewell = Farewell(failed=True, error=text, exit_code=CancelledError.exit_code)
     assert str(error_from(farewell, "bank", NAMES)) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "/srv/my data/state/audit.log: No space left on device",
+            "audit.log: No space left on device",
+        ),
+        ("the file '/srv/data/bank.csv' is gone", "the file 'bank.csv' is gone"),
+        ("column 'a/b/c' has 1/2 of its values", "column 'a/b/c' has 1/2 of its values"),
+    ],
+)
+def test_no_folder_of_this_machine_is_told_to_others(text, told):
+    error = EnvironmentFaultError(text)
+    assert describe(error) == text
+    assert tell(error, "rows") == told
+    assert farewell_for(error, "bank", "step").error == told

@@ -5,9 +5,17 @@ import os
 import shutil
 import signal
 import socket
+import threading
+import time
 
 import pytest
 
+from coterie.base.errors import EnvironmentFaultError
+from coterie.coordinator.run.progress import Board
+from coterie.coordinator.run.run_job import Follower, Heard, Patience, run_job
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.party.append_file import AppendFile
+from coterie.protos import jobs_pb2 as pb
 from coterie.trust import certificates as certs
 from tests.coordinator.support import Organisations, coterie, finish, process, wait_for
 from tests.trust.test_certificates import expire
@@ -85,7 +93,7 @@ def test_bad_data_at_a_party_names_the_column_here_and_the_row_there(own_organis
     own_organisations.start()
     done = run(own_organisations, tmp_path / "out")
     assert done.code == 3
-    assert done.error.startswith(f"bank: {path}: ")
+    assert done.error.startswith(f"bank: {path.name}: ")
     assert "column 'ID': identifiers are repeated" in done.error
     assert "row 2" not in done.error
     assert "row 2 repeats 1" in own_organisations.jobs("bank")[0]["detail"]
@@ -272,3 +280,39 @@ def test_an_error_in_json_names_party_and_step(own_organisations, tmp_path):
     assert done.code == done.json["exit_code"] == 6
     assert done.json["party"] == "lender"
     assert done.json["step"]
+
+
+def test_a_party_with_a_full_disk_ends_a_run_with_its_own_exit_code(houses, tmp_path, monkeypatch):
+    houses.serve_all()
+    append = AppendFile.append
+
+    def full(self, entry, sync=True):
+        if self.path == houses.state("bank") / "journal.jsonl":
+            raise EnvironmentFaultError(f"{self.path}: No space left on device")
+        append(self, entry, sync)
+
+    monkeypatch.setattr(AppendFile, "append", full)
+    identity = houses.authority.identity("analyst")
+    with pytest.raises(EnvironmentFaultError, match=r"^bank: journal\.jsonl: No space left"):
+        run_job(parse_job(houses.job(), {}), tmp_path, identity, Board(houses.names, show=False))
+
+
+def test_a_party_that_floods_its_events_takes_no_memory_of_the_coordinator():
+    sent = []
+
+    class Rogue:
+        def watch(self, job_id):
+            while len(sent) < 100_000:
+                sent.append(1)
+                yield pb.Event(state=pb.RUNNING, step="s" * 100_000, error="e" * 100_000)
+
+    follower = Follower({"bank": Rogue()}, "0" * 32, None, Patience())
+    follower._heard["bank"] = Heard(0.0, pb.RUNNING)
+    thread = threading.Thread(target=follower._read, args=("bank",), daemon=True)
+    thread.start()
+    time.sleep(1)
+    assert len(sent) < 300
+    assert follower._news.get()[1].ByteSize() < 5000
+    follower._stopped.set()
+    thread.join(5)
+    assert not thread.is_alive()
