@@ -184,3 +184,20 @@ def test_a_value_that_the_order_lacks_is_for_its_holder_alone(tmp_path: Path) ->
         run(tmp_path / "job", options)
     assert caught.value.told(rows=True).endswith("column 'Disease': order lacks the value …")
     assert caught.value.told(rows=False) == caught.value.told(rows=True)
+
+
+def test_sensitive_columns_of_two_houses_are_diverse_together(tmp_path: Path) -> None:
+    job = write(tmp_path / "job", {"sensitive": ["Disease", "Days"], "l": 3})
+    text = job.read_text().replace("Days: {party: clinic}", "Days: {party: south}")
+    job.write_text(text + "conditions: holder\n")
+    folder = job.parent
+    clinic = [line.split(",") for line in (folder / "clinic.csv").read_text().splitlines()]
+    south = (folder / "south.csv").read_text().splitlines()
+    (folder / "clinic.csv").write_text("".join(f"{row[0]},{row[1]}\n" for row in clinic))
+    joined = zip(south, clinic, strict=True)
+    (folder / "south.csv").write_text("".join(f"{line},{row[2]}\n" for line, row in joined))
+    out = tmp_path / "out"
+    out.mkdir()
+    result = simulate(load_job(job), folder, out, seed="models")
+    assert result["winners"]
+    assert verify(out)["requirements"][0]["models"]
