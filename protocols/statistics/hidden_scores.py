@@ -10,12 +10,13 @@ n_ac of a value and a class:  Σ_a n_a ln n_a - Σ_ac n_ac ln n_ac.  The least i
 
 K2 of a family with q configurations of parents and d values, for counts α_jk, t_j = Σ_k α_jk + d-1:
 Σ_j [ln (d-1)! - ln t_j! + Σ_k ln α_jk!].  Factorials by Stirling, ln x! ≈ (x + 1/2) ln x - x +
-ln(2π)/2, and 0! as 1!. The greatest is best.
+ln(2π)/2, to which `small_factorials` adds what it lacks below 64. The greatest is best.
 
 Precision: the logarithms are those of `settings_for`, by oblivious transfer, or with `precise` with
 more terms, by Paillier. Each logarithm is within e = `error` of the true one, so an entropy is within 2 n e of
-the true one for n records, and a K2 score within (2 n + (3/2) q d + q d) e, and a rounding far
-below. A choice equals the plain algorithm's wherever the best is better than the next by twice
+the true one for n records. A K2 score is within (2 n + 2.5 q d) e + (q d + q) s of the true one: its
+logarithms have the weights α + 1/2 and t + 1/2, and each of its q d + q factorials is within s of
+Stirling's formula as corrected, for s = 1/768 and a rounding to the scale. A choice equals the plain algorithm's wherever the best is better than the next by twice
 that: `entropy_bound` and `k2_bound`.
 
 Adversary: semi-honest; the servers must not collude. Cost: one logarithm for each cell and each
@@ -47,6 +48,7 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import Family
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import RING_BITS, Ring
+from coterie.protocols.statistics.small_factorials import LEFT_OVER, corrections
 from coterie.protocols.statistics.tree import STOP
 
 SCALE_BITS = 24
@@ -135,7 +137,8 @@ class HiddenScores(HiddenCounts):
     def k2_bound(self, records: int, family: Family) -> float:
         """K2 scores further apart than this are ranked correctly."""
         cells = family.configurations * family.size
-        return 2 * (2 * records + 2.5 * cells) * self.error
+        factorials = (cells + family.configurations) * (LEFT_OVER + 1 / self.settings.scale)
+        return 2 * ((2 * records + 2.5 * cells) * self.error + factorials)
 
     # Trees
 
@@ -239,13 +242,17 @@ class HiddenScores(HiddenCounts):
             + np.uint32(family.size - 1 if self.first else 0)
             for cell, family in zip(cells, families, strict=True)
         ]
-        x = np.concatenate([*cells, *totals]).astype(np.uint64)
+        counts = np.concatenate([*cells, *totals])
+        x = counts.astype(np.uint64)
         logs, again = logarithms_with_x(self._server(), self.settings, x, self._rng)
         doubled = np.asarray(again, np.uint64) * np.uint64(2)
         weight = doubled + np.uint64(1 if self.first else 0)
         terms = np.asarray(
             product(self._server().engine, logs.ring, weight, logs.share, self._rng), np.uint64
         ) - doubled * np.uint64(self.settings.scale)
+        if self._garbling is None:
+            raise AssertionError("only servers compute scores")
+        terms += corrections(self._garbling, counts, 2 * self.settings.scale, self._rng)
         sizes = [*map(len, cells), *map(len, totals)]
         sums = np.add.reduceat(terms, np.cumsum([0, *sizes[:-1]]))
         scores: Words = sums[: len(families)] - sums[len(families) :]
@@ -283,8 +290,6 @@ def _share(family: Family) -> Ring:
 
 def _constant(family: Family, scale: int) -> int:
     """The parts of a K2 score that do not depend on counts, at twice the scale."""
-    x = max(family.size - 1, 1)
     half = 0.5 * math.log(2 * math.pi)
-    fixed = (x + 0.5) * math.log(x) - x + half
-    per_configuration = fixed + (family.size - 1) * half
+    per_configuration = math.lgamma(family.size) + (family.size - 1) * half
     return round(2 * scale * family.configurations * per_configuration)

@@ -42,6 +42,8 @@ _ZERO = _hiding("shares_of_zero_hide_what_a_party_holds")
 _SALT = _hiding("every_party_adds_to_the_salt_of_an_intersection")
 _PAILLIER_KEYS = _hiding("paillier_keys_and_bases_are_drawn_anew")
 
+_CELLS = "tests/protocols/statistics/test_visible_cells.py"
+
 MUTANTS = [
     # what is padded and what is told of data
     _mutant(
@@ -540,6 +542,85 @@ MUTANTS = [
         "                    accepted = self._shared.decide(winner, candidates, instruction)",
         "tests/protocols/integration/test_conditions.py::"
         "test_a_holder_that_rejects_everything_learns_how_often_and_nothing_else",
+    ),
+    _mutant(
+        "the mask of a small factorial",
+        "protocols/statistics/small_factorials.py",
+        "mask: Words = rng.array(len(shares), np.uint64)",
+        "mask: Words = np.zeros(len(shares), np.uint64)",
+        "tests/protocols/statistics/test_small_factorials.py",
+    ),
+    # cells of few records
+    _mutant(
+        "one more hidden cell of a line",
+        "anonymity/counts/hidden_cells.py",
+        "visible[mixed, shown[mixed].argmax(axis=1)] = False",
+        "pass",
+        f"{_CELLS}::test_a_table_of_one_holder_is_hidden_from_the_others",
+    ),
+    _mutant(
+        "one more hidden cell of a row",
+        "anonymity/counts/hidden_cells.py",
+        "visible[row, chosen] = columns[chosen] = False",
+        "pass",
+        f"{_CELLS}::test_in_larger_tables_something_is_shown_beside_small_cells",
+    ),
+    _mutant(
+        "one more hidden cell of a column",
+        "anonymity/counts/hidden_cells.py",
+        "visible[int(shown[:, column].argmax()), column] = False",
+        "pass",
+        f"{_CELLS}::test_no_attacker_knows_that_a_small_cell_of_a_small_table_is_not_empty",
+    ),
+    _mutant(
+        "one more hidden slice",
+        "anonymity/counts/hidden_cells.py",
+        "slices = _lines_protected(shown[:, 0].reshape(1, -1))",
+        "slices = shown[:, 0].reshape(1, -1)",
+        f"{_CELLS}::test_slices_are_shown_where_all_their_cells_are_large",
+    ),
+    _mutant(
+        "lines with one large cell",
+        "protocols/statistics/visibility_circuits.py",
+        "builder.gate_word(_two(builder, large), large)",
+        "large",
+        f"{_CELLS}::test_no_attacker_knows_that_a_small_cell_of_a_small_table_is_not_empty",
+    ),
+    _mutant(
+        "columns by what the rows leave",
+        "protocols/statistics/visible_cells.py",
+        "shown = _good_lines(servers, by_column, blocks * columns, rows)",
+        "shown = servers.told(whole_circuit(1), by_column.size, "
+        '{"large": by_column.reshape(-1, 1)}, "whole").astype(bool).reshape(by_column.shape)',
+        f"{_CELLS}::test_of_all_tables_with_the_same_sums_one_looks_the_same_and_has_the_cell_empty",
+    ),
+    _mutant(
+        "tables of one job that share attributes",
+        "anonymity/counts/hidden_cells.py",
+        "touching = [group for group in groups if group[0] & names]",
+        "touching: list[tuple[set[str], list[int]]] = []",
+        f"{_CELLS}::test_tables_of_one_job_do_not_give_each_other_away",
+    ),
+    _mutant(
+        "coalitions without a server",
+        "anonymity/counts/hidden_cells.py",
+        "missing = self.servers if set(self.servers) <= set(owners) else owners",
+        "missing = owners[:1]",
+        f"{_CELLS}::test_no_attacker_knows_that_a_small_cell_of_a_small_table_is_not_empty",
+    ),
+    _mutant(
+        "tables that cannot be hidden",
+        "anonymity/counts/hidden_cells.py",
+        "if table.size(rest) < 2:",
+        "if table.size(rest) < 1:",
+        f"{_CELLS}::test_where_nothing_could_be_hidden_the_table_is_refused",
+    ),
+    _mutant(
+        "empty cells like small ones",
+        "protocols/statistics/visible_cells.py",
+        "large = servers.large(share, cells, minimum, zeros)",
+        "large = servers.large(share, cells, minimum, True)",
+        f"{_CELLS}::test_no_attacker_knows_that_a_small_cell_of_a_small_table_is_not_empty",
     ),
     # jobs
     _mutant(

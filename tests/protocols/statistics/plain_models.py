@@ -1,7 +1,7 @@
 """Plain ID3 and K2 on a joined table: what the joint protocols must agree with. Written apart."""
 
 from collections import Counter
-from math import log, pi
+from math import factorial, log
 
 
 def x_ln_x(x):
@@ -53,13 +53,12 @@ def id3(rows, domains, label, max_depth, minimum, inherited=None, gaps=None):
 
 
 def ln_factorial(x):
-    """Stirling's formula, with 0! taken as 1!."""
-    x = max(x, 1)
-    return x * log(x) - x + 0.5 * log(2 * pi * x)
+    """The logarithm of the exact factorial."""
+    return log(factorial(int(x)))
 
 
 def k2_score(rows, child, parents, domains):
-    """The logarithm of Cooper and Herskovits' measure, factorials by Stirling's formula."""
+    """The logarithm of Cooper and Herskovits' measure, of exact factorials."""
     size = len(domains[child])
     cells = Counter((tuple(row[p] for p in parents), row[child]) for row in rows)
     total = 0.0

@@ -79,32 +79,69 @@ def k2(table):
     )
 
 
-@settings(deadline=None, max_examples=6)
-@given(st.integers(0, 2**32))
-def test_families_are_by_greatest_k2_score(seed):
-    rng = np.random.default_rng(seed)
-    groups = []
-    for _ in range(3):
-        shapes = [(1, 3), *[(int(rng.integers(2, 4)), 3) for _ in range(int(rng.integers(1, 3)))]]
-        groups.append([rng.integers(0, 60, shape) for shape in shapes])
+def chosen_families(groups):
     held = [[halves(table.reshape(-1), i) for i, table in enumerate(group)] for group in groups]
 
     def best(group, me):
-        return group.best(
-            [
-                [Family(share.get(me), *table.shape) for share, table in zip(s, g, strict=True)]
-                for s, g in zip(held, groups, strict=True)
-            ]
-        )
+        families = [
+            [Family(share.get(me), *table.shape) for share, table in zip(s, g, strict=True)]
+            for s, g in zip(held, groups, strict=True)
+        ]
+        bounds = [
+            max(group.k2_bound(int(t.sum()), f) for t, f in zip(g, fs, strict=True))
+            for g, fs in zip(groups, families, strict=True)
+        ]
+        return group.best(families), bounds
 
-    bound = 2 * (2 * 600 + 2.5 * 12) * settings_for(1000).error_bound + 1e-3
-    for group, choice in zip(groups, run(best), strict=True):
+    return run(best)
+
+
+@settings(deadline=None, max_examples=8)
+@given(st.integers(0, 2**32), st.sampled_from([2, 3, 60]))
+def test_families_are_by_greatest_k2_score(seed, most):
+    """Also families of many zeros and ones, whose factorials Stirling's formula does not know."""
+    rng = np.random.default_rng(seed)
+    groups = []
+    for _ in range(6):
+        sizes = [1, *map(int, rng.integers(2, 13, int(rng.integers(1, 4))))]
+        groups.append([rng.integers(0, most, (size, 3)) for size in sizes])
+    for group, choice, bound in zip(groups, *chosen_families(groups), strict=True):
         scores = [k2(table) for table in group]
         assert scores[choice] >= max(scores) - bound
 
 
+def test_a_family_that_is_better_because_of_zeros_wins():
+    """By Stirling's formula alone the other family would win, by far more than the bound."""
+    rng = np.random.default_rng(2)
+    groups = []
+    while len(groups) < 4:
+        table = np.zeros((24, 2), int)
+        table[:12] = rng.permuted(np.tile([2, 0], (12, 1)), axis=1)
+        group = [table.sum(axis=0, keepdims=True), table]
+        lead, stirlings = (measure(group[1]) - measure(group[0]) for measure in (k2, stirling_k2))
+        if lead > 0.8 and stirlings < -0.8:
+            groups.append(group)
+    found, bounds = chosen_families(groups)
+    assert found == [1, 1, 1, 1]
+    assert max(bounds) < 0.8
+
+
+def stirling_k2(table):
+    """What scores were before small factorials were corrected."""
+
+    def stirling(x):
+        x = max(x, 1)
+        return (x + 0.5) * math.log(x) - x + 0.5 * math.log(2 * math.pi)
+
+    size = table.shape[1]
+    return sum(
+        stirling(size - 1) - stirling(row.sum() + size - 1) + sum(map(stirling, row))
+        for row in table
+    )
+
+
 def test_a_whole_tree_and_net_equal_the_plain_ones():
-    rng = np.random.default_rng(11)
+    rng = np.random.default_rng(12)
     records, servers = 400, ("a", "b")
     names = ("a", "b", "c")
     axes = (Axis("x0", "a", 2), Axis("x1", "b", 3), Axis("x2", "c", 2), Axis("x3", "a", 2))
@@ -134,7 +171,7 @@ def test_a_whole_tree_and_net_equal_the_plain_ones():
     assert min(gaps) > 4 * records * error  # so the answer must be the same
     edges, net_gaps = plain_edges(list(axes), codes, 2)
     assert edges
-    assert min(net_gaps) > 2 * (2 * records + 2.5 * 18) * error
+    assert min(net_gaps) > 2 * ((2 * records + 2.5 * 18) * error + 27 / 767)
     for result in found.values():
         assert result == (tree, edges)
 
