@@ -54,6 +54,15 @@ attributes:
   Late: {party: card, taxonomy: Late.csv}
 requirement: [{qid: [Sex, Job, Late], k: 4}]
 """
+SENSITIVE = """kind: integrate
+id: ID
+class: Class
+attributes:
+  Sex: {party: lender, taxonomy: Sex.csv}
+  Job: {party: bank, taxonomy: Job.csv}
+  Late: {party: card}
+requirement: [{qid: [Sex, Job], k: 4, sensitive: Late, l: 2}]
+"""
 KEYS = {
     "count": "tables: [[Sex, Job], [Job, Late, Class]]\nminimum: 3\n",
     "tree": "max_depth: 2\nminimum: 5\nopen: true\n",
@@ -64,6 +73,7 @@ JOBS = {
     "integrate": INTEGRATE,
     "integrate with hidden scores": INTEGRATE + "hide_scores: true\n",
     "integrate with a strategy": INTEGRATE + "adversary: malicious\n",
+    "integrate with a condition on shares": SENSITIVE,
     "count as shares": f"kind: count\n{VERTICAL}{KEYS['count']}output: shares\n",
     "tree with predictions": f"kind: tree\n{VERTICAL}{KEYS['tree']}predict: card\n",
 } | {
@@ -75,6 +85,7 @@ JOBS = {
 IN_JOINT_ORDER = (
     "intersection: common records",
     "class: labels",
+    "class: digests of what was told to all",
     "integrate: instruction",
     "participation: digest of an instruction",
     "tree: predictions",
@@ -127,12 +138,12 @@ def horizontal_tables(watched, world):
 
 
 def world_of(text, folder, watched, world):
-    job = parse_job(text, dict(TAXONOMIES) if "integrate" in text else {})
+    job = parse_job(text, {name: data for name, data in TAXONOMIES.items() if name in text})
     kind = KINDS[job.kind]
     tables = (horizontal_tables if "horizontal" in text else vertical_tables)(watched, world)
 
     def party(name):
-        wanted = kind.columns(job, name)
+        wanted = kind.needs(job, name)
         names = [*wanted.used, *(n for n in wanted.optional if n in tables[name])]
         table = pa.table({column: list(map(str, tables[name][column])) for column in names})
         space = Workspace(folder / name)
