@@ -39,6 +39,13 @@ def test_every_kind_has_an_example():
     assert kinds == set(KINDS)
 
 
+def test_every_kind_is_described_as_it_declares_itself():
+    text = (DOCS / "job-file.md").read_text()
+    for name, kind in KINDS.items():
+        leaves = ", ".join(f"`{left}`" for left in kind.leaves) or "the size only"
+        assert f"| `{name}` | {kind.about} | {leaves} |" in text
+
+
 def test_every_key_that_a_job_may_have_is_described(monkeypatch):
     asked = set()
     optional = Section.optional
