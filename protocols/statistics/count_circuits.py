@@ -23,12 +23,13 @@ def _counts(builder: Builder, number: int) -> list[Word]:
 
 
 @lru_cache(maxsize=32)
-def leaf_circuit(classes: int, minimum: int) -> Circuit:
+def leaf_circuit(classes: int, minimum: int, last: bool = False) -> Circuit:
     """From a node's counts of each class, and its parent's class as input `inherited`.
 
     `leaf` is set when the node has fewer than `minimum` records or records of one class only;
     `label` is the most frequent class, the first of several, or the parent's where there are fewer
-    than `minimum` records: the class of so few is nobody's business.
+    than `minimum` records: the class of so few is nobody's business. At the `last` level all nodes
+    are leaves, and only `label` is computed.
     """
     builder = Builder()
     width = max(1, (classes - 1).bit_length())
@@ -44,6 +45,7 @@ def leaf_circuit(classes: int, minimum: int) -> Circuit:
         seen = builder.either(seen, bit)
     few = builder.less(total, builder.constant(minimum, WIDTH))
     _, label = builder.maximum(counts)
-    builder.output("leaf", [builder.either(few, builder.invert(mixed))])
+    if not last:
+        builder.output("leaf", [builder.either(few, builder.invert(mixed))])
     builder.output("label", builder.choose(few, inherited, builder.extend(label, width)))
     return builder.build()

@@ -49,7 +49,7 @@ VISIBLE = declare(
 )
 LEAVES = declare(
     "tree: leaves and labels",
-    what="Of each node of a level, its most frequent class, or that of the node above it where it has fewer records than `minimum`; and whether it is a leaf.",
+    what="Of each node of a level, its most frequent class, or that of the node above it where it has fewer records than `minimum`; and, above the last level, whether it is a leaf.",
     to="every party",
     why="They are the tree, which is the result of the job.",
 )
@@ -132,17 +132,24 @@ class HiddenCounts:
         return channel.open(VISIBLE, (parts[0] + parts[1]).astype(np.int64))
 
     def leaves(
-        self, counts: Ring | None, nodes: int, classes: int, inherited: Sequence[int], minimum: int
+        self,
+        counts: Ring | None,
+        nodes: int,
+        classes: int,
+        inherited: Sequence[int],
+        minimum: int,
+        last: bool = False,
     ) -> tuple[Mask, Codes]:
-        """For each node whether it is a leaf, and its class."""
-        circuit = leaf_circuit(classes, minimum)
+        """For each node whether it is a leaf, and its class; at the last level the class only."""
+        circuit = leaf_circuit(classes, minimum, last)
         columns: list[Ring | None] = [None] * classes
         if counts is not None:
             columns = list(np.ascontiguousarray(counts.reshape(nodes, classes).T))
         width = circuit.inputs["inherited"]
         labels = to_bits(np.array(inherited, np.uint64), width)
         found = self.channel.open(LEAVES, self._run(circuit, nodes, columns, {"inherited": labels}))
-        return found["leaf"][:, 0].astype(np.bool_), from_bits(found["label"]).astype(np.int64)
+        leaf = np.ones(nodes, np.bool_) if last else found["leaf"][:, 0].astype(np.bool_)
+        return leaf, from_bits(found["label"]).astype(np.int64)
 
     def _run(
         self,

@@ -65,9 +65,17 @@ class Decisions(Protocol):
     """
 
     def leaves(
-        self, counts: Ring | None, nodes: int, classes: int, inherited: Sequence[int], minimum: int
+        self,
+        counts: Ring | None,
+        nodes: int,
+        classes: int,
+        inherited: Sequence[int],
+        minimum: int,
+        last: bool = False,
     ) -> tuple[Mask, Codes]:
-        """For each node whether it is a leaf, and its class; counts of shape (nodes * classes)."""
+        """For each node whether it is a leaf, and its class; counts of shape (nodes * classes).
+
+        At the last level, where all are leaves, nothing but the classes is told."""
         ...
 
     def split(
@@ -123,12 +131,14 @@ def grow(
     counts = _root_counts(channel, plan, classes, rng)
     with channel.step("grow"):
         for depth in range(plan.max_depth + 1):
+            last = depth == min(plan.max_depth, len(plan.attributes))
+            inherited = [item.node.label for item in level]
             leaf, labels = decisions.leaves(
-                counts, len(level), plan.classes, [item.node.label for item in level], plan.minimum
+                counts, len(level), plan.classes, inherited, plan.minimum, last
             )
             for item, label in zip(level, labels, strict=True):
                 item.node.label = int(label)
-            if depth == min(plan.max_depth, len(plan.attributes)):
+            if last:
                 break
             level = [item for item, done in zip(level, leaf, strict=True) if not done]
             if not level:

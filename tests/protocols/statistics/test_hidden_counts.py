@@ -67,6 +67,21 @@ def test_leaves_are_told_to_everybody():
         assert label.tolist() == [2, 0, 1, 0, 2]  # too few records: the parent's class
 
 
+def test_at_the_last_level_nothing_but_classes_is_told():
+    """A pure node, a small one and a mixed one of the same class look the same."""
+
+    def decide(group, share):
+        sent = []
+        send = group.tell
+        group.tell = lambda bits, shape: sent.append(send(bits, shape)) or sent[-1]
+        flat = None if share is None else share.reshape(-1)
+        return group.leaves(flat, 3, 2, [0, 0, 0], 4, last=True), sent
+
+    for (_, label), sent in run(decide, [[9, 0], [1, 1], [9, 8]]).values():
+        assert label.tolist() == [0, 0, 0]
+        assert [bits.tolist() for bits in sent] == [[[0], [0], [0]]]
+
+
 def test_opened_counts_are_the_counts():
     for values in run(lambda g, s: g.open(s, 3), [7, 0, 99]).values():
         assert values.tolist() == [7, 0, 99]

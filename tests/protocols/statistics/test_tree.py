@@ -31,7 +31,7 @@ class OpenDecisions:
             ]
         return (parts[0] + parts[1]).astype(int)
 
-    def leaves(self, counts, nodes, classes, inherited, minimum):
+    def leaves(self, counts, nodes, classes, inherited, minimum, last=False):
         table = self.open(counts).reshape(nodes, classes)
         leaf = (table.sum(1) < minimum) | ((table > 0).sum(1) <= 1)
         return leaf, np.where(table.sum(1) >= minimum, table.argmax(1), inherited)
