@@ -130,7 +130,8 @@ def test_no_need_has_a_default():
 
 @pytest.mark.parametrize("change", [{"released": ("Age",)}, {"raw": ("Sex",)}])
 def test_needs_that_contradict_each_other_cannot_be_declared(change):
-    needs = Needs(("Sex",), (), (), (), None, None, (), (), False, False)
+    empty = {field.name: () for field in dataclasses.fields(Needs)}
+    needs = Needs(**empty | {"used": ("Sex",)})
     with pytest.raises(ValueError, match="does not"):
         dataclasses.replace(needs, **change)
 
