@@ -52,6 +52,7 @@ from coterie.protocols.statistics.contingency import Axis, horizontal_shares, ta
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.small_factorials import corrections
 from coterie.protocols.statistics.tree import TreePlan, grow, predict
 from coterie.protocols.statistics.visible_cells import _good_lines
 from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
@@ -315,6 +316,16 @@ def shares_of_logarithms(watched, world):
         session = Session(channel, channel.peers[0], first, rng, "transfer")
         mine = words(secret(watched, channel.me, world, 3, 900, 20), 60)
         return logarithms(session, agreed, mine, rng).share
+
+    return two(party, party)
+
+
+@scene("statistics/small_factorials", TWO, shares=True)
+def corrections_of_small_factorials(watched, world):
+    def party(channel, rng):
+        role = (Garbler if channel.me == "alice" else Evaluator)(channel, channel.peers[0], rng)
+        share = np.full(100, secret(watched, channel.me, world, 2**32 - 5, 900, 5), np.uint32)
+        return corrections(role, share, 1 << 40, rng)
 
     return two(party, party)
 
