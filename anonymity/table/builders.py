@@ -117,5 +117,5 @@ def _number(text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise DataError(f"'{text}' is not a number")
+        raise DataError("is not a number", value=text)
     return number

@@ -60,7 +60,7 @@ ROOMS = ("anonymity", "protocols", "trust", "transport", "jobs", "party", "coord
 # composed of these.
 HARMLESS = {
     "', '.join(names)", "', '.join(requirement.qid)", "', '.join(self.names)",
-    "', '.join(task.names)", "MAX_CELLS", "MAX_VALUES", "MOST_CLASSES", "MOST_NODES",
+    "', '.join(rest)", "', '.join(table.names)", "', '.join(task.names)", "MAX_CELLS", "MAX_VALUES", "MOST_CLASSES", "MOST_NODES",
     "_named(j, requirement)", "allowed", "below", "bound", "cells", "channel.current_step",
     "channel.me", "child", "class_name", "column", "column.name", "columns", "config.source", "count",
     "error.strerror", "first", "gone", "here", "high", "job.class_name", "job.minimum", "kind",
@@ -77,6 +77,7 @@ COMPOSED = {
     ("anonymity/table/columns.py", "reason"),  # two fixed texts, and the job's range
     ("anonymity/models/closeness.py", "what"),
     ("anonymity/models/closeness.py", "str(error)"),  # of a model's check, which tells no value
+    ("anonymity/counts/hidden_cells.py", "others"),  # names of attributes
     ("jobs/data/sources.py", "what"),
     ("jobs/data/sources.py", "hint"),
     ("jobs/data/sources.py", "bare"),
