@@ -46,7 +46,7 @@ def date_paths(values: Iterable[str]) -> list[Path]:
         try:
             day = datetime.date.fromisoformat(value)
         except ValueError:
-            raise DataError(f"'{value}' is not a date as in 1971-03-13") from None
+            raise DataError("{value} is not a date as in 1971-03-13", value=value) from None
         decade = f"{day.year // 10 * 10}s"
         found.append([value, f"{day.year:04}-{day.month:02}", f"{day.year:04}", decade, TOP])
     return found
@@ -117,5 +117,5 @@ def _number(text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise DataError("is not a number", value=text)
+        raise DataError("{value} is not a number", value=text)
     return number

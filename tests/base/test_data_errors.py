@@ -78,6 +78,10 @@ COMPOSED = {
     ("anonymity/models/closeness.py", "what"),
     ("anonymity/models/closeness.py", "str(error)"),  # of a model's check, which tells no value
     ("anonymity/counts/hidden_cells.py", "others"),  # names of attributes
+    ("anonymity/table/builders.py", "wider"),  # widths of bands that a command was given
+    ("anonymity/table/builders.py", "finer"),
+    ("anonymity/table/builders.py", "coarser"),
+    ("protocols/integration/integrate.py", "j + 1"),  # the number of an entry of the requirement
     ("jobs/data/sources.py", "what"),
     ("jobs/data/sources.py", "hint"),
     ("jobs/data/sources.py", "bare"),
