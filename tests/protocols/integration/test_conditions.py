@@ -197,7 +197,9 @@ def decision(watched, world, names):
 @pytest.mark.parametrize("watched", ["ann", "bob", "cat", "x"])
 def test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected(names, watched):
     if watched in names:
-        assert_alike(lambda world: decision(watched, world, names), watched)
+        # The holder's numbers change places between the worlds: only many runs compare places.
+        runs = 16 if watched == "ann" and len(names) == 2 else 2
+        assert_alike(lambda world: decision(watched, world, names), watched, runs)
 
 
 def test_a_holder_that_rejects_everything_learns_how_often_and_nothing_else():
