@@ -4,7 +4,8 @@ Each circuit has one input a party for every count, `x0 …` and `y0 …`, whose
 is evaluated garbled by `protocols.statistics.hidden_counts`. Together they are all that joint statistics and
 models decide about a count they must not see:
 
-    leaf_circuit      is a tree's node a leaf, and of which class
+    leaf_circuit      is a tree's node a leaf, and if so of which class
+    label_circuit     the class of a node that turned out to be a leaf
 """
 
 from __future__ import annotations
@@ -24,17 +25,20 @@ def _counts(builder: Builder, number: int) -> list[Word]:
 
 @lru_cache(maxsize=32)
 def leaf_circuit(classes: int, minimum: int, last: bool = False) -> Circuit:
-    """From a node's counts of each class, and its parent's class as input `inherited`.
+    """From a node's counts of each class, and its parent's class as XOR shares `inherited0`, `1`.
 
     `leaf` is set when the node has fewer than `minimum` records or records of one class only;
-    `label` is the most frequent class, the first of several, or the parent's where there are fewer
-    than `minimum` records: the class of so few is nobody's business. At the `last` level all nodes
-    are leaves, and only `label` is computed.
+    `label` is a leaf's class: the most frequent one, the first of several, or the parent's where
+    there are fewer than `minimum` records, since the class of so few is nobody's business. A node
+    that is no leaf has the label 0, and `kept` is its most frequent class, for its children. At the
+    `last` level all nodes are leaves, and only `label` is computed.
     """
     builder = Builder()
     width = max(1, (classes - 1).bit_length())
     counts = _counts(builder, classes)
-    inherited = builder.input("inherited", width)
+    inherited = builder.xor_words(
+        builder.input("inherited0", width), builder.input("inherited1", width)
+    )
     filled = [builder.any(count) for count in counts]
     total = counts[0]
     for count in counts[1:]:
@@ -45,7 +49,21 @@ def leaf_circuit(classes: int, minimum: int, last: bool = False) -> Circuit:
         seen = builder.either(seen, bit)
     few = builder.less(total, builder.constant(minimum, WIDTH))
     _, label = builder.maximum(counts)
-    if not last:
-        builder.output("leaf", [builder.either(few, builder.invert(mixed))])
-    builder.output("label", builder.choose(few, inherited, builder.extend(label, width)))
+    own = builder.choose(few, inherited, builder.extend(label, width))
+    if last:
+        builder.output("label", own)
+        return builder.build()
+    leaf = builder.either(few, builder.invert(mixed))
+    builder.output("leaf", [leaf])
+    builder.output("label", builder.gate_word(leaf, own))
+    builder.output("kept", own)
+    return builder.build()
+
+
+@lru_cache(maxsize=32)
+def label_circuit(width: int) -> Circuit:
+    """A class from its XOR shares."""
+    builder = Builder()
+    shares = [builder.input(f"kept{place}", width) for place in (0, 1)]
+    builder.output("label", builder.xor_words(*shares))
     return builder.build()

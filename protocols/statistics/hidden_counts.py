@@ -31,7 +31,7 @@ from coterie.protocols.circuits.garbling import Evaluator, Garbler, Reveal
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.count_circuits import WIDTH, leaf_circuit
+from coterie.protocols.statistics.count_circuits import WIDTH, label_circuit, leaf_circuit
 from coterie.protocols.statistics.shared_counts import Ring, received_ring
 from coterie.protocols.statistics.visibility_circuits import large_circuit
 
@@ -49,7 +49,7 @@ VISIBLE = declare(
 )
 LEAVES = declare(
     "tree: leaves and labels",
-    what="Of each node of a level, its most frequent class, or that of the node above it where it has fewer records than `minimum`; and, above the last level, whether it is a leaf.",
+    what="Above the last level, of each node whether it is a leaf; of each leaf its class, which is that of the node above where it has fewer records than `minimum`. Of other nodes nothing.",
     to="every party",
     why="They are the tree, which is the result of the job.",
 )
@@ -136,49 +136,62 @@ class HiddenCounts:
         counts: Ring | None,
         nodes: int,
         classes: int,
-        inherited: Sequence[int],
+        inherited: Bits | None,
         minimum: int,
         last: bool = False,
-    ) -> tuple[Mask, Codes]:
-        """For each node whether it is a leaf, and its class; at the last level the class only."""
+    ) -> tuple[Mask, Codes, Bits | None]:
+        """For each node whether it is a leaf, and if so its class; at the last level all are leaves.
+
+        Also the servers' shares of every node's own class, for its children and for `labels`.
+        """
         circuit = leaf_circuit(classes, minimum, last)
-        columns: list[Ring | None] = [None] * classes
+        inputs = self._named({"inherited": self._inherited(circuit, nodes, inherited)})
         if counts is not None:
-            columns = list(np.ascontiguousarray(counts.reshape(nodes, classes).T))
-        width = circuit.inputs["inherited"]
-        labels = to_bits(np.array(inherited, np.uint64), width)
-        found = self.channel.open(LEAVES, self._run(circuit, nodes, columns, {"inherited": labels}))
+            letter = "x" if self.first else "y"
+            columns = np.ascontiguousarray(counts.reshape(nodes, classes).T)
+            inputs |= {f"{letter}{i}": to_bits(column, WIDTH) for i, column in enumerate(columns)}
+        found, kept = self._run(circuit, nodes, inputs, kept="kept")
+        found = self.channel.open(LEAVES, found)
         leaf = np.ones(nodes, np.bool_) if last else found["leaf"][:, 0].astype(np.bool_)
-        return leaf, from_bits(found["label"]).astype(np.int64)
+        return leaf, from_bits(found["label"]).astype(np.int64), kept
+
+    def labels(self, kept: Bits | None, nodes: int, classes: int) -> Codes:
+        """The classes of nodes that are leaves because nothing divides them well enough."""
+        circuit = label_circuit(_label_width(classes))
+        found, _ = self._run(circuit, nodes, self._named({"kept": kept}))
+        return from_bits(self.channel.open(LEAVES, found)["label"]).astype(np.int64)
+
+    def _inherited(self, circuit: Circuit, nodes: int, shares: Bits | None) -> Bits | None:
+        """The shares of the parents' classes; the root, which has no parent, has the class 0."""
+        if shares is not None or not self.is_server:
+            return shares
+        return np.zeros((nodes, circuit.inputs["inherited0"]), np.uint8)
 
     def _run(
         self,
         circuit: Circuit,
         count: int,
-        columns: Sequence[Ring | None],
-        public: Mapping[str, Bits] | None = None,
-    ) -> dict[str, Bits]:
-        """The circuit on every row of shares; its outputs, to everybody. The first server gives
-        the public inputs."""
-        if not count:
-            return {
-                name: np.zeros((0, len(wires)), np.uint8) for name, wires in circuit.outputs.items()
-            }
-        rows = None
+        inputs: Mapping[str, Bits],
+        kept: str = "",
+    ) -> tuple[dict[str, Bits], Bits | None]:
+        """The circuit on every row of inputs: its outputs, to everybody, without the one named
+        `kept`, of which the servers get shares."""
+        names = [name for name in circuit.outputs if name != kept]
+        widths = [len(circuit.outputs[name]) for name in names]
+        rows = share = None
         with self.channel.step("decide"):
-            if self._garbling is not None:
-                letter = "x" if self.first else "y"
-                inputs = {
-                    f"{letter}{i}": to_bits(column, WIDTH)
-                    for i, column in enumerate(columns)
-                    if column is not None
-                }
-                if self.first:
-                    inputs |= public or {}
-                found = self._garbling.run(circuit, inputs, "both")
-                rows = np.concatenate([_known(found[name]) for name in circuit.outputs], axis=1)
-            rows = self.tell(rows, (count, circuit.output_bits))
-        return circuit.split(rows)
+            if self._garbling is not None and count:
+                modes: dict[str, Reveal] = dict.fromkeys(circuit.outputs, "both")
+                if kept in modes:
+                    modes[kept] = "shares"
+                found = self._garbling.run(circuit, inputs, modes, count)
+                share = found.get(kept)
+                rows = np.concatenate([_known(found[name]) for name in names], axis=1)
+            told = np.zeros((0, sum(widths)), np.uint8)
+            if count:
+                told = self.tell(rows, (count, sum(widths)))
+        parts = np.split(told, np.cumsum(widths)[:-1], axis=1)
+        return dict(zip(names, parts, strict=True)), share
 
     def tell(self, bits: Bits | None, shape: tuple[int, int]) -> Bits:
         """What both servers know, to those who are not servers, who compare."""
@@ -205,6 +218,10 @@ class HiddenCounts:
                     self.servers[0], f"told something else than the other server, {self.servers[1]}"
                 )
         return np.unpackbits(told[0], count=size, bitorder="little").reshape(shape)
+
+
+def _label_width(classes: int) -> int:
+    return max(1, (classes - 1).bit_length())
 
 
 def _known(bits: Bits | None) -> Bits:

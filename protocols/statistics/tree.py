@@ -13,7 +13,9 @@ own tests a record passes).
 
 The tree grows a level at a time. For the nodes of a level:
   1. leaves: fewer than `minimum` records, or one class only, decided by `HiddenCounts.leaves` on
-     shares; at the largest depth, or with no attribute left, all of them
+     shares; at the largest depth, or with no attribute left, all of them. The class of a leaf is
+     opened; that of another node stays shared between the servers, for children that have too few
+     records for a class of their own
   2. for every other node and attribute, the counts of value and class as shares at the servers: an
      owner's rows are one-hot in (value, class) for the records that pass its own tests; the other
      parties with a test on the path mask them
@@ -33,7 +35,7 @@ from typing import Protocol
 
 import numpy as np
 
-from coterie.base.arrays import Codes, Mask
+from coterie.base.arrays import Bits, Codes, Mask
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
@@ -69,13 +71,20 @@ class Decisions(Protocol):
         counts: Ring | None,
         nodes: int,
         classes: int,
-        inherited: Sequence[int],
+        inherited: Bits | None,
         minimum: int,
         last: bool = False,
-    ) -> tuple[Mask, Codes]:
-        """For each node whether it is a leaf, and its class; counts of shape (nodes * classes).
+    ) -> tuple[Mask, Codes, Bits | None]:
+        """For each node whether it is a leaf, and if so its class; counts of shape (nodes * classes).
 
-        At the last level, where all are leaves, nothing but the classes is told."""
+        `inherited` is a row of shares of the parent's class for each node, None for the root. The
+        third result has such rows of the nodes' own classes, for their children. At the last level,
+        where all are leaves, nothing but the classes is told.
+        """
+        ...
+
+    def labels(self, kept: Bits | None, nodes: int, classes: int) -> Codes:
+        """The classes of nodes that become leaves after all, from the rows of shares."""
         ...
 
     def split(
@@ -101,7 +110,7 @@ class TreePlan:
 
 @dataclass
 class Node:
-    """A node of the tree. A leaf has no attribute."""
+    """A node of the tree. A leaf has no attribute; only a leaf has a label that means something."""
 
     label: int
     attribute: int | None = None
@@ -114,6 +123,7 @@ class _Open:
 
     node: Node
     path: dict[int, int]  # attribute -> value
+    kept: Bits | None = None  # a server's share of the node's class, or of its parent's before that
 
 
 def grow(
@@ -132,12 +142,12 @@ def grow(
     with channel.step("grow"):
         for depth in range(plan.max_depth + 1):
             last = depth == min(plan.max_depth, len(plan.attributes))
-            inherited = [item.node.label for item in level]
-            leaf, labels = decisions.leaves(
-                counts, len(level), plan.classes, inherited, plan.minimum, last
+            leaf, labels, kept = decisions.leaves(
+                counts, len(level), plan.classes, _rows(level), plan.minimum, last
             )
-            for item, label in zip(level, labels, strict=True):
-                item.node.label = int(label)
+            for at, item in enumerate(level):
+                item.node.label = int(labels[at])
+                item.kept = None if kept is None else kept[at]
             if last:
                 break
             level = [item for item, done in zip(level, leaf, strict=True) if not done]
@@ -147,6 +157,12 @@ def grow(
             if not level:
                 break
     return root.node
+
+
+def _rows(level: Sequence[_Open]) -> Bits | None:
+    """The rows of shares that a server holds of the nodes' classes."""
+    rows = [item.kept for item in level if item.kept is not None]
+    return np.stack(rows) if rows else None
 
 
 def _root_counts(channel: Channel, plan: TreePlan, classes: Codes, rng: Random) -> Ring | None:
@@ -179,6 +195,11 @@ def _split_level(
     sizes = [[plan.attributes[at].size for at in rest] for rest in candidates]
     flat = np.concatenate(tables) if tables else None
     chosen = decisions.split(flat, len(level), sizes, plan.classes)
+    stopped = [item for item, choice in zip(level, chosen, strict=True) if choice == STOP]
+    if stopped:
+        labels = decisions.labels(_rows(stopped), len(stopped), plan.classes)
+        for item, label in zip(stopped, labels, strict=True):
+            item.node.label = int(label)
     children: list[_Open] = []
     counts: list[Ring] = []
     for at, (item, choice) in enumerate(zip(level, chosen, strict=True)):
@@ -187,7 +208,7 @@ def _split_level(
         attribute = candidates[at][choice]
         item.node.attribute = attribute
         for value in range(plan.attributes[attribute].size):
-            child = _Open(Node(item.node.label), {**item.path, attribute: value})
+            child = _Open(Node(0), {**item.path, attribute: value}, item.kept)
             item.node.branches.append(child.node)
             children.append(child)
         if tables:

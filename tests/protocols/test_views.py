@@ -648,6 +648,47 @@ def chosen_splits_and_families(watched, world):
     return dict.fromkeys(THREE, party)
 
 
+def decided_leaves(watched, world, tables, last):
+    def party(channel, rng):
+        group = HiddenCounts(channel, THREE, SERVERS, rng)
+        counts = [count for node in tables[world] for count in node]
+        share = halves(counts, watched, channel.me, world)
+        leaf, labels, _ = group.leaves(share, len(tables[world]), 2, None, 4, last)
+        return [leaf, labels]
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/hidden_counts", THREE)
+def leaves_of_the_last_level(watched, world):
+    """A pure node, a small one and a mixed one of the same class look the same."""
+    tables = [[9, 0], [9, 8], [0, 1]], [[9, 8], [1, 0], [9, 0]]
+    return decided_leaves(watched, world, tables, True)
+
+
+@scene("statistics/hidden_counts", THREE)
+def nodes_that_are_divided(watched, world):
+    """Of a node that is no leaf nobody learns the most frequent class."""
+    return decided_leaves(watched, world, ([[9, 8], [0, 7]], [[8, 9], [0, 7]]), False)
+
+
+@scene("statistics/tree", ("bob", "cat"), runs=1)
+def a_tree_whose_leaves_are_pure_or_not(watched, world):
+    """Who knows the class of every record does not learn whose value Ann's attribute is not."""
+    label = np.repeat([0, 1], 20)
+    codes = {"x": label.copy(), "y": np.arange(40) % 2}
+    codes["x"][: 3 * world] = 1
+    axes = (Axis("x", "ann", 2), Axis("y", "bob", 2))
+    plan = TreePlan(THREE, SERVERS, axes, 2, 40, 1, 5)
+
+    def party(channel, rng):
+        scores = HiddenScores(channel, THREE, SERVERS, 40, rng.fork("scores"))
+        mine = {axis.name: codes[axis.name] for axis in axes if axis.owner == channel.me}
+        return grow(Transfers(channel, rng.fork("transfers")), plan, mine, label, scores, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
 @scene("statistics/tree statistics/hidden_counts", THREE, runs=1)
 def a_tree_and_its_predictions(watched, world):
     codes, label = columns(watched, world)

@@ -493,6 +493,21 @@ MUTANTS = [
         "tests/protocols/statistics/test_shared_counts.py",
     ),
     _mutant(
+        "the classes of a tree's nodes that are divided",
+        "protocols/statistics/count_circuits.py",
+        'builder.output("label", builder.gate_word(leaf, own))',
+        'builder.output("label", own)',
+        _view("nodes_that_are_divided", "cat"),
+    ),
+    _mutant(
+        "the leaves of a tree's last level",
+        "protocols/statistics/count_circuits.py",
+        "    if last:\n",
+        "    if last and minimum < 1:\n",
+        _view("leaves_of_the_last_level", "cat"),
+        _view("a_tree_whose_leaves_are_pure_or_not", "cat"),
+    ),
+    _mutant(
         "zero shares in the tree's prediction",
         "protocols/statistics/tree.py",
         "mask: Ring = rng.array(count, np.uint32)",

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.protocols.circuits.boolean import evaluate, from_bits, to_bits
-from coterie.protocols.statistics.count_circuits import WIDTH, leaf_circuit
+from coterie.protocols.statistics.count_circuits import WIDTH, label_circuit, leaf_circuit
 
 counts = st.integers(0, 2**20) | st.integers(0, 6)
 
@@ -36,11 +36,21 @@ def test_leaves_and_their_classes(nodes, minimum, data):
     parents = [data.draw(st.integers(0, classes - 1)) for _ in nodes]
     columns = [list(column) for column in zip(*nodes, strict=True)]
     circuit = leaf_circuit(classes, minimum)
-    found = evaluate(
-        circuit,
-        {**inputs(columns), "inherited": to_bits(np.array(parents), circuit.inputs["inherited"])},
-    )
+    width = circuit.inputs["inherited0"]
+    ours = np.random.default_rng(1).integers(0, 1 << width, len(nodes))
+    above = {"inherited0": to_bits(ours, width), "inherited1": to_bits(ours ^ parents, width)}
+    found = evaluate(circuit, {**inputs(columns), **above})
+    last = evaluate(leaf_circuit(classes, minimum, last=True), {**inputs(columns), **above})
+    assert set(last) == {"label"}
     for at, node in enumerate(nodes):
-        assert found["leaf"][at, 0] == (sum(node) < minimum or sum(c > 0 for c in node) <= 1)
+        leaf = sum(node) < minimum or sum(c > 0 for c in node) <= 1
+        assert found["leaf"][at, 0] == leaf
         expected = node.index(max(node)) if sum(node) >= minimum else parents[at]
-        assert from_bits(found["label"])[at] == expected
+        assert from_bits(found["kept"])[at] == expected
+        assert from_bits(found["label"])[at] == (expected if leaf else 0)
+        assert from_bits(last["label"])[at] == expected
+
+
+def test_a_class_is_put_together_of_its_shares():
+    shares = {"kept0": to_bits(np.array([5, 2]), 3), "kept1": to_bits(np.array([1, 2]), 3)}
+    assert from_bits(evaluate(label_circuit(3), shares)["label"]).tolist() == [4, 0]

@@ -5,6 +5,7 @@ import pytest
 
 from coterie.anonymity.counts.hidden_cells import Holders, Table, plan
 from coterie.base.errors import PeerFaultError
+from coterie.protocols.circuits.boolean import to_bits
 from coterie.protocols.messaging.memory import run_alike
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
@@ -60,11 +61,26 @@ def test_leaves_are_told_to_everybody():
 
     def decide(group, share):
         flat = None if share is None else share.reshape(-1)
-        return group.leaves(flat, 5, 3, [2, 1, 0, 0, 0], 4)
+        above = None if share is None else to_bits(np.array([2, 1, 0, 0, 0]) * group.first, 2)
+        leaf, label, kept = group.leaves(flat, 5, 3, above, 4)
+        assert (kept is None) == (share is None)
+        return leaf, label, group.labels(kept, 5, 3)
 
-    for leaf, label in run(decide, nodes).values():
+    for leaf, label, own in run(decide, nodes).values():
         assert leaf.tolist() == [True, True, False, True, False]
-        assert label.tolist() == [2, 0, 1, 0, 2]  # too few records: the parent's class
+        assert own.tolist() == [2, 0, 1, 0, 2]  # too few records: the parent's class
+        assert label.tolist() == [2, 0, 0, 0, 0]  # of a node that is divided nothing is told
+
+
+def test_what_is_told_of_a_level_does_not_depend_on_the_classes_of_nodes_that_are_divided():
+    def decide(group, share):
+        sent = []
+        send = group.tell
+        group.tell = lambda bits, shape: sent.append(send(bits, shape)) or sent[-1]
+        group.leaves(None if share is None else share.reshape(-1), 2, 2, None, 4)
+        return [bits.tolist() for bits in sent]
+
+    assert run(decide, [[9, 8], [0, 7]]) == run(decide, [[8, 9], [0, 7]])
 
 
 def test_at_the_last_level_nothing_but_classes_is_told():
@@ -75,9 +91,9 @@ def test_at_the_last_level_nothing_but_classes_is_told():
         send = group.tell
         group.tell = lambda bits, shape: sent.append(send(bits, shape)) or sent[-1]
         flat = None if share is None else share.reshape(-1)
-        return group.leaves(flat, 3, 2, [0, 0, 0], 4, last=True), sent
+        return group.leaves(flat, 3, 2, None, 4, last=True), sent
 
-    for (_, label), sent in run(decide, [[9, 0], [1, 1], [9, 8]]).values():
+    for (_, label, _), sent in run(decide, [[9, 0], [1, 1], [9, 8]]).values():
         assert label.tolist() == [0, 0, 0]
         assert [bits.tolist() for bits in sent] == [[[0], [0], [0]]]
 

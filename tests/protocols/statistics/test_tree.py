@@ -34,7 +34,12 @@ class OpenDecisions:
     def leaves(self, counts, nodes, classes, inherited, minimum, last=False):
         table = self.open(counts).reshape(nodes, classes)
         leaf = (table.sum(1) < minimum) | ((table > 0).sum(1) <= 1)
-        return leaf, np.where(table.sum(1) >= minimum, table.argmax(1), inherited)
+        above = 0 if inherited is None else inherited[:, 0]
+        own = np.where(table.sum(1) >= minimum, table.argmax(1), above)
+        return leaf | last, np.where(leaf | last, own, 0), own.reshape(-1, 1)
+
+    def labels(self, kept, nodes, classes):
+        return kept[:, 0]
 
     def split(self, tables, nodes, sizes, classes):
         values, chosen, at = self.open(tables), [], 0
