@@ -220,7 +220,7 @@ def test_a_score_with_too_many_bits_names_party_and_round():
             return session.argmax(own)
 
     with pytest.raises(
-        DataError, match=r"p1: secure maximum in round 7: score 1 is 300, .* 8 bits"
+        DataError, match=r"row 2: p1: secure maximum in round 7: a score is '300', .* 8 bits"
     ):
         run([[1, 2], [3, 300]], work, bits=8)
 
