@@ -17,8 +17,6 @@ import time
 from collections import Counter
 from typing import Any
 
-import pandas as pd
-
 
 def taxonomy_rows(folder: str, column: str, values: list[Any]) -> list[list[str]]:
     """Leaf-to-root rows: of the taxonomy file, or bands of 5, 10, 20 and 40 for numbers."""
@@ -101,6 +99,8 @@ def anjana(frame: Any, columns: list[str], folder: str, k: int) -> tuple[list[An
 
 def main() -> None:
     tool, path, folder, k, *columns = sys.argv[1:]
+    import pandas as pd
+
     frame = pd.read_csv(path)
     begun, cpu = time.perf_counter(), time.process_time()
     if tool == "pycanon":
