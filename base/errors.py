@@ -61,9 +61,9 @@ class DataError(CoterieError):
         self.rows = tuple(rows)
         self.value = value
         self.bare = bare
-        super().__init__(self.told(rows=True, value=True))
+        super().__init__(self.message(rows=True, value=True))
 
-    def told(self, *, rows: bool, value: bool = False) -> str:
+    def message(self, *, rows: bool, value: bool = False) -> str:
         """The message, with as much as is asked for."""
         sentence = self.what if rows or not self.bare else self.bare
         filled = "".join(self._part(part, rows, value) for part in _PLACES.split(sentence))

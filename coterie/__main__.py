@@ -103,21 +103,21 @@ def run(arguments: Sequence[str]) -> int:
     except click.ClickException as error:
         where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         hint = f" (see '{where} --help')" if where else ""
-        return tell(UsageError(one_line(error.format_message(), None) + hint), as_json)
+        return report_error(UsageError(one_line(error.format_message(), None) + hint), as_json)
     except (click.Abort, KeyboardInterrupt):
         return _report({"error": "interrupted", "exit_code": INTERRUPTED}, as_json)
     except CoterieError as error:
-        return tell(error, as_json)
+        return report_error(error, as_json)
     except BrokenPipeError:
         # Whoever read the output went away; Python must not complain while it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except MemoryError:
-        return tell(EnvironmentFaultError("this machine has not enough memory"), as_json)
+        return report_error(EnvironmentFaultError("this machine has not enough memory"), as_json)
     except OSError as error:
         _debug()
         place = f"{error.filename}: " if error.filename else ""
-        return tell(EnvironmentFaultError(f"{place}{error.strerror or error}"), as_json)
+        return report_error(EnvironmentFaultError(f"{place}{error.strerror or error}"), as_json)
     except Exception as error:
         _debug()
         text = f"internal: {type(error).__name__}: {one_line(str(error), None)}"
@@ -126,7 +126,7 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def tell(error: CoterieError, as_json: bool) -> int:
+def report_error(error: CoterieError, as_json: bool) -> int:
     """Reports an error that is meant for a person."""
     _debug()
     report: dict[str, Any] = {"error": one_line(str(error), None), "exit_code": error.exit_code}

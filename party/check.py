@@ -18,7 +18,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from coterie.base.checks import Check, failed, passed, validity
 from coterie.base.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
 from coterie.party.config import PartyConfig, Peer, load_party
-from coterie.transport.call_errors import HOPELESS, explain
+from coterie.transport.call_errors import HOPELESS, failure_reason
 
 _SECONDS = 5.0  # for a peer to answer
 
@@ -110,7 +110,7 @@ def _peer(config: PartyConfig, peer: Peer) -> Check:
     try:
         health_pb2_grpc.HealthStub(channel).Check(request, timeout=_SECONDS)
     except grpc.RpcError as error:
-        reason = explain(error)
+        reason = failure_reason(error)
         late = error.code() == grpc.StatusCode.DEADLINE_EXCEEDED
         detail = f"{peer.address}: {f'no answer in {_SECONDS:g} s' if late else reason}"
         if reason in HOPELESS:

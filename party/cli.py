@@ -36,7 +36,7 @@ from coterie.party.ledger import Ledger
 from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
-from coterie.transport.call_errors import explain
+from coterie.transport.call_errors import failure_reason
 from coterie.transport.spool import keep_memory_together
 
 _SECONDS = 10.0
@@ -295,7 +295,7 @@ class _Operator:
         try:
             return function(self._stub)
         except grpc.RpcError as error:
-            code, text = error.code(), f"{self.config.name}: {explain(error)}"
+            code, text = error.code(), f"{self.config.name}: {failure_reason(error)}"
         kinds: dict[Any, type[CoterieError]] = {
             grpc.StatusCode.NOT_FOUND: UsageError,
             grpc.StatusCode.FAILED_PRECONDITION: UsageError,

@@ -26,7 +26,7 @@ from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import PeerFaultError, UsageError
 from coterie.jobs.file.job import Job
 from coterie.party.ledger_lines import FILE, Booking, Entry, LedgerFile, Pardon
-from coterie.protocols.integration.gifts import BookGift, Gift
+from coterie.protocols.integration.contributions import Contribution, RecordContribution
 
 
 @dataclass
@@ -84,21 +84,21 @@ class Ledger:
         self._file = LedgerFile(self.path)
         self._me = me
 
-    def books(self, job_id: str, job: Job) -> BookGift:
+    def books(self, job_id: str, job: Job) -> RecordContribution:
         """The function that books what is given in a job; it has done so when it returns."""
 
-        def book(gift: Gift) -> None:
+        def book(contribution: Contribution) -> None:
             self._file.append(
                 Booking(
                     job_id,
                     job.digest,
                     job.name,
                     _now(),
-                    gift.giver,
-                    list(gift.to),
-                    gift.score,
-                    gift.mark,
-                    gift.proposal,
+                    contribution.giver,
+                    list(contribution.to),
+                    contribution.score,
+                    contribution.mark,
+                    contribution.proposal,
                 )
             )
 
@@ -109,7 +109,7 @@ class Ledger:
         self._file.append(entry)
 
     def note_end(self, job_id: str, job: Job, error: BaseException | None) -> None:
-        """Notes the end of an integrate job, if it came to a result, a gift or a fault."""
+        """Notes the end of an integrate job, if it came to a result, a contribution or a fault."""
         fault = error.peer if isinstance(error, PeerFaultError) else ""
         known = self._jobs().get(job_id)
         if error is not None and known is None and not fault:
@@ -181,7 +181,7 @@ class Ledger:
     def _open_with(self, partner: str, jobs: Iterable[_Job]) -> tuple[int, int]:
         """What is given to a partner, and received from it, that no finished job counts.
 
-        An equal gift in another run of the same job is one gift, and forgiven once is forgiven.
+        An equal contribution in another run of the same job is one contribution, and forgiven once is forgiven.
         """
         jobs = list(jobs)
         settled = {

@@ -30,7 +30,7 @@ _SYNC_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Booking:
-    """A gift (`protocols.integration.gifts`) in a job; `digest` is the job's, the same in each run of the job."""
+    """A contribution (`protocols.integration.contributions`) in a job; `digest` is the job's, the same in each run of the job."""
 
     job: str
     digest: str

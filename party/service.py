@@ -38,7 +38,7 @@ from coterie.party.worker import Worker, check_data, check_parties, check_policy
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.jobs_pb2_grpc import JobsServicer
-from coterie.transport.farewell import describe, tell
+from coterie.transport.error_messages import describe, describe_to_coordinator
 from coterie.trust.identity import Caller
 
 _PIECE = 1 << 20
@@ -78,7 +78,7 @@ class JobService(JobsServicer):
                 checks.append(pb.Check(name=name, ok=True, detail=what()))
                 return True
             except CoterieError as error:
-                told = tell(error, self._config.policy.explain)
+                told = describe_to_coordinator(error, self._config.policy.explain)
                 checks.append(pb.Check(name=name, ok=False, detail=told))
                 log.info("examined for %s: %s: %s", caller.name, name, describe(error))
                 return False
@@ -210,7 +210,7 @@ class JobService(JobsServicer):
             log.exception("a proposed job could not be checked")
         return pb.Decision(
             state=State.REFUSED,
-            reason=tell(error, self._config.policy.explain),
+            reason=describe_to_coordinator(error, self._config.policy.explain),
             exit_code=getattr(error, "exit_code", 70),
         )
 

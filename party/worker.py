@@ -29,7 +29,12 @@ from coterie.party.policy import judge
 from coterie.party.records import Book, Record
 from coterie.protocols.primitives.randomness import Random
 from coterie.protos.jobs_pb2 import State
-from coterie.transport.farewell import culprit_of, describe, exit_code_of, tell
+from coterie.transport.error_messages import (
+    culprit_of,
+    describe,
+    describe_to_coordinator,
+    exit_code_of,
+)
 from coterie.transport.peers import PeerService
 from coterie.transport.session import Session
 
@@ -206,7 +211,7 @@ class Worker:
                 error = error.placed(record.step)
             state = State.CANCELLED if isinstance(error, CancelledError) else State.FAILED
             reason, code = describe(error), exit_code_of(error)
-            told = tell(error, self._config.policy.explain)
+            told = describe_to_coordinator(error, self._config.policy.explain)
             culprit = culprit_of(error, self._config.name)
         changed = self._book.set_state(
             record, state, reason=reason, told=told, exit_code=code, culprit=culprit

@@ -31,7 +31,7 @@ OPENING = {
     "intersect",
     "ring_intersect",
     "oprf_intersect",
-    "hinted_intersect",
+    "multiparty_intersect",
     "scalar_products",
 }
 REVEALS = {"both", "garbler", "evaluator"}
@@ -49,7 +49,7 @@ HIDDEN = {
     "protocols/integration/conditions.py": {
         "Pair.offer": "numbers of the sensitive column, masked by pads of transfers",
     },
-    "protocols/intersection/hints.py": {
+    "protocols/intersection/multiparty_intersect.py": {
         "_share": "random keys of pairs",
         "_send_hint": "a key-value store of masked words",
         "_lead_by_group": "blinded points",
@@ -122,7 +122,9 @@ PASSED_ON = {
         "_Run._give": "_perform and _propose",
     },
     "protocols/intersection/confirm.py": {"announce": "intersect"},
-    "protocols/intersection/hints.py": {"_same_list": "intersect: a digest of what all know"},
+    "protocols/intersection/multiparty_intersect.py": {
+        "_same_list": "intersect: a digest of what all know"
+    },
     "protocols/intersection/oprf_intersect.py": {"_send": "intersect"},
     "protocols/intersection/ring.py": {"ring_intersect": "intersect", "_compare": "intersect"},
     "protocols/messaging/channel.py": {"Channel.send": "", "Channel.broadcast": ""},

@@ -30,7 +30,7 @@ _CAUSES = {  # what gRPC's text holds, and what that means
 }
 
 
-def explain(call: Any) -> str:
+def failure_reason(call: Any) -> str:
     """Why a call ended, in a few words instead of gRPC's many."""
     details = str(call.details() or "")
     if call.code() == grpc.StatusCode.CANCELLED:

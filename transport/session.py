@@ -33,8 +33,8 @@ from coterie.base.errors import CoterieError, EnvironmentFaultError, PeerFaultEr
 from coterie.protocols.messaging.channel import Message
 from coterie.protocols.messaging.wire import size_of
 from coterie.protos.peers_pb2 import Farewell, Parting, SessionRef
-from coterie.transport.call_errors import HOPELESS, explain
-from coterie.transport.farewell import error_from, farewell_for
+from coterie.transport.call_errors import HOPELESS, failure_reason
+from coterie.transport.error_messages import error_from, farewell_for
 from coterie.transport.frames import ALIGNMENT, FrameCheck, FrameError, Piece, closing, split
 from coterie.transport.incoming import Incoming
 from coterie.transport.outgoing import Outgoing, Send
@@ -326,7 +326,7 @@ class Session:
                 self._blame(peer, error)
                 return False
             except grpc.RpcError:
-                link.trouble = explain(call)
+                link.trouble = failure_reason(call)
             finally:
                 timer.cancel()
             late = self._clock() >= deadline or call.code() == grpc.StatusCode.CANCELLED
@@ -371,7 +371,7 @@ class Session:
         words = dict(call.trailing_metadata() or ()).get(FAREWELL)
         if words is not None:
             return error_from(_farewell(words), peer, (self.me, *self.peers))
-        code, reason = call.code(), explain(call)
+        code, reason = call.code(), failure_reason(call)
         if not self._incoming[peer].opened:
             refused = code == grpc.StatusCode.PERMISSION_DENIED
             how = "refuses this party" if refused else "cannot be reached"

@@ -11,8 +11,8 @@ from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.coordinator.run.progress import byte_count, duration
-from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.job import Job
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.registry import KINDS
 
 MANIFEST = "files.json"  # what Coterie wrote into a result folder

@@ -13,7 +13,7 @@ from typing import Any
 
 from coterie.base.errors import VerificationError
 from coterie.house.verify import is_table_result, verify_table
-from coterie.jobs.file.claims import read_claims
+from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import saved_job
 

@@ -31,7 +31,7 @@ from coterie.anonymity.specialization.specialize import Labels, Requirement, Spe
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree, categorical_column
 from coterie.anonymity.table.taxonomy import Taxonomy, taxonomy_of
 from coterie.base.errors import DataError, EnvironmentFaultError, UsageError
-from coterie.coordinator.simulate.deviation.ways import deviation
+from coterie.coordinator.simulate.deviation.deviations import deviation
 from coterie.experiments.secure_data_integration.adult import Errors
 from coterie.experiments.secure_data_integration.adult_data import (
     ATTRIBUTES,

@@ -11,8 +11,8 @@ from coterie.anonymity.specialization.scores import SCALE
 from coterie.anonymity.specialization.specialize import Labels, Requirement, Specializer
 from coterie.anonymity.table.columns import Column, Tree
 from coterie.base.errors import PeerFaultError
-from coterie.coordinator.simulate.deviation.ways import Deviation, received
-from coterie.jobs.kinds.integrate.conduct import Conduct
+from coterie.coordinator.simulate.deviation.deviations import Deviation, received
+from coterie.jobs.kinds.integrate.behaviour import Behaviour
 from coterie.protocols.integration.integrate import Outcome, Plan, integrate
 from coterie.protocols.integration.participation import Strategy
 from coterie.protocols.messaging.channel import Channel
@@ -65,14 +65,14 @@ def play(
     rounds: list[tuple[str, int]] = []
     watcher = next(name for name in deal.names if name not in (deviations or {}))
 
-    def conduct_of(name: str) -> Conduct:
-        conduct = Conduct()
+    def behaviour_of(name: str) -> Behaviour:
+        behaviour = Behaviour()
         if epsilon is not None:
             strategy = Strategy(epsilon)
-            conduct = Conduct(strategy.find_winner, strategy.takes_part, strategy.confirm)
+            behaviour = Behaviour(strategy.find_winner, strategy.takes_part, strategy.confirm)
         if deviations and name in deviations:
-            conduct = deviations[name].conduct(conduct)
-        return _noting(conduct, rounds) if name == watcher else conduct
+            behaviour = deviations[name].behaviour(behaviour)
+        return _noting(behaviour, rounds) if name == watcher else behaviour
 
     def party(name: str, channel: Channel) -> Outcome:
         own = {n: deal.column(n) for n, holder in deal.holders.items() if holder == name}
@@ -87,7 +87,7 @@ def play(
             max_suppression=deal.max_suppression,
         )
         labels = {"class": deal.classes} if name == deal.names[0] else {}
-        hooks: dict[str, Any] = conduct_of(name).hooks
+        hooks: dict[str, Any] = behaviour_of(name).hooks
         return integrate(channel, plan, own, labels, len(deal.classes.codes), Random(name), **hooks)
 
     caught, table = None, None
@@ -106,15 +106,15 @@ def play(
     )
 
 
-def _noting(conduct: Conduct, rounds: list[tuple[str, int]]) -> Conduct:
-    """The same conduct, which also notes what each round brought."""
-    inner = conduct.decide
+def _noting(behaviour: Behaviour, rounds: list[tuple[str, int]]) -> Behaviour:
+    """The same behaviour, which also notes what each round brought."""
+    inner = behaviour.decide
 
     def decide(me: str, contributions: Mapping[str, int]) -> bool:
         _note(rounds, contributions)
         return inner(me, contributions)
 
-    return Conduct(conduct.find_winner, decide, conduct.confirm)
+    return Behaviour(behaviour.find_winner, decide, behaviour.confirm)
 
 
 def _note(rounds: list[tuple[str, int]], contributions: Mapping[str, int]) -> None:

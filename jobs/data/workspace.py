@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from coterie.protocols.integration.gifts import BookGift, no_books
+from coterie.protocols.integration.contributions import RecordContribution, record_nothing
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Workspace:
     folder: Path
     memory: int | None = None
     compute: str = "local"
-    book: BookGift = no_books
+    book: RecordContribution = record_nothing
 
     @property
     def released(self) -> Path:

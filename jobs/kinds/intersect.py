@@ -14,9 +14,9 @@ import pyarrow.csv as pacsv
 
 from coterie.base.errors import VerificationError
 from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.file.claims import RESULT, Claim
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
+from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (

@@ -9,7 +9,7 @@ import pyarrow as pa
 from coterie.base.arrays import Ints
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
-from coterie.jobs.matching.compute import executor_for
+from coterie.jobs.matching.executors import executor_for
 from coterie.jobs.matching.folder_store import FolderStore
 from coterie.jobs.matching.identifiers import Matching, PreparedIdentifiers
 from coterie.protocols.intersection.intersect import intersect

@@ -29,7 +29,7 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import save_job
 from coterie.protocols.messaging.channel import Channel, Transport
 from coterie.protocols.messaging.opening import COORDINATOR, declare, put_together
-from coterie.protocols.messaging.wire import alike
+from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
 
@@ -155,7 +155,7 @@ def agree(channel: Channel, job: Job, head: str = "") -> dict[str, str]:
                     f"speaks version {version} of the wire, and this party version {WIRE}; {_OLDER}"
                 )
                 raise PeerLostError(peer, channel.current_step, reason)
-            if version is None or not alike(values[1], job.digest):
+            if version is None or not same_value(values[1], job.digest):
                 raise channel.fault(peer, "was given another job than this party")
         heads = {peer: values[2] for peer, values in told.items() if values[2]}
         for peer, value in heads.items():

@@ -9,7 +9,7 @@ are not, in how many records they agree. The class itself goes to everybody only
 file says so.
 
 Messages. Step `holders`: every party tells all whether it holds the class; three or more compare what
-they heard (`same_story`). Several holders, step
+they heard (`broadcast_check`). Several holders, step
 `agree`, between the first holder A and each other B: the size of an intersection under a
 commutative cipher (Agrawal, Evfimievski, Srikant 2003, §3.2). A sends its points encrypted, B sends
 them back encrypted again and shuffled, with its own, encrypted and shuffled; A counts. First the
@@ -33,7 +33,7 @@ import numpy as np
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.arrays import Bytes
 from coterie.base.errors import DataError
-from coterie.protocols.integration.same_story import compare_digests
+from coterie.protocols.integration.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import pack_codes, unpack_codes
 from coterie.protocols.messaging.opening import declare

@@ -23,7 +23,7 @@ a score that is not that of the codes and the class, each ends the job and names
 
 Messages, in order, after the class (`protocols.integration.class_labels`):
     announce   each party to all: the spans of its numeric attributes without range (if there are any)
-    compare    three or more parties, each to all: digests of class and spans (`same_story`)
+    compare    three or more parties, each to all: digests of class and spans (`broadcast_check`)
     then in rounds, until no party has a candidate:
     winner     `find_winner`: by default each party's best score and attribute, to all
     propose    only in jobs with conditions on sensitive columns: the messages of `conditions`; or,
@@ -65,20 +65,25 @@ from coterie.anonymity.specialization.specialize import (
 )
 from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree, Tree
 from coterie.base.errors import DataError, PeerError, UsageError
+from coterie.protocols.integration.broadcast_check import compare_digests
 from coterie.protocols.integration.class_labels import digest_of_class, share_class
 from coterie.protocols.integration.conditions import (
     SharedConditions,
     children_of,
     conditions_of,
 )
-from coterie.protocols.integration.gifts import BookGift, Gift, mark_of, no_books
+from coterie.protocols.integration.contributions import (
+    Contribution,
+    RecordContribution,
+    mark_of,
+    record_nothing,
+)
 from coterie.protocols.integration.instructions import (
     digest_of,
     instruction_values,
     read_instruction,
 )
 from coterie.protocols.integration.joint_frequencies import JointFrequencies
-from coterie.protocols.integration.same_story import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
@@ -212,7 +217,7 @@ def integrate(
     find_winner: FindWinner = announce_scores,
     takes_part: TakesPart = always,
     confirm: Confirm | None = None,
-    book: BookGift = no_books,
+    book: RecordContribution = record_nothing,
 ) -> Outcome:
     """This party's part of the joint specialization.
 
@@ -308,7 +313,12 @@ class _Run:
     """The rounds at one party."""
 
     def __init__(
-        self, channel: Channel, plan: Plan, table: Specializer, book: BookGift, rng: Random
+        self,
+        channel: Channel,
+        plan: Plan,
+        table: Specializer,
+        book: RecordContribution,
+        rng: Random,
     ) -> None:
         self.channel = channel
         self.book = book
@@ -542,7 +552,7 @@ class _Run:
         to = tuple(peers) if proposal else tuple(self.channel.peers)
         if to:
             mark = mark_of(self.table, instruction)
-            self.book(Gift(self.channel.me, to, instruction.score, mark, proposal))
+            self.book(Contribution(self.channel.me, to, instruction.score, mark, proposal))
         for peer in peers:
             self.channel.send(peer, *instruction_values(self.table, instruction))
 
@@ -576,7 +586,7 @@ class _Run:
         self.contributions[winner] += score
         if winner != channel.me:
             others = tuple(name for name in self.plan.names if name != winner)
-            self.book(Gift(winner, others, score, mark))
+            self.book(Contribution(winner, others, score, mark))
 
 
 __all__ = [

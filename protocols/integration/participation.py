@@ -21,7 +21,7 @@ party, before it carries out the instruction or proposes anything more:
 
 The last two need what parties tell each other about a third: when b says that w told it something
 else than it told c, then w or b lies, and c cannot know which. The error names w as the likelier
-one, and b as the witness with what both heard (`same_story`), and counts against nobody in c's
+one, and b as the witness with what both heard (`broadcast_check`), and counts against nobody in c's
 ledger; w, if honest, names b.
 
 Messages, besides those of `integrate`:
@@ -38,11 +38,11 @@ from collections.abc import Mapping, Sequence
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import UsageError
+from coterie.protocols.integration.broadcast_check import equivocation
 from coterie.protocols.integration.integrate import MOST_SCORE, FindWinner, announced_keys
-from coterie.protocols.integration.same_story import two_stories
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.messaging.wire import Value, alike
+from coterie.protocols.messaging.wire import Value, same_value
 
 REPEATED = declare(
     "participation: what was heard",
@@ -120,7 +120,7 @@ class Strategy:
                 raise channel.fault(peer, "did not repeat the scores")
             for name, other in zip(names, repeated, strict=True):
                 if other != keys[name]:
-                    raise two_stories(
+                    raise equivocation(
                         channel, name, peer, f"the score {keys[name] >> 16}", f"{other >> 16}"
                     )
 
@@ -132,7 +132,7 @@ class Strategy:
         )
         channel.broadcast(channel.open(REPEATED, mine))
         for peer, theirs in channel.gather().items():
-            if not alike(theirs, mine):
+            if not same_value(theirs, mine):
                 raise channel.fault(
                     peer, "sees another winner than this party: it or a third sent wrong shares"
                 )
@@ -150,7 +150,7 @@ class Strategy:
                     f"claims an instruction with digest {theirs.hex()[:16]}; it was sent "
                     f"{digest.hex()[:16]}",
                 )
-            raise two_stories(
+            raise equivocation(
                 channel,
                 winner,
                 peer,

@@ -6,7 +6,7 @@ all parties hold, in one order that is the same at every party and unrelated to 
     ring     protocols.intersection.ring: commutative encryption. With two parties it reveals the intersection; with
              more, pairwise overlaps as well, and is used only under `reveal: pairwise`.
     oprf     protocols.intersection.oprf_intersect: two parties, oblivious transfer extension.
-    hints    protocols.intersection.hints: three parties or more, intersection alone; its oblivious pseudorandom
+    hints    protocols.intersection.multiparty_intersect: three parties or more, intersection alone; its oblivious pseudorandom
              function is that of the group (`ring`) or of the transfers (`oprf`).
 
 Before that, all parties tell each other how many elements they bring (with padding: the padded
@@ -44,8 +44,8 @@ from coterie.protocols.intersection.buckets import (
     read_checkpoint,
     room_for,
 )
-from coterie.protocols.intersection.hints import hinted_intersect
 from coterie.protocols.intersection.identifiers import Identifiers
+from coterie.protocols.intersection.multiparty_intersect import multiparty_intersect
 from coterie.protocols.intersection.oprf_intersect import oprf_intersect
 from coterie.protocols.intersection.ring import ring_intersect
 from coterie.protocols.messaging.channel import Channel
@@ -141,7 +141,7 @@ def _run(
         found = oprf_intersect(channel, names, values, sizes, rng)
     else:
         by_group = chosen == "hints by group"
-        found = hinted_intersect(channel, names, values, sizes, rng, executor, piece, by_group)
+        found = multiparty_intersect(channel, names, values, sizes, rng, executor, piece, by_group)
     rows: Rows = order[found]
     if len(rows) and rows.max() >= len(digests):
         raise CoterieError("the intersection holds a padding element; run the job again")

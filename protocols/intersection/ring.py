@@ -12,7 +12,7 @@ to it is a random oracle (protocols.bulk.cipher). What is learned besides the re
     two parties            the size of the other's set
     three parties or more  also, by whoever compares the encrypted sets, the size of every intersection
                            of some of the sets, and which of its own values are in which other set.
-                           Where that is too much, protocols.intersection.hints finds the intersection alone.
+                           Where that is too much, protocols.intersection.multiparty_intersect finds the intersection alone.
 The order of a set says nothing: its owner draws a secret one. A malicious party can use values it
 does not hold, return wrong points for another's (records are then lost or, if it swaps points,
 mistaken), and, with more than two parties, collude to encrypt under fewer keys. It cannot make

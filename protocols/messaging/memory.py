@@ -102,7 +102,7 @@ def run_parties(
     return {name: future.result() for name, future in futures.items()}
 
 
-def run_alike(
+def run_same(
     names: Sequence[str], function: Callable[[Channel], Any], **options: Any
 ) -> dict[str, Any]:
     """`run_parties` where every party runs the same function."""

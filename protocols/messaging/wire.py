@@ -67,7 +67,7 @@ def decode(body: Buffer) -> list[Any]:
     return values
 
 
-def alike(received: Any, own: Value) -> bool:
+def same_value(received: Any, own: Value) -> bool:
     """Whether a received value is this party's own, whatever type it has.
 
     `==` will not do: with an array, which a peer may send in place of anything, it gives no answer.

@@ -51,7 +51,7 @@ from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.messaging.wire import alike
+from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.numbers import scaling
 from coterie.protocols.numbers.inner_product import PaillierEngine, TransferEngine, least_key_bits
 from coterie.protocols.numbers.logarithm_circuits import FLAGS, WithX, phase_one, quick, some_flag
@@ -257,7 +257,7 @@ def _agree(session: Session, mine: list[Any]) -> None:
     if not isinstance(theirs, list) or len(theirs) != len(mine):
         raise channel.fault(peer, "sent no settings of a logarithm")
     for value, other in zip(mine, theirs, strict=True):
-        if not alike(other, value):
+        if not same_value(other, value):
             raise channel.fault(
                 peer, f"takes logarithms of {other!r:.60} where {value!r} is agreed"
             )

@@ -40,7 +40,7 @@ import numpy as np
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError, UsageError
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.messaging.wire import alike
+from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.numbers.inner_product import mask_bound
 from coterie.protocols.numbers.packing import Slots
 from coterie.protocols.numbers.paillier import DEFAULT_BITS, PrivateKey, agree_on_key, from_bytes
@@ -178,7 +178,7 @@ def _agree(channel: Channel, peer: str, sizes: Sizes, output: Output, ring: Ring
     if not isinstance(theirs, list) or len(theirs) != len(mine):
         raise channel.fault(peer, "sent no sizes of scalar products")
     for (name, value), other in zip(mine.items(), theirs, strict=True):
-        if not alike(other, value):
+        if not same_value(other, value):
             raise channel.fault(peer, f"expects {name} {str(other)[:60]} where {value} was agreed")
 
 

@@ -97,7 +97,7 @@ class HiddenCounts:
         with self.channel.step("decide"):
             return self._garbling.run(circuit, self._named(inputs), "shares", count)
 
-    def told(
+    def revealed(
         self, circuit: Circuit, count: int, inputs: Mapping[str, Bits | None], output: str
     ) -> Bits:
         """One output of the circuit, to everybody, from shares of its inputs."""

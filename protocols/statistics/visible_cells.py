@@ -38,7 +38,7 @@ class Servers(Protocol):
         """Shares of the circuit's outputs, for `count` rows of inputs."""
         ...
 
-    def told(self, circuit: Circuit, count: int, inputs: Shared, output: str) -> Bits:
+    def revealed(self, circuit: Circuit, count: int, inputs: Shared, output: str) -> Bits:
         """One output, to everybody. The others are told to nobody."""
         ...
 
@@ -68,7 +68,7 @@ def visible_cells(
 def _all_large(servers: Servers, component: Component, large: Bits | None) -> bool:
     rows = None if large is None else large[component.cells][None]
     circuit = whole_circuit(len(component.cells))
-    return bool(servers.told(circuit, 1, {"large": rows}, "whole")[0, 0])
+    return bool(servers.revealed(circuit, 1, {"large": rows}, "whole")[0, 0])
 
 
 def _shown(servers: Servers, rule: Rule, large: Bits | None) -> Mask:
@@ -86,7 +86,7 @@ def _shown(servers: Servers, rule: Rule, large: Bits | None) -> Mask:
 
 
 def _good_lines(servers: Servers, large: Bits | None, lines: int, cells: int) -> Mask:
-    told = servers.told(line_circuit(cells), lines, {"large": large}, "shown")
+    told = servers.revealed(line_circuit(cells), lines, {"large": large}, "shown")
     return told.astype(np.bool_)
 
 

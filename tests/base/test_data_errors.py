@@ -6,7 +6,7 @@ import copy
 import pytest
 
 from coterie.base.errors import DataError
-from coterie.transport.farewell import describe, farewell_for, tell
+from coterie.transport.error_messages import describe, describe_to_coordinator, farewell_for
 from tests import ROOT
 
 ERROR = DataError(
@@ -30,11 +30,13 @@ def test_the_partys_log_has_the_row_and_not_the_value():
 
 def test_the_coordinator_sees_neither_unless_the_policy_explains_rows():
     note = " (the row is in the party's log)"
-    assert tell(ERROR, "columns") == "t.csv: column 'Pay': … is not a number" + note
-    assert tell(ERROR, "rows") == describe(ERROR)
-    told = tell(REPEATED, "columns")
+    assert (
+        describe_to_coordinator(ERROR, "columns") == "t.csv: column 'Pay': … is not a number" + note
+    )
+    assert describe_to_coordinator(ERROR, "rows") == describe(ERROR)
+    told = describe_to_coordinator(REPEATED, "columns")
     assert told == "t.csv: columns 'A', 'B': identifiers are repeated; remove them" + note
-    assert tell(DataError("the file is empty"), "columns") == "the file is empty"
+    assert describe_to_coordinator(DataError("the file is empty"), "columns") == "the file is empty"
 
 
 def test_peers_see_nothing():
@@ -46,11 +48,13 @@ def test_peers_see_nothing():
 def test_a_value_that_looks_like_a_place_is_only_a_value():
     error = DataError("{column}: {value} is wrong", column="{value}", rows=[1], value="{rows}")
     assert str(error) == "row 1: column '{value}': '{rows}' is wrong"
-    assert error.told(rows=False) == "column '{value}': … is wrong"
+    assert error.message(rows=False) == "column '{value}': … is wrong"
 
 
 def test_a_copy_hides_as_much():
-    assert tell(copy.copy(ERROR), "columns") == tell(ERROR, "columns")
+    assert describe_to_coordinator(copy.copy(ERROR), "columns") == describe_to_coordinator(
+        ERROR, "columns"
+    )
     assert str(copy.copy(ERROR)) == str(ERROR)
 
 

@@ -1,13 +1,13 @@
 """The garbling benchmark measures right results, here on a small scale and without a network."""
 
 from coterie.bench.garbling import aes_blocks_a_second, party, product_circuit
-from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.memory import run_same
 
 
 def test_both_parties_report_the_same_measures():
     sizes = {"instances": 3, "comparisons": 4, "transfers": 100, "products": 5}
     names = ["p0", "p1"]
-    results = run_alike(names, lambda channel: party(channel, names, sizes))
+    results = run_same(names, lambda channel: party(channel, names, sizes))
     assert list(results["p0"]) == list(results["p1"])
     assert all(value > 0 for result in results.values() for value in result.values())
 

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import search
 from coterie.protocols.statistics.contingency import Axis, table_shares
@@ -52,7 +52,7 @@ def test_the_tree_of_adult_is_the_plain_one(adult):
         tree = grow(Transfers(channel, rng), plan, own, classes, scores, rng.fork("tree"))
         return as_result(tree, plan)
 
-    found = run_alike(NAMES, party)
+    found = run_same(NAMES, party)
     rows = [
         {**{name: int(column[i]) for name, column in codes.items()}, LABEL: int(classes[i])}
         for i in range(records)
@@ -84,7 +84,7 @@ def test_the_net_of_adult_is_the_plain_one(adult):
 
         return search(channel, axes, 2, count, scores)
 
-    found = run_alike(NAMES, party)
+    found = run_same(NAMES, party)
     rows = [{name: int(column[i]) for name, column in codes.items()} for i in range(few)]
     domains = {axis.name: list(range(axis.size)) for axis in axes}
     gaps = []

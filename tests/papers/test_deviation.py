@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.simulate.deviation.ways import deviation
+from coterie.coordinator.simulate.deviation.deviations import deviation
 from coterie.experiments.secure_data_integration.adult_data import load_adult
 from coterie.experiments.secure_data_integration.deviation import (
     EPSILON,

@@ -14,10 +14,10 @@ from coterie.party.cli import party
 from coterie.party.config import load_party
 from coterie.party.ledger import Ledger
 from coterie.party.ledger_lines import Entry
-from coterie.protocols.integration.gifts import Gift
+from coterie.protocols.integration.contributions import Contribution
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.peers_pb2 import Farewell
-from coterie.transport.farewell import error_from
+from coterie.transport.error_messages import error_from
 from tests.party.lending import COLUMNS, as_lenders, run_loans
 
 
@@ -105,7 +105,7 @@ LOST = PeerLostError("lender", "specialize", "is gone")
 
 
 def give(ledger, job_id, mark, score, giver="bank", to=("lender", "clinic"), proposal=False):
-    ledger.books(job_id, JOB)(Gift(giver, to, round(score * SCALE), mark, proposal))
+    ledger.books(job_id, JOB)(Contribution(giver, to, round(score * SCALE), mark, proposal))
 
 
 def owed(ledger, name="lender"):

@@ -12,7 +12,7 @@ from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minindex
 from coterie.protocols.integration import class_labels
 from coterie.protocols.integration.class_labels import share_class
-from coterie.protocols.intersection import hints, okvs
+from coterie.protocols.intersection import multiparty_intersect, okvs
 from coterie.protocols.intersection.identifiers import Identifiers
 from coterie.protocols.intersection.intersect import intersect
 from coterie.protocols.multiparty import set_union
@@ -211,7 +211,7 @@ def test_shares_of_zero_hide_what_a_party_holds():
     tags = Random("tags").array((300, 2))
 
     def party(channel, rng):
-        return hints._share(channel, THREE, tags, rng)
+        return multiparty_intersect._share(channel, THREE, tags, rng)
 
     one, two = (watch(dict.fromkeys(THREE, party), seed) for seed in ("one", "two"))
     shares = {name: view.result for name, view in one.items()}
@@ -222,7 +222,7 @@ def test_shares_of_zero_hide_what_a_party_holds():
     # What the leader knows, its keys with each of the others, does not give it their shares.
     for name in ("bob", "cat"):
         [key] = one[name].values("ann", "keys")
-        uniform(shares[name] ^ hints.encrypted(key, tags)[:, 0])
+        uniform(shares[name] ^ multiparty_intersect.encrypted(key, tags)[:, 0])
 
 
 def test_words_of_a_hint_that_no_key_needs_are_random():

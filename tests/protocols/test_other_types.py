@@ -8,10 +8,10 @@ import pytest
 
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.integration.participation import Strategy
-from coterie.protocols.intersection import hints
+from coterie.protocols.intersection import multiparty_intersect
 from coterie.protocols.messaging.channel import Message
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.messaging.wire import alike, encode
+from coterie.protocols.messaging.wire import encode, same_value
 from coterie.protocols.messaging.wrappers import Wrapper
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.numbers import logarithm, scalar_product
@@ -51,7 +51,7 @@ COMPARISONS = {
     "winners": (_winners, 2),
     "instructions": (lambda channel: Strategy(0.1).confirm(channel, "a", b"d" * 32), None),
     "common records": (
-        lambda channel: hints._same_list(channel, "l", np.zeros((1, 2), "u8")),
+        lambda channel: multiparty_intersect._same_list(channel, "l", np.zeros((1, 2), "u8")),
         None,
     ),
     "settings of a logarithm": (_settings, 2),
@@ -80,7 +80,7 @@ def test_a_list_of_the_right_length_may_hold_arrays(comparison):
 @pytest.mark.parametrize("value", [0, 1, -1, "1", b"1", [1], [], np.ones(1, np.int64)], ids=repr)
 def test_a_value_is_like_itself_only(value):
     others = [0, 1, -1, "1", b"1", [1], [], np.ones(1, np.int64), np.ones(1, np.uint8)]
-    assert sum(alike(value, other) for other in others) == 1
+    assert sum(same_value(value, other) for other in others) == 1
 
 
 class _SmallOrder(Wrapper):

@@ -24,12 +24,12 @@ from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minimum, minindex
+from coterie.protocols.integration.broadcast_check import compare_digests
 from coterie.protocols.integration.class_labels import class_holders, share_class
 from coterie.protocols.integration.dka import dka
 from coterie.protocols.integration.hidden_winner import HiddenWinner
 from coterie.protocols.integration.integrate import key_of
 from coterie.protocols.integration.participation import Strategy
-from coterie.protocols.integration.same_story import compare_digests
 from coterie.protocols.intersection.intersect import intersect
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
 from coterie.protocols.multiparty.secure_sum import SecureSum
@@ -429,7 +429,7 @@ def where_two_holders_of_the_class_differ(watched, world):
     return dict.fromkeys(THREE, party)
 
 
-@scene("integration/same_story", THREE)
+@scene("integration/broadcast_check", THREE)
 def digests_of_what_all_were_told(watched, world):
     """Digests are of public statements alone: whatever else a party has does not enter."""
     heard = {name: bytes([at]) * 32 for at, name in enumerate(THREE)}

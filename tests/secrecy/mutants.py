@@ -64,9 +64,9 @@ MUTANTS = [
     ),
     _mutant(
         "the rows of an error about data",
-        "transport/farewell.py",
-        "outline = error.told(rows=False)",
-        "outline = error.told(rows=True)",
+        "transport/error_messages.py",
+        "outline = error.message(rows=False)",
+        "outline = error.message(rows=True)",
         "tests/base/test_data_errors.py::"
         "test_the_coordinator_sees_neither_unless_the_policy_explains_rows",
     ),
@@ -273,14 +273,14 @@ MUTANTS = [
     ),
     _mutant(
         "keys of the shares of zero among the hints",
-        "protocols/intersection/hints.py",
+        "protocols/intersection/multiparty_intersect.py",
         "keys[peer] = rng.bytes(16)",
         "keys[peer] = bytes(16)",
         _ZERO,
     ),
     _mutant(
         "the shares of zero among the hints",
-        "protocols/intersection/hints.py",
+        "protocols/intersection/multiparty_intersect.py",
         "total ^= encrypted(key, tags)[:, 0]",
         "total ^= encrypted(key, tags)[:, 0] & np.uint64(0)",
         _ZERO,
@@ -605,7 +605,7 @@ MUTANTS = [
         "columns by what the rows leave",
         "protocols/statistics/visible_cells.py",
         "shown = _good_lines(servers, by_column, blocks * columns, rows)",
-        "shown = servers.told(whole_circuit(1), by_column.size, "
+        "shown = servers.revealed(whole_circuit(1), by_column.size, "
         '{"large": by_column.reshape(-1, 1)}, "whole").astype(bool).reshape(by_column.shape)',
         f"{_CELLS}::test_of_all_tables_with_the_same_sums_one_looks_the_same_and_has_the_cell_empty",
     ),

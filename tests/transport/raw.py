@@ -57,7 +57,7 @@ class RawSender(grpc.GenericRpcHandler):
     def opened(self) -> RawSender:
         return self.send(HEARTBEAT)
 
-    def told(self) -> Farewell:
+    def last_words(self) -> Farewell:
         """What the other end says when it wants nothing more."""
         parting = self.parted.get(timeout=60)
         assert parting.session == SESSION

@@ -75,7 +75,7 @@ def test_an_honest_stream_is_read(session, sender):
         sender.send(closing(Farewell()))
         with pytest.raises(PeerLostError, match="has finished"):
             channel.recv("a")
-    assert not sender.told().failed  # everything was taken
+    assert not sender.last_words().failed  # everything was taken
 
 
 FAULTS = {
@@ -106,7 +106,7 @@ FAULTS = {
 def test_a_bad_frame_ends_the_session_and_names_its_sender(session, sender, name):
     sender.opened().send(*FAULTS[name][0])
     ends_with(session, PeerFaultError, FAULTS[name][1])
-    farewell = sender.told()  # it does not collect from b, and is called
+    farewell = sender.last_words()  # it does not collect from b, and is called
     assert (farewell.failed, farewell.culprit) == (True, "a")
 
 
@@ -118,7 +118,7 @@ def test_a_bad_frame_is_found_where_the_reader_has_the_stream(session, sender, n
     threading.Timer(0.1, sender.send, FAULTS[name][0]).start()
     with pytest.raises(PeerFaultError, match=FAULTS[name][1]):
         session.receive("a")
-    assert sender.told().culprit == "a"
+    assert sender.last_words().culprit == "a"
 
 
 def test_a_stream_that_begins_with_rubbish_is_a_fault_of_its_sender(session, sender):
@@ -153,7 +153,7 @@ def test_a_peer_that_falls_silent_is_lost_after_the_deadline(hasty, session_of_t
         channel.recv("a")
         with pytest.raises(PeerLostError, match=r"a: sent no sign of life for 2 s"):
             channel.recv("a")
-    assert sender.told().culprit == "a"  # even the silent one is told
+    assert sender.last_words().culprit == "a"  # even the silent one is told
 
 
 def test_a_text_of_a_peer_is_made_one_printable_line(session, sender):
@@ -258,7 +258,7 @@ def test_a_peer_that_hangs_up_after_its_farewell_has_finished(
     peer = receiver()
     assert peer.next().heartbeat
     sender.opened().send(closing(Farewell()))
-    assert not sender.told().failed
+    assert not sender.last_words().failed
     peer.call.cancel()
     time.sleep(1.5)
     assert session_of_two.error is None

@@ -14,7 +14,12 @@ from typing import Any
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import PeerFaultError, UsageError
 from coterie.coordinator.results.folder import result_folder
-from coterie.coordinator.simulate.deviation.ways import Deviation, Watch, read_deviations, received
+from coterie.coordinator.simulate.deviation.deviations import (
+    Deviation,
+    Watch,
+    read_deviations,
+    received,
+)
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.integrate.job import IntegrateJob
@@ -46,10 +51,10 @@ def _compare(
 ) -> dict[str, Any]:
     (out / "honest").mkdir()
     honest, deviating = Watch({}), Watch(deviations)
-    simulate(job, folder, out / "honest", seed, kind=registered(Integrate(honest.conduct)))
+    simulate(job, folder, out / "honest", seed, kind=registered(Integrate(honest.behaviour)))
     caught: dict[str, str] | None = None
     try:
-        simulate(job, folder, out, seed, kind=registered(Integrate(deviating.conduct)))
+        simulate(job, folder, out, seed, kind=registered(Integrate(deviating.behaviour)))
     except PeerFaultError as error:
         if error.peer not in deviations:
             raise

@@ -26,10 +26,10 @@ from coterie.anonymity.table.columns import (
 )
 from coterie.base.errors import DataError, VerificationError
 from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
-from coterie.jobs.kinds.integrate.conduct import ConductOf, honest_conduct
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.integrate.behaviour import BehaviourOf, honest_behaviour
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
 from coterie.jobs.kinds.integrate.release_table import (
     Coded,
@@ -83,9 +83,9 @@ class Integrate(Kind[IntegrateJob, Prepared]):
     job_type = IntegrateJob
     data_type = Prepared
 
-    def __init__(self, conduct: ConductOf = honest_conduct) -> None:
-        """`conduct` says how each party of a job conducts itself."""
-        self._conduct = conduct
+    def __init__(self, behaviour: BehaviourOf = honest_behaviour) -> None:
+        """`behaviour` says how each party of a job behaves."""
+        self._behaviour = behaviour
 
     def parse(self, section: Section, common: Common) -> IntegrateJob:
         return parse_integrate(section, common)
@@ -172,12 +172,12 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             labels[job.class_name] = classes
         check_sizes(job.requirements, len(rows))
         models_of(job.requirements, labels)
-        conduct = self._conduct(job, channel.me, rng)
-        plan = _plan(job, channel, classes is not None, conduct.round_by_round)
+        behaviour = self._behaviour(job, channel.me, rng)
+        plan = _plan(job, channel, classes is not None, behaviour.round_by_round)
         outcome = integrate(
-            channel, plan, columns, labels, len(rows), rng, book=workspace.book, **conduct.hooks
+            channel, plan, columns, labels, len(rows), rng, book=workspace.book, **behaviour.hooks
         )
-        conduct.contributions = outcome.contributions
+        behaviour.contributions = outcome.contributions
 
         with channel.step("release"):
             own = {attribute.name for attribute in job.of_party(channel.me)}

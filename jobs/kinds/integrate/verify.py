@@ -39,7 +39,7 @@ from coterie.anonymity.table.intervals import (
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.jobs.data.sources import read_table
-from coterie.jobs.file.claims import RESULT, Claim
+from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.kinds.kind import Verdict
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     PreparedColumns,

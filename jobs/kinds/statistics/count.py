@@ -24,9 +24,9 @@ import numpy as np
 from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, plan
 from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,

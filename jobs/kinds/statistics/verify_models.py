@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from coterie.base.errors import VerificationError
-from coterie.jobs.file.claims import Claim
+from coterie.jobs.file.result_file import Claim
 
 
 @dataclass

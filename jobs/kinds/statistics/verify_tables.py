@@ -26,7 +26,7 @@ import numpy as np
 
 from coterie.base.arrays import Ints
 from coterie.base.errors import VerificationError
-from coterie.jobs.file.claims import Claim
+from coterie.jobs.file.result_file import Claim
 
 _ROUNDS = 100  # bounds that still move are then left as they are
 

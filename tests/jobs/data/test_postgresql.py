@@ -130,8 +130,8 @@ def test_a_value_in_a_drivers_words_is_for_the_holder_alone(people):
     with pytest.raises(DataError) as caught:
         PostgreSql(people, Selection(None, query)).read(["id"])
     assert "Åsa" in str(caught.value)
-    assert "Åsa" not in caught.value.told(rows=True)
-    assert caught.value.told(rows=True).startswith("postgresql://127.0.0.1")
+    assert "Åsa" not in caught.value.message(rows=True)
+    assert caught.value.message(rows=True).startswith("postgresql://127.0.0.1")
 
 
 def test_a_server_that_is_not_there_is_named_without_the_password():

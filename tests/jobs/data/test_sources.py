@@ -108,7 +108,7 @@ def test_a_missing_column_is_named_with_the_nearest_one(tmp_path):
     with pytest.raises(DataError) as caught:
         read_csv(tmp_path, b"ID,Salery\n1,2\n", ["ID", "Salary"])
     assert str(caught.value).endswith("no column 'Salary'; did you mean 'Salery'?")
-    assert "Salery" not in caught.value.told(rows=True)
+    assert "Salery" not in caught.value.message(rows=True)
 
 
 def test_a_file_that_is_not_there_or_a_folder_is_refused(tmp_path):

@@ -15,7 +15,7 @@ from coterie.coordinator.results.verify import verify
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.jobs.matching.compute import DaskExecutor, executor_for
+from coterie.jobs.matching.executors import DaskExecutor, executor_for
 from coterie.jobs.matching.folder_store import FolderStore
 from coterie.jobs.run.party_run import run_party
 from coterie.protocols.messaging.memory import MemoryNetwork
@@ -191,7 +191,7 @@ def test_a_job_cannot_send_a_partys_keys_where_the_party_does_not_permit():
 
 
 def test_a_cluster_that_is_not_there_is_a_named_error(monkeypatch):
-    monkeypatch.setattr("coterie.jobs.matching.compute._SECONDS", 1)
+    monkeypatch.setattr("coterie.jobs.matching.executors._SECONDS", 1)
     with pytest.raises(
         EnvironmentFaultError, match=r"compute: dask://127\.0\.0\.1:9 cannot be reached"
     ):

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.file.claims import Claim
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import Opening

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import PeerFaultError
-from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.messaging.stream import receive_array
 from coterie.protocols.primitives import cipher, group
 from coterie.protocols.primitives.randomness import Random
@@ -273,7 +273,7 @@ def test_a_stream_that_stops_short_waits_for_the_rest():
                 return None
             return receive_array(channel, "a", 10, 2).sum()
 
-    assert run_alike(["a", "b"], party)["b"] == 20
+    assert run_same(["a", "b"], party)["b"] == 20
 
 
 def test_the_groups_of_both_ciphers_refuse_each_others_elements_or_take_them_as_their_own():

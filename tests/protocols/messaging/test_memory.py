@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import DataError, PeerLostError
-from coterie.protocols.messaging.memory import run_alike, run_parties
+from coterie.protocols.messaging.memory import run_parties, run_same
 
 
 def test_a_receiver_does_not_hold_the_senders_array():
@@ -32,6 +32,6 @@ def test_whoever_waits_for_a_party_that_has_finished_is_told_so():
 
 
 def test_peers_stand_in_ring_order_after_each_party():
-    assert run_alike(["a", "b", "c"], lambda channel: tuple(channel.peers)) == {
+    assert run_same(["a", "b", "c"], lambda channel: tuple(channel.peers)) == {
         "a": ("b", "c"), "b": ("c", "a"), "c": ("a", "b"),
     }  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from coterie.base.errors import PeerLostError
 from coterie.protocols.messaging.channel import Channel, Message, ring
-from coterie.protocols.messaging.memory import MemoryNetwork, run_alike, run_parties
+from coterie.protocols.messaging.memory import MemoryNetwork, run_parties, run_same
 from coterie.protocols.messaging.wire import encode, size_of
 from coterie.protocols.messaging.wrappers import (
     Fault,
@@ -43,7 +43,7 @@ def run_wrapped(make, function=exchange):
         made[transport.me] = make(transport)
         return made[transport.me]
 
-    run_alike(NAMES, function, wrap=wrap)
+    run_same(NAMES, function, wrap=wrap)
     return made
 
 

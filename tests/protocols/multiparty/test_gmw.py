@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.base.errors import PeerFaultError
-from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.messaging.wire import decode, encode
 from coterie.protocols.messaging.wrappers import Metered, Traced, Wrapper
 from coterie.protocols.multiparty.gmw import Gmw, Product, pack_words, unpack_words
@@ -70,7 +70,7 @@ def test_products_of_shared_strings_with_shared_bits_are_right_in_every_group():
                 out.append(session.reveal(result, product.width, product.group))
         return out
 
-    for results in run_alike(NAMES, party).values():
+    for results in run_same(NAMES, party).values():
         for result, (expected, _, _) in zip(results, cases, strict=True):
             assert (result == expected).all()
 
@@ -85,7 +85,7 @@ def test_prepared_products_hold_and_no_single_party_can_tell_them():
         own = session._pool[product]
         return own.a, own.b, own.c
 
-    shares = run_alike(NAMES, party)
+    shares = run_same(NAMES, party)
     a, b, c = (np.bitwise_xor.reduce([s[i] for s in shares.values()]) for i in range(3))
     assert (c == (a & b)).all()
     for own in shares.values():
@@ -112,7 +112,7 @@ def test_a_seeded_session_sends_the_same_bytes_again():
             session = Gmw(channel, NAMES, Random(channel.me))
             session.prepare([(Product(NAMES, NAMES, 2), 10)])
 
-        run_alike(NAMES, party, wrap=lambda t, kept=traced: kept.setdefault(t.me, Traced(t)))
+        run_same(NAMES, party, wrap=lambda t, kept=traced: kept.setdefault(t.me, Traced(t)))
         chains.append({name: kept.chain for name, kept in traced.items()})
     assert chains[0] == chains[1]
 
@@ -127,7 +127,7 @@ def test_a_product_takes_one_round_and_the_openings_stated():
         with channel.step("work"):
             session.multiply(product, np.zeros(800, np.uint8), np.zeros(800, np.uint8))
 
-    run_alike(NAMES, party, wrap=lambda t: meters.setdefault(t.me, Metered(t)))
+    run_same(NAMES, party, wrap=lambda t: meters.setdefault(t.me, Metered(t)))
     work = meters["a"].by_step["work"]
     assert work.rounds == 1
     assert work.sent_messages == 2
@@ -188,4 +188,4 @@ def test_wrong_lengths_name_the_party(step):
             session.multiply(product, np.zeros(24, np.uint8), np.zeros(24, np.uint8))
 
     with pytest.raises(PeerFaultError, match=f"c: sent .*'{step}'"):
-        run_alike(NAMES, party, wrap=wrap)
+        run_same(NAMES, party, wrap=wrap)

@@ -25,7 +25,7 @@ class PlainServers:
         both |= {f"{name}1": np.zeros_like(bits) for name, bits in inputs.items()}
         return evaluate(circuit, both)
 
-    def told(self, circuit, count, inputs, output):
+    def revealed(self, circuit, count, inputs, output):
         bits = self.shared(circuit, count, inputs)[output]
         self.opened.append(bits)
         return bits

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import search
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
@@ -80,7 +80,7 @@ def test_vertical_columns_give_the_plain_net(case):
 
         return search(channel, order, max_parents, count, OpenDecisions(channel, servers))
 
-    found = run_alike(names, party)
+    found = run_same(names, party)
     expected, gaps = plain_edges(order, codes, max_parents)
     if all(gap > 1e-6 for gap in gaps):
         assert found[names[0]] == expected
@@ -104,7 +104,7 @@ def test_horizontal_rows_give_the_plain_net(case):
 
         return search(channel, order, max_parents, count, OpenDecisions(channel, servers))
 
-    found = run_alike(names, party)
+    found = run_same(names, party)
     expected, gaps = plain_edges(order, codes, max_parents)
     if all(gap > 1e-6 for gap in gaps):
         assert found[names[0]] == expected

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.shared_counts import Transfers
@@ -42,7 +42,7 @@ def test_vertical_tables_add_up_at_the_servers(case):
             Transfers(channel, rng), names, servers, axes, own, records, rng.fork("out")
         )
 
-    found = run_alike(names, party)
+    found = run_same(names, party)
     assert (found[servers[0]] + found[servers[1]]).tolist() == plain_table(axes, codes)
     assert all(found[name] is None for name in names if name not in servers)
 
@@ -58,6 +58,6 @@ def test_horizontal_tables_add_up_at_the_servers():
             channel, names, servers, axes, tables[channel.me], 20, Random(channel.me)
         )
 
-    found = run_alike(names, party)
+    found = run_same(names, party)
     joined = {key: np.concatenate([tables[name][key] for name in names]) for key in "xy"}
     assert (found["c"] + found["a"]).tolist() == plain_table(axes, joined)

@@ -6,7 +6,7 @@ import pytest
 from coterie.anonymity.counts.hidden_cells import Holders, Table, plan
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.circuits.boolean import to_bits
-from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.visible_cells import visible_cells
@@ -28,7 +28,7 @@ def run(function, values):
         group = HiddenCounts(channel, NAMES, SERVERS, Random(channel.me))
         return function(group, held.get(channel.me))
 
-    return run_alike(NAMES, party)
+    return run_same(NAMES, party)
 
 
 def test_what_is_large_stays_between_the_servers():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.base.errors import UsageError
-from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import Family, search
 from coterie.protocols.statistics.contingency import Axis, table_shares
@@ -34,7 +34,7 @@ def run(function, largest=1000, **options):
         group = HiddenScores(channel, NAMES, SERVERS, largest, Random(channel.me), **options)
         return function(group, channel.me)
 
-    found = run_alike(NAMES, party)
+    found = run_same(NAMES, party)
     assert found["a"] == found["b"] == found["c"]
     return found["c"]
 
@@ -165,7 +165,7 @@ def test_a_whole_tree_and_net_equal_the_plain_ones():
 
         return as_result(tree, plan), search(channel, axes, 2, count, group)
 
-    found = run_alike(names, party)
+    found = run_same(names, party)
     tree, gaps = plain_tree(plan, codes, classes)
     error = settings_for(records + 3).error_bound
     assert min(gaps) > 4 * records * error  # so the answer must be the same

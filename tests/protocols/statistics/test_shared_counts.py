@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.base.errors import PeerFaultError
-from coterie.protocols.messaging.memory import run_alike, run_parties
+from coterie.protocols.messaging.memory import run_parties, run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.shared_counts import Transfers, masked_sums, one_hot, share_out
 
@@ -45,7 +45,7 @@ def shares(rows, masks, servers=None, seed=0):
             return share_out(channel, servers, names, len(share), share, rng)
         return share
 
-    return run_alike(names if len(names) > 1 else ["a", "b"], party)
+    return run_same(names if len(names) > 1 else ["a", "b"], party)
 
 
 @settings(deadline=None, max_examples=15)
@@ -91,7 +91,7 @@ def test_servers_other_than_the_holders_get_the_shares():
         mine = np.array([7, 2**32 - 3], np.uint32) if channel.me == "a" else None
         return share_out(channel, ("b", "c"), ["a"], 2, mine, Random(channel.me))
 
-    found = run_alike(names, party)
+    found = run_same(names, party)
     assert found["a"] is None
     assert (found["b"] + found["c"]).tolist() == [7, 2**32 - 3]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.protocols.messaging.memory import run_alike
+from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Transfers
@@ -114,7 +114,7 @@ def test_vertical_columns_give_the_plain_tree(case):
         )
         return as_result(tree, plan), tree, labels
 
-    found = run_alike(plan.names, party)
+    found = run_same(plan.names, party)
     expected, gaps = plain_tree(plan, codes, classes)
     if all(gap > 1e-6 for gap in gaps):
         assert found[plan.names[0]][0] == expected
@@ -150,7 +150,7 @@ def test_horizontal_rows_give_the_plain_tree(case):
         )
         return as_result(tree, plan)
 
-    found = run_alike(plan.names, party)
+    found = run_same(plan.names, party)
     expected, gaps = plain_tree(plan, codes, classes)
     if all(gap > 1e-6 for gap in gaps):
         assert found[plan.names[0]] == expected
@@ -177,7 +177,7 @@ def test_a_stopped_node_is_a_leaf():
             Transfers(channel, rng), plan, codes, np.array([0, 1, 1, 1]), Stop(channel, plan), rng
         )
 
-    assert run_alike("ab", party)["b"] == Node(1)
+    assert run_same("ab", party)["b"] == Node(1)
 
 
 @pytest.mark.parametrize("depth", [0, 1])
@@ -201,4 +201,4 @@ def test_depth_is_kept(depth):
     def deep(node):
         return 1 + max(map(deep, node.branches)) if node.branches else 0
 
-    assert deep(run_alike("ab", party)["a"]) == depth
+    assert deep(run_same("ab", party)["a"]) == depth

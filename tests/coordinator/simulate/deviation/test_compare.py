@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from coterie.base.errors import UsageError
 from coterie.coordinator.cli.commands import simulate as command
 from coterie.coordinator.simulate.deviation.compare import compare
-from coterie.coordinator.simulate.deviation.ways import read_deviations
+from coterie.coordinator.simulate.deviation.deviations import read_deviations
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
 from tests.jobs.loans import JOB_FILE, loan_folder, release

@@ -182,8 +182,8 @@ def test_a_value_that_the_order_lacks_is_for_its_holder_alone(tmp_path: Path) ->
     options = {"sensitive": "Disease", "t": 0.2, "distance": "ordered", "order": ["plague"]}
     with pytest.raises(DataError, match=r"column 'Disease': order lacks the value '\w+'") as caught:
         run(tmp_path / "job", options)
-    assert caught.value.told(rows=True).endswith("column 'Disease': order lacks the value …")
-    assert caught.value.told(rows=False) == caught.value.told(rows=True)
+    assert caught.value.message(rows=True).endswith("column 'Disease': order lacks the value …")
+    assert caught.value.message(rows=False) == caught.value.message(rows=True)
 
 
 def test_sensitive_columns_of_two_houses_are_diverse_together(tmp_path: Path) -> None:

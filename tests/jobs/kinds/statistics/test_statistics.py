@@ -335,7 +335,7 @@ def test_numbers_may_have_blanks_and_values_stay_with_their_holder(tmp_path):
     table["Sex"][3] = "x" * 300
     with pytest.raises(DataError, match="is too long") as caught:
         run(vertical_job(tmp_path, "count", "tables: [[Sex]]", table))
-    assert "xxx" not in caught.value.told(rows=True)
+    assert "xxx" not in caught.value.message(rows=True)
 
 
 def test_a_class_with_one_value_is_refused(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from coterie.base.errors import VerificationError
 from coterie.coordinator.results.verify import verify
-from coterie.jobs.file.claims import Claim
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.statistics.verify_models import TreePromise, verify_net, verify_tree
 from tests.coordinator.support import coterie
 

@@ -8,7 +8,7 @@ import pytest
 
 from coterie.base.errors import VerificationError
 from coterie.coordinator.results.verify import verify
-from coterie.jobs.file.claims import Claim
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.statistics.verify_tables import bounds, read_tables, verify_tables
 from tests.coordinator.support import coterie
 

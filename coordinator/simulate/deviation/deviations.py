@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from coterie.base.errors import UsageError
-from coterie.jobs.kinds.integrate.conduct import Conduct, honest_conduct
+from coterie.jobs.kinds.integrate.behaviour import Behaviour, honest_behaviour
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.protocols.integration.integrate import MOST_SCORE
 from coterie.protocols.messaging.channel import Channel
@@ -33,8 +33,8 @@ class Deviation:
     start: int | None = None
     rescale: Callable[[int], int] | None = None
 
-    def conduct(self, honest: Conduct) -> Conduct:
-        """The honest conduct, changed. What it checks of others stays."""
+    def behaviour(self, honest: Behaviour) -> Behaviour:
+        """The honest behaviour, changed. What it checks of others stays."""
         rounds = 0
 
         def decide(me: str, contributions: Mapping[str, int]) -> bool:
@@ -49,7 +49,7 @@ class Deviation:
                 key = (score << 16) | (key & 0xFFFF)
             return honest.find_winner(channel, names, key)
 
-        return Conduct(find_winner, decide, honest.confirm)
+        return Behaviour(find_winner, decide, honest.confirm)
 
 
 def deviation(text: str) -> Deviation:
@@ -84,24 +84,24 @@ def read_deviations(texts: Sequence[str], parties: Sequence[str]) -> dict[str, D
 
 
 class Watch:
-    """How the parties of one run conduct themselves, some deviating, and what each has given."""
+    """How the parties of one run behaviour themselves, some deviating, and what each has given."""
 
     def __init__(self, deviations: Mapping[str, Deviation]) -> None:
         self._deviations = deviations
-        self._conducts: dict[str, Conduct] = {}
+        self._behaviours: dict[str, Behaviour] = {}
 
-    def conduct(self, job: IntegrateJob, party: str, rng: Random) -> Conduct:
+    def behaviour(self, job: IntegrateJob, party: str, rng: Random) -> Behaviour:
         """The hook that `Integrate` takes."""
-        conduct = honest_conduct(job, party, rng)
+        behaviour = honest_behaviour(job, party, rng)
         if party in self._deviations:
-            conduct = self._deviations[party].conduct(conduct)
+            behaviour = self._deviations[party].behaviour(behaviour)
         # Every round is run by itself, so that rounds can be told apart; the result is the same.
-        self._conducts[party] = replace(conduct, round_by_round=True)
-        return self._conducts[party]
+        self._behaviours[party] = replace(behaviour, round_by_round=True)
+        return self._behaviours[party]
 
     def contributions(self, names: Sequence[str]) -> dict[str, int]:
         """What everybody had given when the job ended, as the best informed honest party saw it."""
-        seen = [c.contributions for p, c in self._conducts.items() if p not in self._deviations]
+        seen = [c.contributions for p, c in self._behaviours.items() if p not in self._deviations]
         best: Mapping[str, int] = max(seen, key=lambda mu: sum(mu.values()), default={})
         return {name: best.get(name, 0) for name in names}
 

@@ -36,11 +36,11 @@ def test_all_parties_book_all_that_is_given(turns):
     books, outcomes = books_of(replace(loans(), turns=turns))
     assert books["ann"] == books["bob"]
     given = dict.fromkeys(("ann", "bob"), 0)
-    for gift in books["ann"]:
-        given[gift.giver] += gift.score
-        assert gift.to == tuple({"ann", "bob"} - {gift.giver})
+    for contribution in books["ann"]:
+        given[contribution.giver] += contribution.score
+        assert contribution.to == tuple({"ann", "bob"} - {contribution.giver})
     assert given == outcomes["ann"].contributions
-    assert len({gift.mark for gift in books["ann"]}) == len(books["ann"])
+    assert len({contribution.mark for contribution in books["ann"]}) == len(books["ann"])
 
 
 @pytest.mark.parametrize("turns", [False, True])
@@ -48,7 +48,7 @@ def test_a_gift_is_booked_before_it_is_sent(turns):
     split = replace(loans(), turns=turns)
     events = []
     parties = {name: split.party(name) for name in split.names}
-    parties["bob"] = split.party("bob", book=lambda gift: events.append(gift.giver))
+    parties["bob"] = split.party("bob", book=lambda contribution: events.append(contribution.giver))
     run_parties(parties, wrap=lambda t: Sending(t, events) if t.me == "bob" else t)
     own = [event for event in events if event != "ann"]
     booked = sent = 0
@@ -83,7 +83,7 @@ def test_a_rejected_proposal_is_booked_to_who_saw_it():
     split.conditions = "holder"
     books, outcomes = books_of(split)
     assert outcomes["ann"].winners == []
-    [gift] = books["ann"]
-    assert (gift.giver, gift.to, gift.proposal) == ("ann", ("bob",), True)
-    assert gift.score == 2**30
+    [contribution] = books["ann"]
+    assert (contribution.giver, contribution.to, contribution.proposal) == ("ann", ("bob",), True)
+    assert contribution.score == 2**30
     assert books["bob"] == books["cat"] == []

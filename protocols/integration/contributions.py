@@ -1,11 +1,11 @@
 """What an instruction gives to the others, for each party to book.
 
-The winner of a round books its gift before it sends the instruction, a receiver books it when it has
+The winner of a round books its contribution before it sends the instruction, a receiver books it when it has
 checked the score. So whoever takes an instruction and leaves owes for it, and a party that is killed
 at any moment has in its books whatever it may have sent.
 
 The holder of a sensitive column sees an instruction before it may reject it (`proposal`). That is a
-gift to this holder alone until all accept it; a rejected one stays its debt, in the books of the
+contribution to this holder alone until all accept it; a rejected one stays its debt, in the books of the
 proposer only, since nobody else can recompute the score of what it has not seen.
 
 Messages: none.
@@ -22,7 +22,7 @@ from coterie.anonymity.specialization.generalized import GeneralizedTable, Instr
 
 
 @dataclass(frozen=True)
-class Gift:
+class Contribution:
     """What `giver` tells the parties in `to`, worth a score (times 2^30).
 
     `mark` is equal when an equal instruction is given again, in another run of the same job: to hear
@@ -36,10 +36,10 @@ class Gift:
     proposal: bool = False
 
 
-BookGift: TypeAlias = Callable[[Gift], None]
+RecordContribution: TypeAlias = Callable[[Contribution], None]
 
 
-def no_books(gift: Gift) -> None:
+def record_nothing(contribution: Contribution) -> None:
     """For runs in which nobody keeps books."""
 
 

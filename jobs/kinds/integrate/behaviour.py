@@ -20,7 +20,7 @@ from coterie.protocols.primitives.randomness import Random
 
 
 @dataclass
-class Conduct:
+class Behaviour:
     """The hooks of `protocols.integration.integrate`, and the contributions when they were last called."""
 
     find_winner: FindWinner = announce_scores
@@ -42,11 +42,11 @@ class Conduct:
         }
 
 
-# How one party of a job conducts itself; a simulation of deviating parties gives its own.
-ConductOf: TypeAlias = Callable[[IntegrateJob, str, Random], Conduct]
+# How one party of a job behaves; a simulation of deviating parties gives its own.
+BehaviourOf: TypeAlias = Callable[[IntegrateJob, str, Random], Behaviour]
 
 
-def honest_conduct(job: IntegrateJob, party: str, rng: Random) -> Conduct:
+def honest_behaviour(job: IntegrateJob, party: str, rng: Random) -> Behaviour:
     """What every party does that follows the job."""
     hidden: HiddenWinner | None = None
     if job.hide_scores:
@@ -54,5 +54,5 @@ def honest_conduct(job: IntegrateJob, party: str, rng: Random) -> Conduct:
         hidden = HiddenWinner(rng.fork("hidden winner"), count, bool(job.sensitive_holders))
     if job.adversary == "malicious":
         strategy = Strategy(job.epsilon, hidden)
-        return Conduct(strategy.find_winner, strategy.takes_part, strategy.confirm)
-    return Conduct(hidden or announce_scores)
+        return Behaviour(strategy.find_winner, strategy.takes_part, strategy.confirm)
+    return Behaviour(hidden or announce_scores)

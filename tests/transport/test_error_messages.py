@@ -15,13 +15,13 @@ from coterie.base.errors import (
 )
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.peers_pb2 import Farewell
-from coterie.transport.farewell import (
+from coterie.transport.error_messages import (
     culprit_of,
     describe,
+    describe_to_coordinator,
     error_from,
     exit_code_of,
     farewell_for,
-    tell,
 )
 
 
@@ -31,16 +31,16 @@ def test_a_private_value_is_left_out_for_everyone_else():
     )
     assert "99" in str(error)
     assert "99" not in describe(error)
-    assert "17" not in tell(error, "columns")
+    assert "17" not in describe_to_coordinator(error, "columns")
     assert farewell_for(error, "bank", "ring").error == "its data cannot be used"
 
 
 def test_an_error_without_a_row_is_told_as_it_is():
     error = DataError("t.csv: has 5 records, fewer than the k = 7 required")
-    assert tell(error, "columns") == describe(error) == str(error)
-    assert tell(PeerFaultError("card", "ring", "sent row 3"), "columns").endswith(
-        "sent row 3 (step 'ring')"
-    )
+    assert describe_to_coordinator(error, "columns") == describe(error) == str(error)
+    assert describe_to_coordinator(
+        PeerFaultError("card", "ring", "sent row 3"), "columns"
+    ).endswith("sent row 3 (step 'ring')")
 
 
 @pytest.mark.parametrize("inner", ["Leo", "Virgo"])
@@ -49,7 +49,7 @@ def test_a_taxonomy_is_no_oracle_for_the_first_row(inner):
     taxonomy = build_taxonomy([(1, ["none", inner, "Any"])], "t")
     with pytest.raises(DataError) as caught:
         categorical_column("Zodiac", ["Leo", "Aries"], taxonomy, "t.csv")
-    assert tell(caught.value, "columns") == (
+    assert describe_to_coordinator(caught.value, "columns") == (
         "t.csv: column 'Zodiac': a value is not a leaf of its taxonomy "
         "(the row is in the party's log)"
     )
@@ -159,5 +159,5 @@ def test_a_cancellation_bears_the_name_of_whoever_sent_it(text, line):
 def test_no_folder_of_this_machine_is_told_to_others(text, told):
     error = EnvironmentFaultError(text)
     assert describe(error) == text
-    assert tell(error, "rows") == told
+    assert describe_to_coordinator(error, "rows") == told
     assert farewell_for(error, "bank", "step").error == told

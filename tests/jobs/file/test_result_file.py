@@ -3,7 +3,7 @@
 import pytest
 
 from coterie.base.errors import UsageError, VerificationError
-from coterie.jobs.file.claims import Claim, read_claims
+from coterie.jobs.file.result_file import Claim, read_claims
 
 
 def test_values_are_read_by_their_place():

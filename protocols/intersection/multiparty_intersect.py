@@ -68,7 +68,7 @@ LARGEST = 1 << 24
 _WORDS_PIECE = 1 << 17
 
 
-def hinted_intersect(
+def multiparty_intersect(
     channel: Channel,
     names: Sequence[str],
     values: Bytes,

@@ -51,7 +51,7 @@ def compare_digests(
             raise channel.fault(peer, f"did not repeat the digests of {what}")
         for name, ours, other in zip(names, mine, theirs, strict=True):
             if ours != other:
-                raise two_stories(
+                raise equivocation(
                     channel,
                     name,
                     peer,
@@ -60,7 +60,7 @@ def compare_digests(
                 )
 
 
-def two_stories(
+def equivocation(
     channel: Channel, name: str, witness: str, heard: str, other: str
 ) -> PeerFaultError:
     """Somebody told two parties different things, or one of these says so falsely."""

@@ -33,7 +33,7 @@ def exit_code_of(error: BaseException) -> int:
 def describe(error: BaseException) -> str:
     """The line for the party's own logs: no value of the table is in it."""
     if isinstance(error, CoterieError):
-        return one_line(error.told(rows=True) if isinstance(error, DataError) else str(error))
+        return one_line(error.message(rows=True) if isinstance(error, DataError) else str(error))
     # The text of an unforeseen error may hold data.
     return f"internal error ({type(error).__name__}); the server's log has the details"
 
@@ -43,12 +43,12 @@ def without_folders(text: str) -> str:
     return _FOLDERS.sub("", text)
 
 
-def tell(error: BaseException, explain: str) -> str:
+def describe_to_coordinator(error: BaseException, explain: str) -> str:
     """The line for the coordinator, by `policy.explain`: "rows" or "columns"."""
     if explain == "rows" or not isinstance(error, DataError):
         return without_folders(describe(error))
-    outline = error.told(rows=False)
-    hint = "" if outline == error.told(rows=True) else " (the row is in the party's log)"
+    outline = error.message(rows=False)
+    hint = "" if outline == error.message(rows=True) else " (the row is in the party's log)"
     return without_folders(one_line(outline)) + hint
 
 
