@@ -7,10 +7,12 @@ data has the columns that its policy names, rules that contradict each other, an
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -18,9 +20,13 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from coterie.base.checks import Check, failed, passed, validity
 from coterie.base.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
 from coterie.party.config import PartyConfig, Peer, load_party
+from coterie.party.live import EVERY
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.jobs_pb2_grpc import JobsStub
 from coterie.transport.call_errors import HOPELESS, failure_reason
 
 _SECONDS = 5.0  # for a peer to answer
+_TAKING_UP = 2 * EVERY + 0.5
 
 
 def examine(file: Path) -> Iterator[Check]:
@@ -33,6 +39,7 @@ def examine(file: Path) -> Iterator[Check]:
     yield passed("file", "read", f"{file}: the party '{config.name}', listening on {config.listen}")
     yield _certificate(config)
     yield _state(config)
+    yield _server(config)
     yield _data(config)
     yield from _policy(config)
     with ThreadPoolExecutor(max(1, len(config.peers))) as pool:
@@ -57,6 +64,44 @@ def _state(config: PartyConfig) -> Check:
         will = "" if place == config.state else ", will be made"
         return passed("state", "folder", f"{config.state}{will}")
     return failed("state", "folder", reason, EnvironmentFaultError.exit_code)
+
+
+def _server(config: PartyConfig) -> Check:
+    """Whether the server that runs, if one does, uses this very file."""
+    shown = _in_force(config)
+    if shown is not None and shown.digest != config.digest:
+        time.sleep(_TAKING_UP)  # the file may be new, and about to be taken up
+        shown = _in_force(config)
+    if shown is None:
+        return passed("server", "file", f"no server answers at {config.own_address} yet")
+    if not shown.digest:
+        detail = "the running server does not know this certificate: it uses an older one"
+    elif shown.digest == config.digest:
+        return passed("server", "file", f"the running server uses this file since {_date(shown)}")
+    else:
+        detail = f"the running server uses an older file, in force since {_date(shown)}"
+    if shown.refused:
+        detail += f"; it does not take up this one: {shown.refused}"
+    else:
+        detail += "; send it SIGHUP, or start it anew"
+    return Check("server", "file", "warning", detail)
+
+
+def _in_force(config: PartyConfig) -> pb.Configuration | None:
+    """What the running server says of its file; None if no server answers."""
+    channel = config.identity.connect(config.name, config.own_address)
+    try:
+        stub: Any = JobsStub(channel)  # type: ignore[no-untyped-call]
+        answer: pb.Description = stub.Describe(pb.DescribeRequest(), timeout=_SECONDS)
+        return answer.configuration
+    except grpc.RpcError:
+        return None
+    finally:
+        channel.close()
+
+
+def _date(shown: pb.Configuration) -> str:
+    return f"{datetime.fromtimestamp(shown.since, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _data(config: PartyConfig) -> Check:

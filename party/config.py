@@ -5,7 +5,9 @@ docs/party.md describes every key. Paths are relative to the file. Errors name t
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +31,7 @@ class Peer:
     name: str
     address: str
     pin: Pin | None
+    file: Path | None = None  # with the pinned certificate
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class PartyConfig:
     audit_head: Path | None = None
     limits: Limits = field(default_factory=Limits)
     reflection: bool = False
+    files: tuple[Path, ...] = ()  # the file itself and those with certificates that it names
+    digest: str = ""  # of all these, the key apart
 
     @property
     def own_address(self) -> str:
@@ -81,6 +86,9 @@ def load_party(path: Path) -> PartyConfig:
     limits = section.read("limits", read_limits, Limits())
     reflection = section.read("reflection", Node.boolean, False)
     section.close()
+    pinned = [peer.file for peer in peers.values() if peer.file is not None]
+    own = identity.files
+    named = (own.certificate, own.authority, *pinned)
     return PartyConfig(
         path,
         name,
@@ -96,7 +104,17 @@ def load_party(path: Path) -> PartyConfig:
         audit_head,
         limits,
         reflection,
+        (path, own.key, *named),
+        _digest(text, named),
     )
+
+
+def _digest(text: str, named: Sequence[Path]) -> str:
+    """Tells whether two readings are of the same files."""
+    total = hashlib.sha256(hashlib.sha256(text.encode()).digest())
+    for path in named:
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
 
 
 def _identity(node: Node, folder: Path, name: str) -> Identity:
@@ -128,13 +146,13 @@ def _peers(node: Node, folder: Path, me: str) -> dict[str, Peer]:
         seen.add(name.lower())
         address = _address(entry.required("address"))
         pinned = entry.optional("certificate")
-        pin = None
+        pin = path = None
         if pinned is not None:
             path = folder / pinned.text()
             _check_readable(pinned, path)
             pin = load_pin(name, path)
         entry.close()
-        peers[name] = Peer(name, address, pin)
+        peers[name] = Peer(name, address, pin, path)
     return peers
 
 

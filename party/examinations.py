@@ -15,7 +15,9 @@ _HOUR = 3600.0
 class Examinations:
     """When data was checked for whom, within the last hour. A restart forgets it."""
 
-    def __init__(self, policy: Policy, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, policy: Callable[[], Policy], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._policy = policy
         self._clock = clock
         self._lock = threading.Lock()
@@ -26,7 +28,7 @@ class Examinations:
         with self._lock:
             now = self._clock()
             times = [t for t in self._times.get(coordinator, []) if now - t < _HOUR]
-            refusals = judge_examinations(self._policy, coordinator, len(times))
+            refusals = judge_examinations(self._policy(), coordinator, len(times))
             if refusals:
                 raise RefusedError(refusals[0])
             self._times[coordinator] = [*times, now]

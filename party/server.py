@@ -16,18 +16,20 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedError
+from coterie.base.text import one_line
 from coterie.party.admission import CAPACITY, Admission
 from coterie.party.audit import AuditLog
 from coterie.party.config import PartyConfig
 from coterie.party.gate import Gate
 from coterie.party.health import Health
+from coterie.party.live import EVERY, Change, Live
 from coterie.party.records import Book
 from coterie.party.service import JobService
 from coterie.party.worker import Worker
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.jobs_pb2_grpc import add_JobsServicer_to_server
 from coterie.transport.peers import PeerService
-from coterie.trust.identity import SERVER_OPTIONS, Caller, caller_of
+from coterie.trust.identity import SERVER_OPTIONS, Caller, caller_of, renewed_credentials
 
 log = logging.getLogger("coterie.party")
 SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")
@@ -50,7 +52,7 @@ class PartyServer:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self.config = config
+        self._live = Live(config, self._taken_up, self._kept_back, wall)
         self._lock = _prepare_state(config.state)
         self._audit = AuditLog(config.state / "audit.log", config.audit_head)
         self._book = Book(config.state, wall=wall)
@@ -58,7 +60,7 @@ class PartyServer:
             log.error("%s: %s: not an entry of a journal; it is passed over", config.state, place)
             self._audit.note("journal entry passed over", line=place)
         self._peers = PeerService(config.name, self._peer)
-        self._worker = Worker(config, self._book, self._audit, self._peers)
+        self._worker = Worker(self._live, self._book, self._audit, self._peers)
         for record in self._book.all():
             if record.state == State.ACCEPTED:
                 self._worker.expect(record)
@@ -69,7 +71,7 @@ class PartyServer:
             options=_OPTIONS,
             maximum_concurrent_rpcs=_THREADS,
         )
-        service = JobService(config, self._book, self._audit, self._worker, self._caller, clock)
+        service = JobService(self._live, self._book, self._audit, self._worker, self._caller, clock)
         add_JobsServicer_to_server(service, self._server)  # type: ignore[no-untyped-call]
         self._server.add_generic_rpc_handlers((self._peers,))
         self._health = Health()
@@ -79,11 +81,17 @@ class PartyServer:
             reflection.enable_server_reflection(names, self._server)
         self.port = 0
         self._stopping = threading.Event()
+        self._asked = threading.Event()
+
+    @property
+    def config(self) -> PartyConfig:
+        """The party file in force."""
+        return self._live.config
 
     def start(self) -> None:
         try:
             self.port = self._server.add_secure_port(
-                self.config.listen, self.config.identity.server_credentials()
+                self.config.listen, renewed_credentials(lambda: self.config.identity)
             )
         except RuntimeError:
             self.port = 0
@@ -94,13 +102,52 @@ class PartyServer:
             )
         self._server.start()
         self._health.serve()
-        self._audit.note("server started", party=self.config.name, listen=self.config.listen)
+        self._audit.note(
+            "server started",
+            party=self.config.name,
+            listen=self.config.listen,
+            file=self.config.digest,
+        )
         threading.Thread(target=self._keep_house, name="house", daemon=True).start()
+        threading.Thread(target=self._watch_files, name="files", daemon=True).start()
+
+    def reload(self) -> None:
+        """Has the files looked at now; may be called by a signal's handler."""
+        self._asked.set()
+
+    def _watch_files(self) -> None:
+        while not self._stopping.is_set():
+            asked = self._asked.wait(EVERY)
+            self._asked.clear()
+            if self._stopping.is_set():
+                return
+            try:
+                if not self._live.look(at_once=asked) and asked and not self._live.problem:
+                    log.info("%s: asked to look; nothing has changed", self.config.file)
+            except EnvironmentFaultError as error:  # the audit log cannot be written
+                log.error("%s", error)
+
+    def _taken_up(self, change: Change) -> None:
+        """A newer file is in force: says so, and judges anew what has not begun."""
+        keys, after = list(change.keys), change.after
+        log.info("%s: taken up: %s", after.file, ", ".join(keys) or "nothing that matters")
+        self._audit.note(
+            "file taken up",
+            keys=keys,
+            file=after.digest,
+            before=change.before.digest,
+            certificate=after.identity.fingerprint,
+        )
+        self._worker.judge_again()
+
+    def _kept_back(self, reason: str) -> None:
+        """A newer file is not in force."""
+        log.error("%s; the file of before stays in force", reason)
+        self._audit.note("file refused", reason=one_line(reason), file=self.config.digest)
 
     def _keep_house(self) -> None:
         """What has to be done from time to time, whether anybody calls or not."""
-        every = min(_HOUSEKEEPING, self.config.limits.unstarted / 4)
-        while not self._stopping.wait(every):
+        while not self._stopping.wait(min(_HOUSEKEEPING, self.config.limits.unstarted / 4)):
             self._worker.expire()
             self._admission.sum_up()
             self._compact()
@@ -121,6 +168,7 @@ class PartyServer:
     def stop(self, reason: str = "was stopped by its operator") -> None:
         """Ends running jobs, telling their peers, then the server."""
         self._stopping.set()
+        self._asked.set()
         self._health.stop()
         for record in self._book.all():
             if record.state == State.RUNNING:
@@ -135,18 +183,26 @@ class PartyServer:
     def _caller(self, context: grpc.ServicerContext) -> Caller:
         """The caller, who must show the pinned certificate if there is one."""
         caller = caller_of(context)
-        peer = self.config.peers.get(caller.name)
-        if peer is not None and peer.pin and peer.pin.fingerprint != caller.fingerprint:
+        if not any(_accepts(config, caller) for config in self._configs()):
             self._audit.note("turned away", by=caller.name, certificate=caller.fingerprint)
             raise RefusedError(f"'{caller.name}' shows another certificate than the pinned one")
         return caller
 
     def _peer(self, context: grpc.ServicerContext) -> str:
         caller = self._caller(context)
-        if caller.name not in self.config.peers:
+        if not any(caller.name in config.peers for config in self._configs()):
             self._audit.note("turned away", by=caller.name, certificate=caller.fingerprint)
             raise RefusedError(f"'{caller.name}' is not in the roster of {self.config.name}")
         return caller.name
+
+    def _configs(self) -> list[PartyConfig]:
+        """The file in force, and those under which running jobs began."""
+        return [self.config, *self._worker.older_files()]
+
+
+def _accepts(config: PartyConfig, caller: Caller) -> bool:
+    peer = config.peers.get(caller.name)
+    return peer is None or peer.pin is None or peer.pin.fingerprint == caller.fingerprint
 
 
 def _prepare_state(folder: Path) -> IO[str]:

@@ -32,6 +32,7 @@ from coterie.jobs.run.party_run import WIRE
 from coterie.party.audit import AuditLog
 from coterie.party.config import PartyConfig
 from coterie.party.examinations import Examinations
+from coterie.party.live import Live
 from coterie.party.policy import judge_coordinator
 from coterie.party.records import ENDED, Book, Record
 from coterie.party.worker import Worker, check_data, check_parties, check_policy, log
@@ -51,21 +52,26 @@ class JobService(JobsServicer):
 
     def __init__(
         self,
-        config: PartyConfig,
+        live: Live,
         book: Book,
         audit: AuditLog,
         worker: Worker,
         identify: Callable[[grpc.ServicerContext], Caller],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._config = config
+        self._live = live
         self._book = book
         self._audit = audit
         self._worker = worker
         self._identify = identify
-        self._examinations = Examinations(config.policy, clock)
+        self._examinations = Examinations(lambda: live.config.policy, clock)
         self._fetch_lock = threading.Lock()
         self._fetches: Counter[str] = Counter()
+
+    @property
+    def _config(self) -> PartyConfig:
+        """The party file in force now."""
+        return self._live.config
 
     # Before a job.
 
@@ -119,7 +125,14 @@ class JobService(JobsServicer):
 
             # Data is looked at only for a job that the policy permits.
             check("job", parse) and check("policy", policy) and check("data", data)
+        shown = None
+        if self._is_operator(caller):
+            live = self._live
+            shown = pb.Configuration(
+                digest=live.config.digest, since=live.since, refused=live.problem
+            )
         return pb.Description(
+            configuration=shown,
             party=self._config.name,
             version=metadata.version("coterie"),
             unix_time=time.time(),

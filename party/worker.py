@@ -25,6 +25,7 @@ from coterie.jobs.run.party_run import Progress, run_party
 from coterie.party.audit import AuditLog
 from coterie.party.config import PartyConfig
 from coterie.party.ledger import Ledger
+from coterie.party.live import Live
 from coterie.party.policy import judge
 from coterie.party.records import Book, Record
 from coterie.protocols.primitives.randomness import Random
@@ -39,6 +40,7 @@ from coterie.transport.peers import PeerService
 from coterie.transport.session import Session
 
 log = logging.getLogger("coterie.party")
+_UNSTARTED = (State.WAITING, State.ACCEPTED)
 
 
 def check_parties(config: PartyConfig, job: Job) -> None:
@@ -73,17 +75,43 @@ def check_data(config: PartyConfig, job: Job) -> tuple[object, int]:
         raise DataError(f"{config.source}: not enough memory to read it") from None
 
 
+def _connect(config: PartyConfig, name: str) -> Any:
+    peer = config.peers[name]
+    return config.identity.connect(name, peer.address, peer.pin)
+
+
 class Worker:
     """Runs accepted jobs, each in a thread of its own."""
 
-    def __init__(
-        self, config: PartyConfig, book: Book, audit: AuditLog, peers: PeerService
-    ) -> None:
-        self._config = config
+    def __init__(self, live: Live, book: Book, audit: AuditLog, peers: PeerService) -> None:
+        self._live = live
         self._book = book
         self._audit = audit
         self._peers = peers
         self._threads: dict[str, threading.Thread] = {}
+        self._began_under: dict[str, PartyConfig] = {}  # by running job
+
+    @property
+    def _config(self) -> PartyConfig:
+        """The party file in force now."""
+        return self._live.config
+
+    def older_files(self) -> list[PartyConfig]:
+        """The party files under which running jobs began, where they are no longer in force."""
+        return [c for c in list(self._began_under.values()) if c is not self._config]
+
+    def judge_again(self) -> None:
+        """A newer file is in force: what has not begun goes on only if this file permits it, too."""
+        for record in self._book.all():
+            job = record.job
+            if job is None or record.state not in _UNSTARTED:
+                continue
+            record.prepared = None  # the data is read anew when the job starts
+            try:
+                check_parties(self._config, job)
+                check_policy(self._config, job, record.coordinator)
+            except CoterieError as error:
+                self.stop(record, RefusedError(f"no longer permitted: {error}"), patience=0.2)
 
     def expect(self, record: Record) -> None:
         """From now on the job's peers may open their streams, even before the job is started here."""
@@ -104,6 +132,7 @@ class Worker:
     def start(self, record: Record) -> bool:
         """Begins an accepted job; False if it is not (or no longer) one."""
         session, job = record.session, record.job  # gone from the record when the job ends
+        config = self._config
         try:
             if not self._book.set_state(record, State.RUNNING, expected={State.ACCEPTED}):
                 return False
@@ -112,9 +141,10 @@ class Worker:
             self.stop(record, error)
             return True
         thread = threading.Thread(
-            target=self._run, args=(record, session, job), name=record.job_id, daemon=True
+            target=self._run, args=(record, session, job, config), name=record.job_id, daemon=True
         )
         self._threads[record.job_id] = thread
+        self._began_under[record.job_id] = config
         thread.start()
         return True
 
@@ -140,12 +170,12 @@ class Worker:
         for thread in list(self._threads.values()):
             thread.join(max(0.0, deadline - time.monotonic()))
 
-    def _run(self, record: Record, session: Session, job: Job) -> None:
+    def _run(self, record: Record, session: Session, job: Job, config: PartyConfig) -> None:
         try:
-            session.start(self._connect)
+            session.start(lambda name: _connect(config, name))
             prepared, record.prepared = record.prepared, None
             if prepared is None:
-                prepared, record.records = check_data(self._config, job)
+                prepared, record.records = check_data(config, job)
             record.workspace.create()
 
             def listen(progress: Progress) -> None:
@@ -156,9 +186,9 @@ class Worker:
 
             workspace = replace(
                 record.workspace,
-                memory=self._config.memory,
-                compute=self._config.compute,
-                book=Ledger(self._config.state, self._config.name).books(record.job_id, job),
+                memory=config.memory,
+                compute=config.compute,
+                book=Ledger(config.state, config.name).books(record.job_id, job),
             )
             run_party(
                 job,
@@ -187,6 +217,7 @@ class Worker:
             session.close()
             self._peers.retire(session)
             self._threads.pop(record.job_id, None)
+            self._began_under.pop(record.job_id, None)
             record.session = None  # it holds what waited to be read
 
     def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
@@ -199,10 +230,6 @@ class Worker:
             log.error("job %s: the ledger was not written: %s", record.job_id, failure)
             self._audit.note("ledger not written", job=record.job_id, reason=str(failure))
 
-    def _connect(self, name: str) -> Any:
-        peer = self._config.peers[name]
-        return self._config.identity.connect(name, peer.address, peer.pin)
-
     def _end(self, record: Record, error: BaseException | None) -> None:
         if error is None:
             state, reason, told, code, culprit = State.FINISHED, "", "", 0, ""
@@ -210,8 +237,11 @@ class Worker:
             if isinstance(error, PeerError) and not error.step:
                 error = error.placed(record.step)
             state = State.CANCELLED if isinstance(error, CancelledError) else State.FAILED
+            if isinstance(error, RefusedError) and record.state in _UNSTARTED:
+                state = State.REFUSED
             reason, code = describe(error), exit_code_of(error)
-            told = describe_to_coordinator(error, self._config.policy.explain)
+            config = self._began_under.get(record.job_id, self._config)
+            told = describe_to_coordinator(error, config.policy.explain)
             culprit = culprit_of(error, self._config.name)
         changed = self._book.set_state(
             record, state, reason=reason, told=told, exit_code=code, culprit=culprit

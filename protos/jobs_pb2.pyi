@@ -52,18 +52,30 @@ class Check(_message.Message):
     def __init__(self, name: _Optional[str] = ..., ok: _Optional[bool] = ..., detail: _Optional[str] = ...) -> None: ...
 
 class Description(_message.Message):
-    __slots__ = ("party", "version", "unix_time", "checks", "wire")
+    __slots__ = ("party", "version", "unix_time", "checks", "wire", "configuration")
     PARTY_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     UNIX_TIME_FIELD_NUMBER: _ClassVar[int]
     CHECKS_FIELD_NUMBER: _ClassVar[int]
     WIRE_FIELD_NUMBER: _ClassVar[int]
+    CONFIGURATION_FIELD_NUMBER: _ClassVar[int]
     party: str
     version: str
     unix_time: float
     checks: _containers.RepeatedCompositeFieldContainer[Check]
     wire: int
-    def __init__(self, party: _Optional[str] = ..., version: _Optional[str] = ..., unix_time: _Optional[float] = ..., checks: _Optional[_Iterable[_Union[Check, _Mapping]]] = ..., wire: _Optional[int] = ...) -> None: ...
+    configuration: Configuration
+    def __init__(self, party: _Optional[str] = ..., version: _Optional[str] = ..., unix_time: _Optional[float] = ..., checks: _Optional[_Iterable[_Union[Check, _Mapping]]] = ..., wire: _Optional[int] = ..., configuration: _Optional[_Union[Configuration, _Mapping]] = ...) -> None: ...
+
+class Configuration(_message.Message):
+    __slots__ = ("digest", "since", "refused")
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
+    REFUSED_FIELD_NUMBER: _ClassVar[int]
+    digest: str
+    since: float
+    refused: str
+    def __init__(self, digest: _Optional[str] = ..., since: _Optional[float] = ..., refused: _Optional[str] = ...) -> None: ...
 
 class Proposal(_message.Message):
     __slots__ = ("job_id", "job_yaml", "files")

@@ -9,6 +9,7 @@ one it may show when it connects.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,6 +68,11 @@ class Identity:
     expires: datetime.datetime
     files: IdentityFiles
 
+    def _served(self) -> grpc.ServerCertificateConfiguration:
+        return grpc.ssl_server_certificate_configuration(
+            [(self.key, self.certificate)], self.authority
+        )
+
     def server_credentials(self) -> grpc.ServerCredentials:
         return grpc.ssl_server_credentials(
             [(self.key, self.certificate)], self.authority, require_client_auth=True
@@ -78,6 +84,20 @@ class Identity:
         credentials = grpc.ssl_channel_credentials(root, self.key, self.certificate)
         options = (*CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", name))
         return grpc.secure_channel(address, credentials, options=options)
+
+
+def renewed_credentials(current: Callable[[], Identity]) -> grpc.ServerCredentials:
+    """Of a server whose identity may be renewed: every handshake takes the one of that moment."""
+    shown = [current()]
+
+    def fetch() -> grpc.ServerCertificateConfiguration | None:
+        now = current()
+        if now is shown[0]:
+            return None  # as before
+        shown[0] = now
+        return now._served()
+
+    return grpc.dynamic_ssl_server_credentials(shown[0]._served(), fetch, True)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def test_all_is_well_when_everybody_serves(houses):
     found = check(houses)
     assert {c.state for c in found} == {"ok"}
     assert [c.subject for c in found] == [
-        "file", "tls", "state", "data", "policy", "peer", "peer"
+        "file", "tls", "state", "server", "data", "policy", "peer", "peer"
     ]  # fmt: skip
     assert about(found, "data").detail == f"{houses.folder / 'bank.csv'}: 20 records with ID"
     assert about(found, "policy").detail == "intersect to analyst, at once"
@@ -119,8 +119,8 @@ def test_the_command_prints_a_line_a_check_and_gives_the_first_exit_code(houses,
     assert run(["party", "check", path]) == 3
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [
-        "ok", "ok", "ok", "failed", "ok", "warning", "warning"
+        "ok", "ok", "ok", "ok", "failed", "ok", "warning", "warning"
     ]  # fmt: skip
     assert run(["party", "check", path, "--json"]) == 3
     report = json.loads(capsys.readouterr().out)
-    assert (report["ok"], report["exit_code"], len(report["checks"])) == (False, 3, 7)
+    assert (report["ok"], report["exit_code"], len(report["checks"])) == (False, 3, 8)

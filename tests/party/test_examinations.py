@@ -10,7 +10,7 @@ from coterie.party.examinations import Examinations
 
 def test_an_hour_after_the_first_check_another_one_is_permitted():
     now = [0.0]
-    counted = Examinations(SimpleNamespace(examinations=2), clock=lambda: now[0])
+    counted = Examinations(lambda: SimpleNamespace(examinations=2), clock=lambda: now[0])
     counted.add("analyst")
     now[0] = 1800.0
     counted.add("analyst")

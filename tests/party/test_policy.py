@@ -144,7 +144,7 @@ def test_names_are_compared_exactly():
 
 def test_examinations_are_counted_for_each_coordinator_and_forgotten_after_an_hour():
     now = [0.0]
-    examinations = Examinations(Policy(examinations=2), lambda: now[0])
+    examinations = Examinations(lambda: Policy(examinations=2), lambda: now[0])
     examinations.add("analyst")
     now[0] = 1800.0
     examinations.add("analyst")

@@ -1,0 +1,119 @@
+"""The party file in force, and a newer one that is taken up while the server serves.
+
+The party file and the certificates that it names are looked at every two seconds, and at once on
+SIGHUP. What has changed is read as a whole: it comes into force for whatever begins afterwards, or,
+where it cannot be read or changes what a running server cannot change, nothing of it does, and the
+older file stays in force. Jobs that run keep the file under which they began.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coterie.base.errors import CoterieError, UsageError
+from coterie.party.config import PartyConfig, load_party
+
+EVERY = 2.0  # seconds between two looks
+# What only a restart changes: where the server is, and what it has open.
+_FIXED = ("name", "listen", "state", "audit_head", "reflection")
+_KEYS = {
+    "identity": "tls",
+    "peers": "peers",
+    "source": "data",
+    "policy": "policy",
+    "memory": "memory",
+    "heartbeat": "heartbeat",
+    "compute": "compute",
+    "limits": "limits",
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A newer file came into force."""
+
+    before: PartyConfig
+    after: PartyConfig
+    keys: Sequence[str]  # of the party file, whose meaning has changed
+
+
+class Live:
+    """Holds the configuration in force. `taken_up` and `refused` are told what became of a newer one."""
+
+    def __init__(
+        self,
+        config: PartyConfig,
+        taken_up: Callable[[Change], None] = lambda change: None,
+        refused: Callable[[str], None] = lambda reason: None,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.config = config
+        self.since = wall()
+        self.problem = ""  # why a newer file is not in force
+        self._wall = wall
+        self._taken_up = taken_up
+        self._refused = refused
+        self._lock = threading.Lock()
+        self._looked = _stamps(config)
+        self._unsettled = False
+
+    def look(self, at_once: bool = False) -> bool:
+        """Takes up what has changed; whether a newer file came into force.
+
+        A change is taken up once nothing has changed since the last look, so that a certificate and
+        its key that are written one after the other are read together; or `at_once`.
+        """
+        with self._lock:
+            stamps = _stamps(self.config)
+            changed, self._looked = stamps != self._looked, stamps
+            if changed and not at_once:
+                self._unsettled = True
+                return False
+            if not (changed or at_once or self._unsettled or self.problem):
+                return False
+            self._unsettled = False
+            return self._take_up()
+
+    def _take_up(self) -> bool:
+        before = self.config
+        try:
+            after = load_party(before.file)
+            self._check_fixed(before, after)
+        except CoterieError as error:
+            if self.problem != str(error):
+                self.problem = str(error)
+                self._refused(self.problem)
+            return False
+        self.problem = ""
+        if after.digest == before.digest:
+            return False
+        keys = [
+            key for field, key in _KEYS.items() if getattr(before, field) != getattr(after, field)
+        ]
+        self.config, self.since = after, self._wall()
+        self._looked = _stamps(after)
+        self._taken_up(Change(before, after, keys))
+        return True
+
+    def _check_fixed(self, before: PartyConfig, after: PartyConfig) -> None:
+        for key in _FIXED:
+            if getattr(before, key) != getattr(after, key):
+                raise UsageError(
+                    f"{before.file}: {key}: a server takes up another one only when it is started anew"
+                )
+
+
+def _stamps(config: PartyConfig) -> list[tuple[Path, int, int, int]]:
+    """What shows that a file was written: its time, size and place on the disk."""
+    found = []
+    for path in config.files:
+        try:
+            status = path.stat()
+            found.append((path, status.st_mtime_ns, status.st_size, status.st_ino))
+        except OSError:
+            found.append((path, 0, 0, 0))
+    return found
