@@ -29,10 +29,10 @@ from coterie.base.errors import (
     UsageError,
 )
 from coterie.base.text import one_line
-from coterie.party.audit import heads_of, verify
+from coterie.party.books.audit import heads_of, verify
+from coterie.party.books.ledger import Ledger
 from coterie.party.check import examine
 from coterie.party.config import PartyConfig, load_party
-from coterie.party.ledger import Ledger
 from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub

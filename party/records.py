@@ -18,7 +18,7 @@ from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party.append_file import AppendFile, read_lines
+from coterie.party.books.append_file import AppendFile, read_lines
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import Event, State
 from coterie.transport.session import Session

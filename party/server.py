@@ -18,7 +18,7 @@ from grpc_reflection.v1alpha import reflection
 from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedError
 from coterie.base.text import one_line
 from coterie.party.admission import CAPACITY, Admission
-from coterie.party.audit import AuditLog
+from coterie.party.books.audit import AuditLog
 from coterie.party.config import PartyConfig
 from coterie.party.gate import Gate
 from coterie.party.health import Health

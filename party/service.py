@@ -29,7 +29,7 @@ from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.run.party_run import WIRE
-from coterie.party.audit import AuditLog
+from coterie.party.books.audit import AuditLog
 from coterie.party.config import PartyConfig
 from coterie.party.examinations import Examinations
 from coterie.party.live import Live

@@ -22,9 +22,9 @@ from coterie.jobs.data.sources import read_wanted
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import Progress, run_party
-from coterie.party.audit import AuditLog
+from coterie.party.books.audit import AuditLog
+from coterie.party.books.ledger import Ledger
 from coterie.party.config import PartyConfig
-from coterie.party.ledger import Ledger
 from coterie.party.live import Live
 from coterie.party.policy import judge
 from coterie.party.records import Book, Record

@@ -59,7 +59,7 @@ REASONS = [
     ("the steps of one command", "tests/house", ["house/prepare.py"]),
     ("the server from outside, over its calls", "tests/party/test_server.py",
      ["party/limits.py", "party/records.py", "party/service.py", "party/worker.py"]),
-    ("lines of the ledger", "tests/party/test_ledger.py", ["party/ledger_lines.py"]),
+    ("lines of the ledger", "tests/party/books/test_ledger.py", ["party/books/ledger_lines.py"]),
     ("seen at the command line and in the demo", "tests/coordinator",
      ["coordinator/cli/tables.py", "coordinator/demo/ports.py",
       "coordinator/simulate/deviation/deviations.py"]),

@@ -6,8 +6,8 @@ import grpc
 import pytest
 
 from coterie.base.errors import EnvironmentFaultError
-from coterie.party.append_file import AppendFile
-from coterie.party.audit import verify
+from coterie.party.books.append_file import AppendFile
+from coterie.party.books.audit import verify
 from coterie.protos import jobs_pb2 as pb
 from tests.party.disk import room_for
 

@@ -6,7 +6,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from coterie.party.append_file import read_entries
+from coterie.party.books.append_file import read_entries
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
 from tests.coordinator.support import coterie

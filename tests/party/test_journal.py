@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party.append_file import read_entries
+from coterie.party.books.append_file import read_entries
 from coterie.party.records import RESTARTED, Book
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import State

@@ -5,7 +5,7 @@ import tracemalloc
 
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party import records
-from coterie.party.append_file import read_entries
+from coterie.party.books.append_file import read_entries
 from coterie.party.records import Book
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State

@@ -11,8 +11,8 @@ import yaml
 from click.testing import CliRunner
 
 from coterie.base.errors import EnvironmentFaultError
+from coterie.party.books.ledger import Ledger
 from coterie.party.cli import party
-from coterie.party.ledger import Ledger
 from coterie.protos import jobs_pb2 as pb
 from tests import ROOT
 from tests.party.lending import COLUMNS, as_lenders, propose_loans, run_loans
@@ -21,7 +21,7 @@ from tests.party.lending import COLUMNS, as_lenders, propose_loans, run_loans
 DYING = """
     import os, signal, sys
     from coterie.__main__ import main
-    from coterie.party.ledger_lines import Booking, LedgerFile
+    from coterie.party.books.ledger_lines import Booking, LedgerFile
 
     when, number, seen = sys.argv[1], int(sys.argv[2]), 0
     append = LedgerFile.append

@@ -8,7 +8,7 @@ import pytest
 
 from coterie.coordinator.run.run_job import Drive, Patience
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party.append_file import read_entries
+from coterie.party.books.append_file import read_entries
 from coterie.party.config import load_party
 from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb

@@ -14,7 +14,7 @@ from coterie.base.errors import EnvironmentFaultError
 from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import Follower, Heard, Patience, run_job
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party.append_file import AppendFile
+from coterie.party.books.append_file import AppendFile
 from coterie.protos import jobs_pb2 as pb
 from coterie.trust import certificates as certs
 from tests.coordinator.support import Organisations, coterie, finish, process, wait_for

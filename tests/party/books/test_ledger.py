@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import EnvironmentFaultError, PeerLostError, UsageError, VerificationError
+from coterie.party.books.ledger import Ledger
+from coterie.party.books.ledger_lines import Entry
 from coterie.party.cli import party
 from coterie.party.config import load_party
-from coterie.party.ledger import Ledger
-from coterie.party.ledger_lines import Entry
 from coterie.protocols.integration.contributions import Contribution
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.peers_pb2 import Farewell

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from coterie.base.errors import VerificationError
-from coterie.party.append_file import AppendFile, read_lines
+from coterie.party.books.append_file import AppendFile, read_lines
 
 FILE = "ledger.jsonl"
 _SYNC_SECONDS = 1.0

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError, VerificationError
-from coterie.party.append_file import AppendFile, read_lines
+from coterie.party.books.append_file import AppendFile, read_lines
 
 START = "0" * 64
 LOST = "log does not hold its head"

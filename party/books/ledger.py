@@ -25,7 +25,7 @@ from typing import Any
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import PeerFaultError, UsageError
 from coterie.jobs.file.job import Job
-from coterie.party.ledger_lines import FILE, Booking, Entry, LedgerFile, Pardon
+from coterie.party.books.ledger_lines import FILE, Booking, Entry, LedgerFile, Pardon
 from coterie.protocols.integration.contributions import Contribution, RecordContribution
 
 

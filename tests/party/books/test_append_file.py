@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from coterie.base.errors import EnvironmentFaultError
-from coterie.party.append_file import AppendFile, read_entries, read_lines
+from coterie.party.books.append_file import AppendFile, read_entries, read_lines
 from tests.party.disk import room_for
 
 
