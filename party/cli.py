@@ -142,7 +142,7 @@ def approve(job: str, config: Path, refuse: bool, reason: str, as_json: bool) ->
 def cancel(job: str, config: Path, reason: str, as_json: bool) -> int:
     """End a job that has not ended, whether it runs or not. JOB is its id, or its name."""
     with _Operator(config) as operator:
-        job_id = _job_id(operator, job, (pb.WAITING, pb.ACCEPTED, pb.RUNNING), "goes on")
+        job_id = _job_id(operator, job, (pb.WAITING, pb.ACCEPTED, pb.QUEUED, pb.RUNNING), "goes on")
         request = pb.Cancellation(job_id=job_id, reason=reason)
         operator.call(lambda stub: stub.Cancel(request, timeout=_SECONDS))
         _print(as_json, {"job": job_id, "state": "CANCELLED"}, f"{job_id} cancelled")

@@ -16,6 +16,8 @@ class Limits:
 
     unstarted: float = 86_400.0  # seconds after which a job that waits or is accepted is given up
     open_jobs: int = 64  # of one coordinator, that have not ended
+    running: int = 4  # jobs at once; the others wait in the queue
+    reserved: float = 30.0  # seconds that a place is kept for a job of which nothing is heard
     calls: int = 128  # of one caller at once, streams included
     rate: int = 3000  # calls of one caller in a minute
     bytes: int = 10**9  # that one caller sends in a minute, peers' frames apart
@@ -40,9 +42,10 @@ def read_limits(node: Node) -> Limits:
     section = node.section()
     limits = Limits(
         unstarted=section.read("unstarted", lambda n: n.number(minimum=1), Limits.unstarted),
+        reserved=section.read("reserved", lambda n: n.number(minimum=1), Limits.reserved),
         **{
             key: section.read(key, lambda n: n.integer(minimum=1), getattr(Limits, key))
-            for key in ("open_jobs", "calls", "rate", "refusals")
+            for key in ("open_jobs", "running", "calls", "rate", "refusals")
         },
         bytes=section.read("bytes", read_size, Limits.bytes),
     )

@@ -56,6 +56,7 @@ class Record:
     step: str = ""
     prepared: object = None
     session: Session | None = None
+    direct: bool = False  # begins with a place here, wherever else there is one
     began: float | None = None
     traffic: Traffic = field(default_factory=Traffic)  # goes on counting while the job runs
     events: list[tuple[int, Event]] = field(default_factory=list)
@@ -89,6 +90,7 @@ class Book:
         self._lock = threading.Lock()
         self._writing = threading.RLock()  # a line of the journal and the change that it notes
         self._records: dict[str, Record] = {}
+        self.place: Callable[[str], int] = lambda job_id: 0  # of a job in the queue
         self._journal = AppendFile(state / JOURNAL)
         self._lines = 0
         self.damaged = self._replay_all()
@@ -218,7 +220,7 @@ class Book:
     def unstarted_for(self, seconds: float) -> list[Record]:
         """The jobs that have waited to be approved or started for longer than this."""
         oldest = self._wall() - seconds
-        unstarted = (State.WAITING, State.ACCEPTED)
+        unstarted = (State.WAITING, State.ACCEPTED, State.QUEUED)
         return [r for r in self.all() if r.state in unstarted and r.since < oldest]
 
     def set_state(
@@ -300,7 +302,11 @@ class Book:
             error=record.told,
             exit_code=record.exit_code,
             culprit=record.culprit,
+            place=self.place_of(record),
         )
+
+    def place_of(self, record: Record) -> int:
+        return self.place(record.job_id) if record.state == State.QUEUED else 0
 
     def newest(self, record: Record) -> Event:
         """The last event, with the time and the bytes of now."""
@@ -308,6 +314,7 @@ class Book:
             event = Event()
             event.CopyFrom(record.events[-1][1])
             event.seconds = self.seconds(record)
+            event.place = self.place_of(record)
             event.sent_bytes = record.traffic.sent_bytes
             event.received_bytes = record.traffic.received_bytes
         return event

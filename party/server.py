@@ -34,6 +34,7 @@ from coterie.trust.identity import SERVER_OPTIONS, Caller, caller_of, renewed_cr
 log = logging.getLogger("coterie.party")
 SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")
 _HOUSEKEEPING = 15.0  # seconds
+_QUEUE = 0.5  # seconds between looks for places that have lapsed
 _THREADS = CAPACITY  # one for each stream that is open; made when they are needed
 _OPTIONS = (
     *SERVER_OPTIONS,
@@ -62,7 +63,7 @@ class PartyServer:
         self._peers = PeerService(config.name, self._peer)
         self._worker = Worker(self._live, self._book, self._audit, self._peers)
         for record in self._book.all():
-            if record.state == State.ACCEPTED:
+            if record.state in (State.ACCEPTED, State.QUEUED):
                 self._worker.expect(record)
         self._admission = Admission(lambda: self.config.limits, self._throttled, clock)
         self._server = grpc.server(
@@ -110,6 +111,14 @@ class PartyServer:
         )
         threading.Thread(target=self._keep_house, name="house", daemon=True).start()
         threading.Thread(target=self._watch_files, name="files", daemon=True).start()
+        queued = [record for record in self._book.all() if record.state == State.QUEUED]
+        for record in sorted(queued, key=lambda record: record.since):
+            self._worker.requeue(record)
+        threading.Thread(target=self._keep_queue, name="queue", daemon=True).start()
+
+    def _keep_queue(self) -> None:
+        while not self._stopping.wait(_QUEUE):
+            self._worker.look_at_queue()
 
     def reload(self) -> None:
         """Has the files looked at now; may be called by a signal's handler."""

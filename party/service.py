@@ -275,7 +275,10 @@ class JobService(JobsServicer):
                 state=record.state,
                 detail=record.reason,
                 job_yaml=record.text,
+                place=self._book.place_of(record),
             )
+            if record.state == State.QUEUED:
+                summary.detail = in_queue(summary.place)
             size += summary.ByteSize()
             if page.jobs and size > _PAGE:
                 page.more = True
@@ -289,6 +292,15 @@ class JobService(JobsServicer):
         record = self._record(request.job_id, context)
         # A peer that started sooner may have failed by now; whoever watches hears why.
         if not self._worker.start(record) and record.state not in (State.FAILED, State.CANCELLED):
+            state = State.Name(record.state)
+            _abort(
+                context, grpc.StatusCode.FAILED_PRECONDITION, f"the job is {state}, not ACCEPTED"
+            )
+        return pb.Started()
+
+    def Queue(self, request: Any, context: grpc.ServicerContext) -> pb.Started:  # noqa: N802
+        record = self._record(request.job_id, context)
+        if not self._worker.queue(record) and record.state not in (State.FAILED, State.CANCELLED):
             state = State.Name(record.state)
             _abort(
                 context, grpc.StatusCode.FAILED_PRECONDITION, f"the job is {state}, not ACCEPTED"
@@ -406,6 +418,11 @@ def _tail(events: list[tuple[int, pb.Event]], seen: int) -> list[tuple[int, pb.E
     while at and events[at - 1][0] > seen:
         at -= 1
     return events[at:]
+
+
+def in_queue(place: int) -> str:
+    """Where a queued job stands, for people."""
+    return f"place {place} in the queue" if place else "has a place; waits for the other parties"
 
 
 def _decision(record: Record) -> pb.Decision:

@@ -25,11 +25,14 @@ from coterie.jobs.run.party_run import Progress, run_party
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.ledger import Ledger
 from coterie.party.config import PartyConfig
+from coterie.party.job_queue import JobQueue
 from coterie.party.live import Live
 from coterie.party.policy import judge
-from coterie.party.records import Book, Record
+from coterie.party.records import ENDED, Book, Record
+from coterie.party.reservations import AwayError, Reservations, leader_of, tell_peers
 from coterie.protocols.primitives.randomness import Random
 from coterie.protos.jobs_pb2 import State
+from coterie.protos.peers_pb2 import BEGIN, RELEASE, Reservation, Reserved
 from coterie.transport.error_messages import (
     culprit_of,
     describe,
@@ -40,7 +43,9 @@ from coterie.transport.peers import PeerService
 from coterie.transport.session import Session
 
 log = logging.getLogger("coterie.party")
-_UNSTARTED = (State.WAITING, State.ACCEPTED)
+_UNSTARTED = (State.WAITING, State.ACCEPTED, State.QUEUED)
+_LONGEST_WAIT = 5.0  # seconds for the answer to a peer that asks for a place
+_PAUSES = (2.0, 60.0)  # seconds, at first and at most, before a party that is away is asked again
 
 
 def check_parties(config: PartyConfig, job: Job) -> None:
@@ -81,7 +86,7 @@ def _connect(config: PartyConfig, name: str) -> Any:
 
 
 class Worker:
-    """Runs accepted jobs, each in a thread of its own."""
+    """Runs accepted jobs, each in a thread of its own, when there are places for them."""
 
     def __init__(self, live: Live, book: Book, audit: AuditLog, peers: PeerService) -> None:
         self._live = live
@@ -90,6 +95,16 @@ class Worker:
         self._peers = peers
         self._threads: dict[str, threading.Thread] = {}
         self._began_under: dict[str, PartyConfig] = {}  # by running job
+        self._pauses: dict[str, float] = {}  # of jobs that a party keeps waiting by being away
+        self._stopping = threading.Event()
+        self._queue = JobQueue(
+            lambda: self._config.limits.running,
+            lambda: self._config.limits.reserved,
+            self._granted,
+            time.monotonic,
+        )
+        book.place = self._queue.place
+        peers.places = self
 
     @property
     def _config(self) -> PartyConfig:
@@ -111,7 +126,7 @@ class Worker:
                 check_parties(self._config, job)
                 check_policy(self._config, job, record.coordinator)
             except CoterieError as error:
-                self.stop(record, RefusedError(f"no longer permitted: {error}"), patience=0.2)
+                self.stop(record, RefusedError(f"no longer permitted: {error}"))
 
     def expect(self, record: Record) -> None:
         """From now on the job's peers may open their streams, even before the job is started here."""
@@ -125,47 +140,182 @@ class Worker:
             spool_folder=self._config.state,
             heartbeat=self._config.heartbeat,
             memory=self._config.memory,
-            on_failure=lambda error: self._end(record, error),
+            on_failure=lambda error: self._failed(record, error),
         )
         self._peers.add(record.session)
 
     def start(self, record: Record) -> bool:
-        """Begins an accepted job; False if it is not (or no longer) one."""
-        session, job = record.session, record.job  # gone from the record when the job ends
-        config = self._config
+        """Begins an accepted job as soon as this party has a place; False if it is not one.
+
+        The other parties are not asked: this is for coordinators that know of no queue.
+        """
+        if record.state != State.ACCEPTED:
+            return False
+        record.direct = True
+        self._queue.add(record.job_id, record.coordinator, asked=True)
+        return self._enqueue(record) or record.state not in (State.WAITING, *ENDED)
+
+    def queue(self, record: Record) -> bool:
+        """Has an accepted job begin when every party has a place for it; False if it is not one."""
+        if record.state in (State.QUEUED, State.RUNNING):
+            return True  # a coordinator that lost the answer asks again
+        if not self._enqueue(record):
+            return False
+        self.requeue(record)
+        return True
+
+    def _enqueue(self, record: Record) -> bool:
         try:
-            if not self._book.set_state(record, State.RUNNING, expected={State.ACCEPTED}):
+            if not self._book.set_state(record, State.QUEUED, expected={State.ACCEPTED}):
                 return False
-            self._audit.note("started", job=record.job_id, by=record.coordinator)
+            self._audit.note("queued", job=record.job_id, by=record.coordinator)
         except EnvironmentFaultError as error:  # what cannot be accounted for is not done
             self.stop(record, error)
-            return True
+        return True
+
+    def requeue(self, record: Record) -> None:
+        """A queued job: it is led from here, or waits for the party that leads it."""
+        session = record.session
+        if session is not None:
+            leads = leader_of((session.me, *session.peers)) == session.me
+            asked = leads or record.direct
+            self._queue.add(record.job_id, record.coordinator, asked=asked)
+
+    def look_at_queue(self) -> None:
+        """What time alone changes in the queue."""
+        self._queue.look()
+
+    def _granted(self, job_id: str) -> None:
+        """A job has a place here."""
+        record = self._book.get(job_id)
+        session = record.session if record is not None else None
+        if record is None or session is None or record.state in ENDED:
+            self._queue.remove(job_id)
+        elif record.direct:
+            self._begin(record)
+        elif leader_of((session.me, *session.peers)) == session.me:
+            threading.Thread(
+                target=self._lead, args=(record, session), name=f"lead {job_id}", daemon=True
+            ).start()
+
+    def _lead(self, record: Record, session: Session) -> None:
+        """Gets a place at every other party, and begins; or lets others pass for a while."""
+
+        def needless() -> bool:
+            gone = self._stopping.is_set() or record.state != State.QUEUED
+            return gone or not self._queue.holds(record.job_id)
+
+        places = Reservations(session, self._connect, self._config.heartbeat, needless)
+        try:
+            if places.secure():
+                self._pauses.pop(record.job_id, None)
+                places.begin()
+                self._begin(record)
+        except AwayError as error:
+            pause = self._pauses.get(record.job_id, _PAUSES[0])
+            self._pauses[record.job_id] = min(2 * pause, _PAUSES[1])
+            log.info("job %s waits: %s", record.job_id, error)
+            self._queue.release(record.job_id, pause)
+        except CoterieError as error:
+            self.stop(record, error)
+        except Exception as error:
+            log.exception("job %s", record.job_id)
+            self.stop(record, CoterieError(describe(error)))
+        finally:
+            places.close()
+
+    def reserve(self, peer: str, session: Session, request: Reservation) -> Reserved:
+        """A place for a job that is queued here, too, asked for by the party that leads it."""
+        if peer != leader_of((session.me, *session.peers)):
+            raise RefusedError(f"'{peer}' does not lead this job")
+        record = self._book.get(session.session)
+        if record is None or record.state == State.RUNNING:
+            return Reserved(granted=record is not None)
+        if request.ask == RELEASE:
+            self._queue.release(record.job_id)
+            return Reserved()
+        granted = self._queue.ask(record.job_id, min(max(0.0, request.wait), _LONGEST_WAIT))
+        if granted and request.ask == BEGIN:
+            self._begin(record)
+        return Reserved(granted=granted, place=self._queue.place(record.job_id))
+
+    def begun(self, session: Session) -> None:
+        """A peer has begun the job, so this party does as soon as it has a place."""
+        record = self._book.get(session.session)
+        if record is None:
+            return
+        record.direct = True
+        if record.state == State.QUEUED:
+            if self._queue.holds(record.job_id):
+                self._begin(record)
+            else:
+                self._queue.ask_for_good(record.job_id)
+
+    def _begin(self, record: Record) -> None:
+        """Runs a job that has a place."""
+        session, job = record.session, record.job  # gone from the record when the job ends
+        config = self._config
+        if not self._queue.begin(record.job_id):
+            return
         thread = threading.Thread(
             target=self._run, args=(record, session, job, config), name=record.job_id, daemon=True
         )
-        self._threads[record.job_id] = thread
         self._began_under[record.job_id] = config
-        thread.start()
-        return True
+        self._threads[record.job_id] = thread  # before others can see that the job runs
+        failure: CoterieError | None = None
+        try:
+            unstarted = {State.ACCEPTED, State.QUEUED}
+            begun = self._book.set_state(record, State.RUNNING, expected=unstarted)
+            if begun:
+                self._audit.note("started", job=record.job_id, by=record.coordinator)
+        except EnvironmentFaultError as error:  # what cannot be accounted for is not done
+            begun, failure = False, error
+        if begun:
+            thread.start()
+            return
+        if self._threads.get(record.job_id) is thread:
+            del self._threads[record.job_id]
+            self._began_under.pop(record.job_id, None)
+        if failure is not None:
+            self.stop(record, failure)
+        elif session is not None:  # it was ended meanwhile
+            threading.Thread(target=self._retire, args=(session,), daemon=True).start()
+        self._queue.remove(record.job_id)
 
-    def stop(self, record: Record, error: CoterieError, patience: float = 2.0) -> None:
+    def _connect(self, name: str) -> Any:
+        return _connect(self._config, name)
+
+    def stop(self, record: Record, error: CoterieError) -> None:
         """Ends a job that has not ended: its session, its record."""
+        queued = record.state == State.QUEUED
         session = record.session
         if session is None or not session.fail(error):
             self._end(record, error)
+        elif queued:
+            tell_peers(session, self._connect)
+
+    def _failed(self, record: Record, error: BaseException) -> None:
+        """The session of a job has failed."""
+        session = record.session
+        self._end(record, error)
         if session is not None and record.job_id not in self._threads:
-            session.close(patience)
-            self._peers.retire(session)
+            threading.Thread(target=self._retire, args=(session,), daemon=True).start()
+
+    def _retire(self, session: Session) -> None:
+        """A session that was never started says farewell to whoever has called it."""
+        session.close()
+        self._peers.retire(session)
 
     def expire(self) -> None:
         """Gives up the jobs that nobody has approved or started for too long."""
         limit = self._config.limits.unstarted
         for record in self._book.unstarted_for(limit):
             reason = f"was not started within {limit:g} s"
-            self.stop(record, CancelledError(f"{self._config.name}: {reason}"), patience=0.2)
+            self.stop(record, CancelledError(f"{self._config.name}: {reason}"))
 
     def join(self, patience: float) -> None:
         """Waits for the jobs' threads to say farewell; they are left behind if they compute on."""
+        self._stopping.set()
         deadline = time.monotonic() + patience
         for thread in list(self._threads.values()):
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -218,6 +368,7 @@ class Worker:
             self._peers.retire(session)
             self._threads.pop(record.job_id, None)
             self._began_under.pop(record.job_id, None)
+            self._queue.remove(record.job_id)
             record.session = None  # it holds what waited to be read
 
     def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
@@ -246,6 +397,9 @@ class Worker:
         changed = self._book.set_state(
             record, state, reason=reason, told=told, exit_code=code, culprit=culprit
         )
+        if record.job_id not in self._threads:
+            self._queue.remove(record.job_id)
+            self._pauses.pop(record.job_id, None)
         if changed:
             last = record.events[-1][1]
             try:

@@ -17,6 +17,7 @@ class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FINISHED: _ClassVar[State]
     FAILED: _ClassVar[State]
     CANCELLED: _ClassVar[State]
+    QUEUED: _ClassVar[State]
 STATE_UNSPECIFIED: State
 WAITING: State
 ACCEPTED: State
@@ -25,6 +26,7 @@ RUNNING: State
 FINISHED: State
 FAILED: State
 CANCELLED: State
+QUEUED: State
 
 class DescribeRequest(_message.Message):
     __slots__ = ("job_yaml", "files")
@@ -139,7 +141,7 @@ class Cancelled(_message.Message):
     def __init__(self) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("state", "step", "done", "total", "sent_bytes", "received_bytes", "seconds", "error", "exit_code", "culprit")
+    __slots__ = ("state", "step", "done", "total", "sent_bytes", "received_bytes", "seconds", "error", "exit_code", "culprit", "place")
     STATE_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     DONE_FIELD_NUMBER: _ClassVar[int]
@@ -150,6 +152,7 @@ class Event(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     EXIT_CODE_FIELD_NUMBER: _ClassVar[int]
     CULPRIT_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
     state: State
     step: str
     done: int
@@ -160,7 +163,8 @@ class Event(_message.Message):
     error: str
     exit_code: int
     culprit: str
-    def __init__(self, state: _Optional[_Union[State, str]] = ..., step: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., sent_bytes: _Optional[int] = ..., received_bytes: _Optional[int] = ..., seconds: _Optional[float] = ..., error: _Optional[str] = ..., exit_code: _Optional[int] = ..., culprit: _Optional[str] = ...) -> None: ...
+    place: int
+    def __init__(self, state: _Optional[_Union[State, str]] = ..., step: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., sent_bytes: _Optional[int] = ..., received_bytes: _Optional[int] = ..., seconds: _Optional[float] = ..., error: _Optional[str] = ..., exit_code: _Optional[int] = ..., culprit: _Optional[str] = ..., place: _Optional[int] = ...) -> None: ...
 
 class FileChunk(_message.Message):
     __slots__ = ("path", "data", "last")
@@ -187,7 +191,7 @@ class JobList(_message.Message):
     def __init__(self, jobs: _Optional[_Iterable[_Union[JobSummary, _Mapping]]] = ..., more: _Optional[bool] = ...) -> None: ...
 
 class JobSummary(_message.Message):
-    __slots__ = ("job_id", "name", "kind", "coordinator", "state", "detail", "job_yaml")
+    __slots__ = ("job_id", "name", "kind", "coordinator", "state", "detail", "job_yaml", "place")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -195,6 +199,7 @@ class JobSummary(_message.Message):
     STATE_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     JOB_YAML_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     name: str
     kind: str
@@ -202,4 +207,5 @@ class JobSummary(_message.Message):
     state: State
     detail: str
     job_yaml: str
-    def __init__(self, job_id: _Optional[str] = ..., name: _Optional[str] = ..., kind: _Optional[str] = ..., coordinator: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., detail: _Optional[str] = ..., job_yaml: _Optional[str] = ...) -> None: ...
+    place: int
+    def __init__(self, job_id: _Optional[str] = ..., name: _Optional[str] = ..., kind: _Optional[str] = ..., coordinator: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., detail: _Optional[str] = ..., job_yaml: _Optional[str] = ..., place: _Optional[int] = ...) -> None: ...

@@ -55,6 +55,11 @@ class JobsStub:
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
                 response_deserializer=coterie_dot_protos_dot_jobs__pb2.Started.FromString,
                 _registered_method=True)
+        self.Queue = channel.unary_unary(
+                '/coterie.v1.Jobs/Queue',
+                request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
+                response_deserializer=coterie_dot_protos_dot_jobs__pb2.Started.FromString,
+                _registered_method=True)
         self.Watch = channel.unary_stream(
                 '/coterie.v1.Jobs/Watch',
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
@@ -110,6 +115,14 @@ class JobsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Queue(self, request, context):
+        """As Start, but the job begins when every one of its parties has reserved a place for it: until
+        then it is QUEUED, also if its coordinator goes away.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Watch(self, request, context):
         """Events of the job from its first one on, until it ends. When nothing happens, the newest event
         is sent again every heartbeat interval: a watcher that hears nothing has lost the party.
@@ -159,6 +172,11 @@ def add_JobsServicer_to_server(servicer, server):
             ),
             'Start': grpc.unary_unary_rpc_method_handler(
                     servicer.Start,
+                    request_deserializer=coterie_dot_protos_dot_jobs__pb2.JobRef.FromString,
+                    response_serializer=coterie_dot_protos_dot_jobs__pb2.Started.SerializeToString,
+            ),
+            'Queue': grpc.unary_unary_rpc_method_handler(
+                    servicer.Queue,
                     request_deserializer=coterie_dot_protos_dot_jobs__pb2.JobRef.FromString,
                     response_serializer=coterie_dot_protos_dot_jobs__pb2.Started.SerializeToString,
             ),
@@ -290,6 +308,33 @@ class Jobs:
             request,
             target,
             '/coterie.v1.Jobs/Start',
+            coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
+            coterie_dot_protos_dot_jobs__pb2.Started.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Queue(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/coterie.v1.Jobs/Queue',
             coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
             coterie_dot_protos_dot_jobs__pb2.Started.FromString,
             options,

@@ -1,9 +1,37 @@
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class Ask(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RESERVE: _ClassVar[Ask]
+    RELEASE: _ClassVar[Ask]
+    BEGIN: _ClassVar[Ask]
+RESERVE: Ask
+RELEASE: Ask
+BEGIN: Ask
+
+class Reservation(_message.Message):
+    __slots__ = ("session", "ask", "wait")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    ASK_FIELD_NUMBER: _ClassVar[int]
+    WAIT_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    ask: Ask
+    wait: float
+    def __init__(self, session: _Optional[str] = ..., ask: _Optional[_Union[Ask, str]] = ..., wait: _Optional[float] = ...) -> None: ...
+
+class Reserved(_message.Message):
+    __slots__ = ("granted", "place")
+    GRANTED_FIELD_NUMBER: _ClassVar[int]
+    PLACE_FIELD_NUMBER: _ClassVar[int]
+    granted: bool
+    place: int
+    def __init__(self, granted: _Optional[bool] = ..., place: _Optional[int] = ...) -> None: ...
 
 class Frame(_message.Message):
     __slots__ = ("session", "step", "sequence", "size", "chunk", "padding", "heartbeat", "farewell")

@@ -49,6 +49,11 @@ class PeersStub:
                 request_serializer=coterie_dot_protos_dot_peers__pb2.Parting.SerializeToString,
                 response_deserializer=coterie_dot_protos_dot_peers__pb2.Parted.FromString,
                 _registered_method=True)
+        self.Reserve = channel.unary_unary(
+                '/coterie.v1.Peers/Reserve',
+                request_serializer=coterie_dot_protos_dot_peers__pb2.Reservation.SerializeToString,
+                response_deserializer=coterie_dot_protos_dot_peers__pb2.Reserved.FromString,
+                _registered_method=True)
 
 
 class PeersServicer:
@@ -73,6 +78,14 @@ class PeersServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Reserve(self, request, context):
+        """Before a queued job begins: the first of its parties, by name, asks every other one for a place
+        among its running jobs, and tells them to begin when all have reserved one.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PeersServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -85,6 +98,11 @@ def add_PeersServicer_to_server(servicer, server):
                     servicer.Part,
                     request_deserializer=coterie_dot_protos_dot_peers__pb2.Parting.FromString,
                     response_serializer=coterie_dot_protos_dot_peers__pb2.Parted.SerializeToString,
+            ),
+            'Reserve': grpc.unary_unary_rpc_method_handler(
+                    servicer.Reserve,
+                    request_deserializer=coterie_dot_protos_dot_peers__pb2.Reservation.FromString,
+                    response_serializer=coterie_dot_protos_dot_peers__pb2.Reserved.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -146,6 +164,33 @@ class Peers:
             '/coterie.v1.Peers/Part',
             coterie_dot_protos_dot_peers__pb2.Parting.SerializeToString,
             coterie_dot_protos_dot_peers__pb2.Parted.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Reserve(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/coterie.v1.Peers/Reserve',
+            coterie_dot_protos_dot_peers__pb2.Reservation.SerializeToString,
+            coterie_dot_protos_dot_peers__pb2.Reserved.FromString,
             options,
             channel_credentials,
             insecure,

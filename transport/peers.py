@@ -9,19 +9,30 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 import grpc
 from google.protobuf.message import DecodeError
 
 from coterie.base.errors import RefusedError
-from coterie.protos.peers_pb2 import Parted, Parting, SessionRef
+from coterie.protos.peers_pb2 import Parted, Parting, Reservation, Reserved, SessionRef
 from coterie.transport.outgoing import Send
 from coterie.transport.session import COLLECT, FAREWELL, PART, Session
 
 _REMEMBERED = 600.0  # seconds that an ended session still answers its peers
 _PARTED = bytes(Parted().SerializeToString())
-T = TypeVar("T", SessionRef, Parting)
+T = TypeVar("T", SessionRef, Parting, Reservation)
+RESERVE = "/coterie.v1.Peers/Reserve"
+
+
+class Places(Protocol):
+    """Where a server reserves places for jobs that are to begin."""
+
+    def reserve(self, peer: str, session: Session, request: Reservation) -> Reserved:
+        """This peer asks for a place, or gives one back; `RefusedError` if it may not."""
+
+    def begun(self, session: Session) -> None:
+        """A peer has begun this job."""
 
 
 class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
@@ -43,6 +54,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
         self._ended: list[tuple[float, str]] = []
+        self.places: Places | None = None
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         if details.method == COLLECT:
@@ -55,6 +67,8 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
             return grpc.unary_stream_rpc_method_handler(collect)
         if details.method == PART:
             return grpc.unary_unary_rpc_method_handler(self._part)
+        if details.method == RESERVE and self.places is not None:
+            return grpc.unary_unary_rpc_method_handler(self._reserve)
         return None
 
     def add(self, session: Session) -> None:
@@ -76,12 +90,23 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         if not session.accept(peer):
             reason = f"{peer} opened a second stream in this session"
             _abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
+        if self.places is not None:
+            self.places.begun(session)
         session.serve(peer, send, context)
 
     def _part(self, request: bytes, context: grpc.ServicerContext) -> bytes:
         peer, session, parting = self._called(Parting, request, context)
         session.part(peer, parting.farewell)
         return _PARTED
+
+    def _reserve(self, request: bytes, context: grpc.ServicerContext) -> bytes:
+        peer, session, asked = self._called(Reservation, request, context)
+        _answer_if_failed(session, context)
+        assert self.places is not None  # noqa: S101
+        try:
+            return bytes(self.places.reserve(peer, session, asked).SerializeToString())
+        except RefusedError as error:
+            _abort(context, grpc.StatusCode.PERMISSION_DENIED, str(error))
 
     def _called(
         self, kind: type[T], request: bytes, context: grpc.ServicerContext

@@ -370,7 +370,7 @@ class Session:
     def _error_of(self, peer: str, call: Any) -> CoterieError:
         words = dict(call.trailing_metadata() or ()).get(FAREWELL)
         if words is not None:
-            return error_from(_farewell(words), peer, (self.me, *self.peers))
+            return error_from(read_farewell(words), peer, (self.me, *self.peers))
         code, reason = call.code(), failure_reason(call)
         if not self._incoming[peer].opened:
             refused = code == grpc.StatusCode.PERMISSION_DENIED
@@ -387,7 +387,8 @@ def _aligned(chunk: memoryview) -> bool:
     return not address % ALIGNMENT
 
 
-def _farewell(data: bytes) -> Farewell:
+def read_farewell(data: bytes) -> Farewell:
+    """The farewell in the trailing metadata of a call."""
     try:
         return Farewell.FromString(data)
     except DecodeError:

@@ -112,8 +112,18 @@ class PartyClient:
         return decision
 
     def start(self, job_id: str) -> None:
+        """Has the job begin when all its parties have a place for it.
+
+        A server that knows of no queue begins at once.
+        """
+        request = pb.JobRef(job_id=job_id)
         with self._named("start the job", CALL_SECONDS, "start"):
-            self._jobs.Start(pb.JobRef(job_id=job_id), timeout=CALL_SECONDS)
+            try:
+                self._jobs.Queue(request, timeout=CALL_SECONDS)
+            except grpc.RpcError as error:
+                if error.code() != grpc.StatusCode.UNIMPLEMENTED:
+                    raise
+                self._jobs.Start(request, timeout=CALL_SECONDS)
 
     def watch(self, job_id: str) -> Any:
         """The stream of events: an iterator with `cancel`, which raises `grpc.RpcError`.

@@ -3,7 +3,7 @@
     probe      each party is there and is who it should be
     propose    each party judges the job by its policy and reads its data; a refusal ends it here
     consent    where a party's operator has to agree, wait for it
-    start      every party
+    start      every party; the job begins when each has a place for it
     follow     one event stream a party, and a sign of life from each every few seconds. While a
                job only waits, a party's server may be restarted within the heartbeat
     fetch      what each party releases, then the result folder
@@ -195,7 +195,9 @@ class Drive:
         self._follower.start({name: decision.state for name, decision in decisions.items()})
         if waiting:
             self._follower.until(
-                lambda name, state: name not in waiting or state in (pb.ACCEPTED, pb.RUNNING),
+                lambda name, state: (
+                    name not in waiting or state in (pb.ACCEPTED, pb.QUEUED, pb.RUNNING)
+                ),
                 self._patience.consent,
                 "its operator gave no consent",
             )
@@ -312,7 +314,7 @@ class Follower:
 
         And connections that broke while this machine slept say nothing about the party.
         """
-        waits = self._heard[name].state in (pb.WAITING, pb.ACCEPTED)
+        waits = self._heard[name].state in (pb.WAITING, pb.ACCEPTED, pb.QUEUED)
         slept = self._wakefulness.woke_within(self._patience.heartbeat)
         return (waits or slept) and error.code() in _GOING_AWAY
 
@@ -365,6 +367,7 @@ class Follower:
         words = {
             pb.WAITING: "waiting for consent",
             pb.ACCEPTED: "accepted",
+            pb.QUEUED: f"queued, place {event.place}" if event.place else "queued",
             pb.RUNNING: "running",
             pb.FINISHED: "finished",
             pb.FAILED: "failed",

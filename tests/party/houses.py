@@ -56,6 +56,10 @@ class Coordinator:
         for name in names or self.stubs:
             self.stubs[name].Start(pb.JobRef(job_id=job_id), timeout=60)
 
+    def queue(self, job_id: str, names: Sequence[str] | None = None) -> None:
+        for name in names or self.stubs:
+            self.stubs[name].Queue(pb.JobRef(job_id=job_id), timeout=60)
+
     def watch(self, job_id: str, name: str, timeout: float = 60) -> Iterator[pb.Event]:
         return self.stubs[name].Watch(pb.JobRef(job_id=job_id), timeout=timeout)
 

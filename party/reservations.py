@@ -1,0 +1,159 @@
+"""How the party that leads a queued job gets a place for it at every party, and has it begin.
+
+The first of the job's parties by name leads. Once the job has a place in its own queue, it asks the
+others one after the other, in the order of their names, and asks again those that have granted a
+place so that it does not lapse. When every party has one, it tells all to begin. `party.job_queue`
+argues why no jobs wait for each other for ever.
+
+A party that does not answer keeps the job waiting, not its place: all places are given back, and
+other jobs pass until the party is asked again. A party that has ended the job, or will not talk to
+this one, ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import grpc
+
+from coterie.base.errors import PeerLostError
+from coterie.protos.peers_pb2 import BEGIN, RELEASE, RESERVE, Parting, Reservation, Reserved
+from coterie.transport.call_errors import HOPELESS, failure_reason
+from coterie.transport.error_messages import error_from
+from coterie.transport.peers import RESERVE as METHOD
+from coterie.transport.session import FAREWELL, PART, Heartbeat, Session, read_farewell
+
+STEP = "queue"
+_WAIT = 2.0  # seconds that a party may take to answer that there is no place yet
+_RETRY = 0.1
+_TELLING = 2.0
+
+
+def leader_of(names: Sequence[str]) -> str:
+    """The party that gets the places: every party of the job comes to the same one."""
+    return min(names, key=_by_name)
+
+
+def _by_name(name: str) -> tuple[str, str]:
+    return name.lower(), name
+
+
+class AwayError(Exception):
+    """A party cannot be reached now; the text says which, and why."""
+
+
+class Reservations:
+    """The places of one job at the other parties."""
+
+    def __init__(
+        self,
+        session: Session,
+        connect: Callable[[str], grpc.Channel],
+        heartbeat: Heartbeat,
+        stopped: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._session = session
+        self._peers = sorted(session.peers, key=_by_name)
+        self._channels = {peer: connect(peer) for peer in self._peers}
+        self._heartbeat = heartbeat
+        self._stopped = stopped
+        self._clock = clock
+        self._secured = 0  # how many of the first parties hold a place
+
+    def close(self) -> None:
+        for channel in self._channels.values():
+            channel.close()
+
+    def secure(self) -> bool:
+        """Waits until every party has reserved a place; False if there is no need any more."""
+        queued = self._clock()  # when every party that was asked had the job in its queue
+        while not self._stopped():
+            for at, peer in enumerate(self._peers):
+                # Whoever holds a later place must not wait for an earlier one.
+                answer = self._ask(peer, RESERVE, _WAIT if at >= self._secured else 0.0)
+                if not answer.granted:
+                    self._give_back(at)
+                    if answer.place:
+                        queued = self._clock()
+                    break
+                self._secured = max(self._secured, at + 1)
+            else:
+                return True
+            if self._clock() - queued > self._heartbeat.deadline:
+                self._give_back(0)
+                raise AwayError(f"{peer} has not been told to start the job")
+            time.sleep(_RETRY)
+        self._give_back(0)
+        return False
+
+    def begin(self) -> None:
+        """Every party has a place: tells them to begin."""
+        for peer in self._peers:
+            end = self._clock() + self._heartbeat.deadline
+            while not self._ask(peer, BEGIN, _WAIT).granted:
+                if self._clock() > end:
+                    raise PeerLostError(peer, STEP, "did not keep the place that it had reserved")
+                time.sleep(_RETRY)
+
+    def _give_back(self, first: int) -> None:
+        """The places of the parties from this one on."""
+        for peer in self._peers[first : self._secured]:
+            with contextlib.suppress(grpc.RpcError):  # then the place lapses
+                self._call(peer, RELEASE, 0.0, _TELLING)
+        self._secured = min(self._secured, first)
+
+    def _ask(self, peer: str, ask: Any, wait: float) -> Reserved:
+        """The answer of a party; raises if there will be none."""
+        end = self._clock() + self._heartbeat.deadline
+        while True:
+            try:
+                return self._call(peer, ask, wait, wait + self._heartbeat.deadline)
+            except grpc.RpcError as error:
+                if error.code() == grpc.StatusCode.UNIMPLEMENTED:  # it begins when it is told
+                    return Reserved(granted=True)
+                reason = self._judge(peer, error)
+                late = self._clock() > end or self._stopped()
+                if late and error.code() == grpc.StatusCode.NOT_FOUND:
+                    raise PeerLostError(peer, STEP, reason) from None
+            if late:
+                self._give_back(0)
+                raise AwayError(f"{peer} cannot be reached: {reason}")
+            time.sleep(_RETRY)
+
+    def _judge(self, peer: str, error: Any) -> str:
+        """Why the call failed, if it may be made again; otherwise raises what ends the job."""
+        words = dict(error.trailing_metadata() or ()).get(FAREWELL)
+        if words is not None:
+            names = (self._session.me, *self._session.peers)
+            raise error_from(read_farewell(words), peer, names)
+        reason = failure_reason(error)
+        if error.code() in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.INVALID_ARGUMENT):
+            raise PeerLostError(peer, STEP, f"refuses this party: {reason}")
+        if reason in HOPELESS:
+            raise PeerLostError(peer, STEP, f"cannot be reached: {reason}")
+        return reason
+
+    def _call(self, peer: str, ask: Any, wait: float, seconds: float) -> Reserved:
+        request = Reservation(session=self._session.session, ask=ask, wait=wait)
+        call = self._channels[peer].unary_unary(METHOD)
+        return Reserved.FromString(call(request.SerializeToString(), timeout=seconds))
+
+
+def tell_peers(session: Session, connect: Callable[[str], grpc.Channel]) -> None:
+    """A job that has ended before it began: its peers, which may wait for it, are told why."""
+    words = session.last_words
+    if words is None:
+        return
+    request = Parting(session=session.session, farewell=words).SerializeToString()
+
+    def tell(peer: str) -> None:
+        with contextlib.closing(connect(peer)) as channel, contextlib.suppress(grpc.RpcError):
+            channel.unary_unary(PART)(request, timeout=_TELLING)
+
+    for peer in session.peers:
+        threading.Thread(target=tell, args=(peer,), daemon=True).start()
