@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
-Codes: TypeAlias = "np.ndarray[Any, Any]"  # the number of each record's value, of any integer type
+Codes: TypeAlias = "np.ndarray[Any, Any]"  # each record's value as a number, of any integer type
 Mask: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 Bits: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"  # each a 0 or a 1, not packed
 Bytes: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"

@@ -20,7 +20,7 @@ _COLOURS: dict[State, str] = {"ok": "green", "warning": "yellow", "failed": "red
 
 @dataclass(frozen=True)
 class Check:
-    """One finding about one subject; `exit_code` tells which error a failed one is."""
+    """One finding about one subject; `exit_code` is that of the error behind a failed check."""
 
     subject: str
     name: str
@@ -38,7 +38,7 @@ def failed(subject: str, name: str, detail: str, exit_code: int) -> Check:
 
 
 def validity(subject: str, name: str, end: datetime, now: datetime) -> Check:
-    """Of a certificate that is valid now: a warning when it will not be for long."""
+    """The check of a certificate that is valid now: a warning if the certificate expires soon."""
     detail = f"valid until {end:%Y-%m-%d} ({(end - now).days} days)"
     return Check(subject, name, "warning" if end - now < _SOON else "ok", detail)
 

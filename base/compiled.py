@@ -9,11 +9,11 @@ import numba
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compiles at the first call, and keeps the machine code on disk where there is a place.
+    """Compiles at the first call, and caches the machine code on disk where possible.
 
     The compiled function releases the interpreter lock.
     """
     try:
         return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # nowhere to write
+    except RuntimeError:  # no cache folder can be written: compile once in each process
         return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]

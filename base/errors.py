@@ -14,7 +14,7 @@ from typing import Self
 INTERNAL = 70
 INTERRUPTED = 130
 ROWS_SHOWN = 5
-_PLACES = re.compile(r"(\{column\}|\{rows\}|\{value\})")  # of a sentence, for its fields
+_PLACES = re.compile(r"(\{column\}|\{rows\}|\{value\})")  # the fields of an error's sentence
 
 
 class CoterieError(Exception):
@@ -24,7 +24,7 @@ class CoterieError(Exception):
 
 
 class UsageError(CoterieError):
-    """A command, a job file or a party file says something that cannot be meant."""
+    """A command line, a job file or a party file is wrong."""
 
     exit_code = 2
 
@@ -32,15 +32,15 @@ class UsageError(CoterieError):
 class DataError(CoterieError):
     """A table or a taxonomy cannot be used as it is.
 
-    The fields say where and what: `file`; `column` (or several); `rows`, counted from 1, or pairs of
-    a row and the earlier one that it repeats; `value`, what stands there; `what`, a sentence in which
-    `{column}`, `{rows}` and `{value}` stand for them. Rows that `what` does not mention are named
-    before it. `bare` is the sentence for those who see no rows, where it must say less. Nothing of
-    rows and values belongs into `what` itself.
+    The fields say where and what: `file`; `column` (or several); `rows`, counted from 1, or pairs
+    of a row and the earlier one that it repeats; `value`, the value found there; `what`, a sentence
+    in which `{column}`, `{rows}` and `{value}` stand for them. Rows that `what` does not mention
+    are named before it. `bare` is the sentence for readers who may see no rows, if their sentence
+    must say less. The text of `what` itself must not contain rows or values.
 
-    Whoever tells the error chooses what to show by `told`: rows and values are for the data's holder
-    (`str` shows everything), and whoever chooses ranges and taxonomies could read values from the
-    rows that do not fit.
+    Whoever reports the error chooses by `message` what to show. Rows and values are for the data's
+    holder alone (`str` shows everything): somebody who chooses ranges and taxonomies could
+    otherwise read values from the rows that do not fit.
     """
 
     exit_code = 3
@@ -64,7 +64,7 @@ class DataError(CoterieError):
         super().__init__(self.message(rows=True, value=True))
 
     def message(self, *, rows: bool, value: bool = False) -> str:
-        """The message, with as much as is asked for."""
+        """The message, with the rows and the value only if they are asked for."""
         sentence = self.what if rows or not self.bare else self.bare
         filled = "".join(self._part(part, rows, value) for part in _PLACES.split(sentence))
         place = f"{self.file}: " if self.file else ""
@@ -107,7 +107,7 @@ class UnreachableError(CoterieError):
 
 
 class CertificateError(UnreachableError):
-    """A certificate is not the right one: another name, another authority, another key."""
+    """A certificate is not the expected one: another name, another authority or another key."""
 
     exit_code = 11
 
@@ -121,7 +121,7 @@ class ExpiredError(CertificateError):
 class PeerError(CoterieError):
     """Something that a named peer did, or failed to do, ended the job at a named step."""
 
-    said_by: str = ""  # the party that says so, where this one has not seen it itself
+    said_by: str = ""  # the party that reported the error, if this party has not seen it itself
 
     def __init__(self, peer: str, step: str, reason: str) -> None:
         super().__init__(f"{peer}: {reason} (step '{step}')" if step else f"{peer}: {reason}")
@@ -143,7 +143,7 @@ class PeerLostError(PeerError):
 
 
 class PeerFaultError(PeerError):
-    """A peer sent what an honest one never sends."""
+    """A peer sent something that an honest peer never sends."""
 
     exit_code = 7
 
@@ -155,7 +155,7 @@ class VerificationError(CoterieError):
 
 
 class EnvironmentFaultError(CoterieError):
-    """This machine cannot do it: a port in use, a read-only folder, a full disk."""
+    """This machine cannot do what is asked: a port in use, a read-only folder, a full disk."""
 
     exit_code = 9
 

@@ -1,6 +1,6 @@
-"""How a party, a coordinator, a job and a step may be called.
+"""The names that a party, a coordinator and a job may have.
 
-A name stands in certificates, in addresses, in file names and on terminals, so it is short, has no
+A name appears in certificates, addresses and file names and on terminals, so it is short, has no
 space and no path separator, and begins with a letter or a digit.
 """
 
@@ -14,7 +14,7 @@ RULE = "letters, digits, '_', '.', '-', at most 64"
 
 
 def is_name(text: str) -> bool:
-    """Whether a party, a coordinator or a job may be called so."""
+    """Whether a party, a coordinator or a job may have this name."""
     return _NAME.fullmatch(text) is not None
 
 

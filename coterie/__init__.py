@@ -7,8 +7,8 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# The Python interface: where each function is. They are imported when they are asked for, so that
-# `import coterie` is quick.
+# The Python interface: the module of each function. A module is imported when its function is first
+# used, so that `import coterie` is quick.
 _INTERFACE = {"anonymise": "coterie.house.frames"}
 
 

@@ -1,7 +1,7 @@
-"""The one `coterie` command: its commands are loaded when they are asked for.
+"""The `coterie` command, whose subcommands are imported when they are used.
 
-Whatever goes wrong ends here: an error meant for a person becomes one line and its exit code;
-anything else is a defect, also one line, with the traceback only when COTERIE_DEBUG is set.
+All errors end here: a `CoterieError` becomes one line and its exit code; any other exception is a
+defect, which also becomes one line, with the traceback only when COTERIE_DEBUG is set.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from coterie.base.errors import (
 )
 from coterie.base.text import one_line
 
-# In the order in which `coterie --help` lists them: where the command is, and its short help, so
-# that the list can be shown without importing what the commands need.
+# The commands in the order in which `coterie --help` lists them: the place of each and its short
+# help, so that the list can be shown without importing the commands.
 COMMANDS = {
     "demo": (
         "coterie.coordinator.cli.commands:demo",
@@ -69,7 +69,7 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """A group whose members are imported when they are asked for."""
+    """A group whose commands are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -93,7 +93,7 @@ def cli() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command and returns its exit code; errors have been told to the user."""
+    """Runs one command, reports its error to the user, and returns its exit code."""
     as_json = "--json" in arguments
     try:
         code = cli.main(args=list(arguments), prog_name="coterie", standalone_mode=False)
@@ -109,7 +109,7 @@ def run(arguments: Sequence[str]) -> int:
     except CoterieError as error:
         return report_error(error, as_json)
     except BrokenPipeError:
-        # Whoever read the output went away; Python must not complain while it closes stdout.
+        # The reader of the output went away; Python must not complain while it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except MemoryError:
@@ -127,7 +127,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def report_error(error: CoterieError, as_json: bool) -> int:
-    """Reports an error that is meant for a person."""
+    """Prints an error that is meant for a person, and returns its exit code."""
     _debug()
     report: dict[str, Any] = {"error": one_line(str(error), None), "exit_code": error.exit_code}
     if peer := getattr(error, "peer", None):

@@ -1,4 +1,4 @@
-"""`coterie bench` and `coterie experiment`, whose parts lie in rooms above the coordinator's."""
+"""`coterie bench` and `coterie experiment`: they use rooms that may import the coordinator's."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 
 from coterie.base.errors import UsageError
 
-# What stands after NAME belongs to the benchmark or experiment, also `--help`.
+# Everything after NAME is passed to the benchmark or experiment, `--help` included.
 _PASS_ON: dict[str, Any] = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -44,7 +44,7 @@ def bench(runs: int | None, save: Path | None, name: str | None, arguments: tupl
 def _measured(
     name: str, main: Callable[[list[str]], int], arguments: list[str], runs: int, save: Path | None
 ) -> int:
-    """Runs a benchmark several times, and prints and keeps what all runs say together."""
+    """Runs a benchmark several times, and prints and saves the statistics of all runs."""
     from coterie.bench._figures import stamped
 
     results = []
@@ -55,7 +55,7 @@ def _measured(
         if code:
             return code
         results.append(json.loads(printed.getvalue()))
-    # Where the data lies on this machine is nobody's business.
+    # The saved result does not name the folder of the data on this machine.
     shown = [
         a
         for before, a in zip(["", *arguments], arguments, strict=False)

@@ -20,7 +20,7 @@ _TABLE = re.compile(r"<!-- opened: ([a-z ]+) -->\n.*?<!-- end -->", re.DOTALL)
 
 
 def all_openings() -> list[Opening]:
-    """Whatever the modules of the project declare, part by part, in the order of declaration."""
+    """All openings that the modules of the project declare, in the order of declaration."""
     for room in ROOMS:
         package = importlib.import_module(room)
         for module in pkgutil.walk_packages(package.__path__, f"{room}."):

@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class JobsStub:
-    """What a coordinator may ask of a party. The caller is known by its certificate.
+    """The service of a party for coordinators and its own operator. The caller is known by its
+    certificate.
     """
 
     def __init__(self, channel):
@@ -83,7 +84,8 @@ class JobsStub:
 
 
 class JobsServicer:
-    """What a coordinator may ask of a party. The caller is known by its certificate.
+    """The service of a party for coordinators and its own operator. The caller is known by its
+    certificate.
     """
 
     def Describe(self, request, context):
@@ -94,7 +96,7 @@ class JobsServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Propose(self, request, context):
-        """Puts a whole job before the party. The party checks its policy and its data (preflight).
+        """Proposes a whole job. The party checks the job against its policy and its data (preflight).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -108,38 +110,39 @@ class JobsServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Start(self, request, context):
-        """Begins an accepted job. Every party must be told. A job that has already failed because of a
-        peer is no error here: Watch tells.
+        """Starts an accepted job; the coordinator calls every party. A job that has already failed because
+        of a peer is no error here: Watch reports the failure.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Queue(self, request, context):
-        """As Start, but the job begins when every one of its parties has reserved a place for it: until
-        then it is QUEUED, also if its coordinator goes away.
+        """Like Start, but the job begins when all of its parties have reserved a place for it. Until then
+        the job is QUEUED, even if its coordinator goes away.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Watch(self, request, context):
-        """Events of the job from its first one on, until it ends. When nothing happens, the newest event
-        is sent again every heartbeat interval: a watcher that hears nothing has lost the party.
+        """The events of the job from the first to the last. When nothing happens, the newest event is sent
+        again at every heartbeat interval: a watcher that receives nothing has lost the party.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Cancel(self, request, context):
-        """Missing associated documentation comment in .proto file."""
+        """Ends a job that has not ended yet; the reason is reported to the peers.
+        """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Fetch(self, request, context):
-        """What a finished job releases from this party, file by file, in chunks; every file has a chunk
-        with `last`, also an empty one.
+        """The files that this party releases from a finished job, one after the other, in chunks. The last
+        chunk of every file has `last` set, also that of an empty file.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -209,7 +212,8 @@ def add_JobsServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class Jobs:
-    """What a coordinator may ask of a party. The caller is known by its certificate.
+    """The service of a party for coordinators and its own operator. The caller is known by its
+    certificate.
     """
 
     @staticmethod

@@ -26,11 +26,11 @@ if _version_not_supported:
 
 
 class PeersStub:
-    """What parties say to each other. In a session every party collects from every peer what that peer
-    has for it: one stream for each direction of each pair, opened by whoever receives. It is silent
-    until the called party has started the job; then come a heartbeat, frames, and at last a farewell.
-    A party that has ended with an error answers with its farewell, serialized, as the trailing
-    metadata `coterie-farewell-bin`.
+    """The service of a party for its peers. In a session every party collects from every peer what that
+    peer sends it: there is one stream for each direction of each pair, opened by the receiver. The
+    stream is silent until the called party has started the job; then come a heartbeat, frames, and at
+    last a farewell. A party that has ended with an error answers with its farewell, serialized, as the
+    trailing metadata `coterie-farewell-bin`.
     """
 
     def __init__(self, channel):
@@ -57,11 +57,11 @@ class PeersStub:
 
 
 class PeersServicer:
-    """What parties say to each other. In a session every party collects from every peer what that peer
-    has for it: one stream for each direction of each pair, opened by whoever receives. It is silent
-    until the called party has started the job; then come a heartbeat, frames, and at last a farewell.
-    A party that has ended with an error answers with its farewell, serialized, as the trailing
-    metadata `coterie-farewell-bin`.
+    """The service of a party for its peers. In a session every party collects from every peer what that
+    peer sends it: there is one stream for each direction of each pair, opened by the receiver. The
+    stream is silent until the called party has started the job; then come a heartbeat, frames, and at
+    last a farewell. A party that has ended with an error answers with its farewell, serialized, as the
+    trailing metadata `coterie-farewell-bin`.
     """
 
     def Collect(self, request, context):
@@ -71,8 +71,8 @@ class PeersServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Part(self, request, context):
-        """The caller wants nothing more: it has taken everything up to the farewell; or it has ended with
-        an error, and tells a peer that does not collect from it.
+        """The caller needs nothing more: it has received everything up to the farewell; or it has ended
+        with an error, and tells so to a peer that does not collect from it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -113,11 +113,11 @@ def add_PeersServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class Peers:
-    """What parties say to each other. In a session every party collects from every peer what that peer
-    has for it: one stream for each direction of each pair, opened by whoever receives. It is silent
-    until the called party has started the job; then come a heartbeat, frames, and at last a farewell.
-    A party that has ended with an error answers with its farewell, serialized, as the trailing
-    metadata `coterie-farewell-bin`.
+    """The service of a party for its peers. In a session every party collects from every peer what that
+    peer sends it: there is one stream for each direction of each pair, opened by the receiver. The
+    stream is silent until the called party has started the job; then come a heartbeat, frames, and at
+    last a farewell. A party that has ended with an error answers with its farewell, serialized, as the
+    trailing metadata `coterie-farewell-bin`.
     """
 
     @staticmethod

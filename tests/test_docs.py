@@ -1,5 +1,6 @@
 """The documentation speaks of what there is."""
 
+import ast
 import importlib.util
 import re
 from pathlib import Path
@@ -20,6 +21,15 @@ def test_every_protocol_stands_in_the_reading_order():
         named |= {place / f"{name}.py" for name in re.findall(r"^\| `(\w+)` \|", section, re.M)}
     modules = {path.relative_to(ROOT) for path in (ROOT / "protocols").rglob("*.py")}
     assert named == {path for path in modules if path.name != "__init__.py"}
+
+
+def test_the_reading_order_repeats_the_first_line_of_each_module():
+    text = (ROOT / "docs/protocols.md").read_text()
+    for path in (ROOT / "protocols").rglob("*.py"):
+        if path.name != "__init__.py":
+            docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
+            first = docstring.split("\n\n")[0].replace("\n", " ")
+            assert f"| `{path.stem}` | {first} |" in text, path.relative_to(ROOT)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -66,7 +66,6 @@ REASONS = [
     ("compared with the figures that the papers print", "tests/papers",
      ["experiments/registry.py", "experiments/secure_data_integration/*.py"]),
     ("every benchmark runs on tiny inputs", "tests/bench", ["bench/*.py"]),
-    ("a decorator around numba", "tests/protocols/primitives", ["base/compiled.py"]),
 ]  # fmt: skip
 
 

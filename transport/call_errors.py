@@ -13,11 +13,11 @@ HOPELESS = (
     "its certificate is not the expected one",
     "its certificate is of another name",
 )
-_CAUSES = {  # what gRPC's text holds, and what that means
+_CAUSES = {  # a part of gRPC's text, and its meaning
     "certificate is not yet valid": "its certificate is not valid yet; is the clock here behind?",
     "certificate has expired": HOPELESS[0],
     "CERTIFICATE_VERIFY_FAILED": HOPELESS[1],
-    "certificate signature failure": HOPELESS[1],  # of an authority with the name of the right one
+    "certificate signature failure": HOPELESS[1],  # signed by another authority of the same name
     "Hostname Verification": HOPELESS[2],
     "alert certificate expired": "it says that this party's certificate has expired",
     "TLSV1_ALERT": "it does not accept this party's certificate",
@@ -31,7 +31,7 @@ _CAUSES = {  # what gRPC's text holds, and what that means
 
 
 def failure_reason(call: Any) -> str:
-    """Why a call ended, in a few words instead of gRPC's many."""
+    """Why a call failed, in a few words instead of gRPC's many."""
     details = str(call.details() or "")
     if call.code() == grpc.StatusCode.CANCELLED:
         return "no answer"

@@ -1,8 +1,9 @@
-"""How an error travels: what a party tells the others when it ends, and what they make of it.
+"""The message that reports an error: to the party's log, to the coordinator and to the peers.
 
-Texts of a peer are shortened to one printable line. An error in a party's own data is not sent to
-the peers, who have no business with that data; the coordinator hears it from the party itself, without
-the rows unless the party's policy says `explain: rows`.
+A party that ends with an error sends its peers a `Farewell`, from which each peer makes the error
+that it ends with itself. Text from a peer is shortened to one printable line. An error in a party's
+own data is not sent to the peers, who may not see that data. The party itself reports it to the
+coordinator, without the rows unless the party's policy says `explain: rows`.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ def exit_code_of(error: BaseException) -> int:
 
 
 def describe(error: BaseException) -> str:
-    """The line for the party's own logs: no value of the table is in it."""
+    """The line for the party's own logs, which contains no value of the table."""
     if isinstance(error, CoterieError):
         return one_line(error.message(rows=True) if isinstance(error, DataError) else str(error))
-    # The text of an unforeseen error may hold data.
+    # The text of an unforeseen error may contain data.
     return f"internal error ({type(error).__name__}); the server's log has the details"
 
 
 def without_folders(text: str) -> str:
-    """The text with each path of this machine cut down to the name of its file."""
+    """The text with each absolute path shortened to the name of its file."""
     return _FOLDERS.sub("", text)
 
 
@@ -57,7 +58,7 @@ def culprit_of(error: BaseException, me: str) -> str:
 
 
 def farewell_for(error: BaseException, me: str, step: str) -> Farewell:
-    """What to tell the peers when this party ends with an error."""
+    """The message to the peers when this party ends with an error."""
     if isinstance(error, PeerError):
         reason, step = error.reason, error.step or step
     elif isinstance(error, DataError):
@@ -74,7 +75,7 @@ def farewell_for(error: BaseException, me: str, step: str) -> Farewell:
 
 
 def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> CoterieError:
-    """The error a party ends with when `sender` has said this farewell."""
+    """The error that a party ends with after `sender` has sent this farewell."""
     reason, step = one_line(farewell.error), one_line(farewell.step)
     if farewell.exit_code == CancelledError.exit_code:
         if reason.startswith(f"{sender}: "):

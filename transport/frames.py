@@ -1,8 +1,8 @@
-"""Messages cut into frames of about 1 MB, and frames checked as they come in.
+"""Messages are cut into frames of about 1 MB, and received frames are checked.
 
-The bytes are those of the `Frame` message of protos/party.proto, with padding and the chunk before
-the other fields. These two are written and read by hand, because the protobuf library would copy
-each chunk twice more; all other fields go through it. The padding makes the chunk start 16 bytes
+A frame is the `Frame` message of protos/peers.proto, with padding and the chunk before the other
+fields. Padding and chunk are written and read by hand, because the protobuf library would copy each
+chunk twice more; it writes and reads all other fields. The padding makes the chunk start 16 bytes
 into the frame, so that arrays in a message of one frame are aligned where they lie.
 """
 
@@ -20,7 +20,7 @@ from coterie.protocols.messaging.wire import Buffer, size_of
 from coterie.protos.peers_pb2 import Farewell, Frame
 
 CHUNK = 1 << 20
-_SLACK = 1 << 18  # a chunk may be so much longer, rather than leave a short one
+_SLACK = 1 << 18  # bytes by which a chunk may be longer, so that no short one is left over
 _CHUNK_TAG = 5 << 3 | 2
 _PADDING_TAG = 8 << 3 | 2
 ALIGNMENT = 16
@@ -34,7 +34,7 @@ HEARTBEAT = Frame(heartbeat=True).SerializeToString()
 
 
 class FrameError(Exception):
-    """What a peer did that no honest one does; the text completes `PEER: …`."""
+    """A frame that no honest peer sends; the text completes `PEER: …`."""
 
 
 def closing(farewell: Farewell) -> bytes:
@@ -43,13 +43,13 @@ def closing(farewell: Farewell) -> bytes:
 
 
 def cut(message: Message) -> Iterator[bytes]:
-    """The frames of one message. Nothing refers to the message's buffers afterwards."""
+    """The frames of one message, which do not refer to the message's buffers."""
     size = size_of(message.body)
     header = Frame(
         session=message.session, step=message.step, sequence=message.sequence, size=size
     ).SerializeToString()
     count = max(1, -(-(size - _SLACK) // CHUNK))
-    length = -(-size // count)  # equal parts: no frame is wasted on a few last bytes
+    length = -(-size // count)  # equal parts: the last frame is not short
     pieces: list[Buffer] = []
     room = min(length, size)
     left = size
@@ -70,7 +70,7 @@ def cut(message: Message) -> Iterator[bytes]:
 
 
 class _Place:
-    """Memory as NumPy takes it in."""
+    """Memory at an address, in the form that NumPy reads."""
 
     def __init__(self, address: int, size: int) -> None:
         self.__array_interface__ = {
@@ -82,12 +82,15 @@ class _Place:
 
 
 def _joined(pieces: list[Buffer]) -> bytes:
-    """The pieces one after the other. Long ones are copied without the interpreter's lock, which
-    gRPC's threads need meanwhile; `bytes.join` would hold it."""
+    """The pieces joined to one bytes object.
+
+    Long pieces are copied without the interpreter's lock, which gRPC's threads need meanwhile;
+    `bytes.join` would hold it.
+    """
     size = sum(map(len, pieces))
     if size < _LONG:
         return b"".join(pieces)
-    # A bytes object made so may be filled, as the C interface says, until anybody else has it.
+    # The C interface allows to fill a new bytes object until anything else refers to it.
     made: bytes = _new_bytes(None, size)
     place = np.asarray(_Place(_address_of(made), size))
     at = 0
@@ -98,7 +101,7 @@ def _joined(pieces: list[Buffer]) -> bytes:
 
 
 def _chunk_prefix(size: int) -> bytes:
-    """Padding, and what stands before the bytes of the chunk."""
+    """The bytes of a frame before its chunk: the padding, and the chunk's tag and length."""
     out = bytearray([_CHUNK_TAG])
     while size > 0x7F:
         out.append(size & 0x7F | 0x80)
@@ -113,7 +116,7 @@ _NOTHING = Frame()
 
 
 def split(frame: bytes) -> Piece:
-    """The chunk of a frame, not copied where it comes first, and the other fields."""
+    """The chunk of a frame (not copied if it comes first) and the other fields."""
     size = shift = first = 0
     if frame[:1] == bytes([_PADDING_TAG]) and len(frame) > ALIGNMENT > frame[1]:
         first = 2 + frame[1]
@@ -145,14 +148,14 @@ def parse(frame: bytes) -> Frame:
 
 @dataclass
 class FrameCheck:
-    """Follows one incoming stream and refuses the frame that does not fit."""
+    """Checks the frames of one incoming stream, and refuses a frame that is not in order."""
 
     session: str
     largest: int  # bytes of a message
     _missing: int = field(default=0, init=False)
 
     def admit(self, frame: bytes) -> Piece | Farewell | None:
-        """The chunk and the other fields of a frame with data, None for a heartbeat, or the farewell."""
+        """The chunk and other fields of a frame with data, None for a heartbeat, or the farewell."""
         chunk, fields = piece = split(frame)
         size = len(chunk)
         if fields is not _NOTHING:

@@ -1,13 +1,14 @@
-"""What one peer sends: read by the protocol's thread where it waits for it, kept for it otherwise.
+"""The stream from one peer: the protocol's thread reads it while it waits, a spool stores the rest.
 
-A party must take in what its peers send also while it computes or sends itself: parties that all
-send before they receive would wait for each other. So every stream has a thread, the keeper, that
-reads it into a spool. But a message that goes from one thread to another takes a third longer on
-this way, which a protocol of many short rounds pays every time. So the keeper lends the stream to the
-reader, the protocol's thread, when it finds it waiting; and takes it back when the reader sends much,
-or has not been back for a while. Exactly one of them reads at any time.
+A party must receive also while it computes or sends: parties that all send before they receive
+would wait for each other. So every stream has a thread, the keeper, that reads it into a spool. But
+passing a message from one thread to another adds a third to its time, which a protocol of many
+short rounds pays in every round. So the keeper lends the stream to the reader, the protocol's
+thread, when the reader is waiting, and takes the stream back when the reader sends much, or has not
+read for a while. Exactly one of the two reads at any time.
 
-Whatever is not data the reader leaves to the keeper: the end of a stream is handled in one place.
+The reader leaves everything except data to the keeper, so that the end of a stream is handled in
+one place.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from coterie.protos.peers_pb2 import Farewell
 from coterie.transport.frames import FrameCheck, FrameError, Piece
 from coterie.transport.spool import Spool
 
-AWAY = 0.05  # seconds without a visit of the reader, after which the keeper takes the stream back
+AWAY = 0.05  # seconds without a call of `read`, after which the keeper takes the stream back
 
 
 def read_to_the_end(call: Any, patience: float) -> None:
-    """Reads a single-threaded call until gRPC has nothing more to tell of it."""
+    """Reads a single-threaded call until gRPC reports nothing more about it."""
     timer = threading.Timer(patience, call.cancel)
     timer.daemon = True
     timer.start()
@@ -38,18 +39,18 @@ def read_to_the_end(call: Any, patience: float) -> None:
         pass
     finally:
         timer.cancel()
-    # A call that was cancelled here refuses to be read, though its end has not been taken from
-    # gRPC; no public function takes it. `due` lists what gRPC still has to tell.
-    with contextlib.suppress(AttributeError):  # of another version of gRPC
+    # A call that was cancelled here refuses to be read, although gRPC has not reported its end yet,
+    # and no public function waits for that. `due` lists the operations that gRPC has yet to report.
+    with contextlib.suppress(AttributeError):  # another version of gRPC
         while call._state.due:
             call._consume_next_event()
 
 
 class Incoming:
-    """The stream of one peer, from before it is opened until it is over.
+    """The stream from one peer, from before it is opened until it has ended.
 
-    `read` and `give_back` are for the reader; `begin`, `follow` and `drain` for the keeper; the rest
-    for all.
+    `read` and `give_back` are for the reader; `begin`, `follow` and `drain` for the keeper; the
+    other methods for all.
     """
 
     def __init__(
@@ -64,23 +65,23 @@ class Incoming:
         self._clock = clock
         self._away = away
         self._call: Any = None
-        self._lock = threading.Lock()  # whoever decides by the next five holds it
-        self._lent = False  # the reader may read the stream
-        self._inside = False  # it does
-        self._wanted = False  # it waits at the spool
+        self._lock = threading.Lock()  # held by whoever decides by the next five
+        self._lent = False  # the reader may read the stream itself
+        self._inside = False  # the reader is reading the stream
+        self._wanted = False  # the reader is waiting at the spool
         self._visits = 0  # calls of `read`
-        self._over = False  # what comes is not kept any more
-        self._returned = threading.Event()  # the stream is the keeper's again
-        self._left: Farewell | Exception | None = None  # what the reader found, for the keeper
+        self._over = False  # further frames are dropped
+        self._returned = threading.Event()  # the keeper has the stream again
+        self._left: Farewell | Exception | None = None  # left by the reader for the keeper
         self.heard = clock()
         self.opened = False
-        self.trouble = ""  # why it is not open yet
-        self.finished = False  # the peer has said a farewell
+        self.trouble = ""  # why the stream is not open yet
+        self.finished = False  # the peer has sent its farewell
 
     # The reader.
 
     def read(self) -> Piece | None:
-        """The next frame with data, which is waited for; None when there can be none."""
+        """Waits for the next frame with data; None when there will be none."""
         while True:
             with self._lock:
                 self._visits += 1
@@ -120,11 +121,11 @@ class Incoming:
         self.opened = True
 
     def follow(self) -> Farewell:
-        """Reads until the farewell, and returns that.
+        """Reads until the farewell, and returns the farewell.
 
         Raises grpc.RpcError when the connection breaks, StopIteration when the stream ends without
-        a farewell, FrameError when a frame does not fit, and OSError when the spool takes no more,
-        after which it may be called again.
+        a farewell, FrameError when a frame does not fit, and OSError when the spool is full, after
+        which `follow` may be called again.
         """
         while True:
             self._wait_for_turn()
@@ -141,7 +142,7 @@ class Incoming:
             return found
         if found is not None and not self._over:
             with self._lock:
-                if self._wanted:  # this frame wakes the reader, which then has the stream
+                if self._wanted:  # this frame wakes the reader, which then reads the stream itself
                     self._lent = True
                     self._returned.clear()
             self._spool.put(frame, found)
@@ -156,28 +157,28 @@ class Incoming:
                         self._lent = False
 
     def drain(self, patience: float) -> None:
-        """Reads what is left of the stream, and drops it, until gRPC says that the call is over.
+        """Reads and drops the rest of the stream, until gRPC says that the call is over.
 
-        gRPC keeps the connection of a call of this kind open, also after `cancel` and after its
-        channel was closed, until somebody has read the call to its end. A peer that does not end
-        its stream within the patience is cut off.
+        gRPC keeps the connection of such a call open, even after `cancel` and after its channel was
+        closed, until the call has been read to its end. A peer that does not end its stream within
+        the patience is cut off.
         """
         if self._call is not None:
             read_to_the_end(self._call, patience)
 
-    # Either, and others.
+    # The methods for all.
 
     def _admit(self, frame: bytes) -> Piece | Farewell | None:
         self.heard = self._clock()
         return self._check.admit(frame)
 
     def finish(self) -> None:
-        """The peer has said farewell: what it has sent can be read, and nothing follows."""
+        """Notes the peer's farewell: what the peer has sent can be read, and nothing follows."""
         self.finished = True
         self._spool.wake()
 
     def stop(self) -> None:
-        """What comes is not kept any more, and whoever reads gets None."""
+        """Drops further frames, and makes `read` return None."""
         with self._lock:
             self._over = True
             waiting = self._inside or not self.opened
@@ -191,5 +192,5 @@ class Incoming:
             self._call.cancel()
 
     def clear(self) -> None:
-        """Gives back what waited to be read."""
+        """Frees the frames that nobody has read."""
         self._spool.clear()

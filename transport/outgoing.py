@@ -1,9 +1,9 @@
-"""What a party sends to one peer: a stream that the peer has opened.
+"""The stream to one peer, which the peer has opened.
 
-The thread of the protocol hands its frames to gRPC itself: a message goes out without waking
+The protocol's thread hands its frames to gRPC itself, so that a message goes out without waking
 another thread. The server's thread that answers the peer's call keeps the stream: it sends a
-heartbeat at every interval, and the last words when the session fails.
-Before the stream is open, some short messages wait for it.
+heartbeat at every interval, and the farewell when the session fails. Some short messages may wait
+until the stream is open.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from collections.abc import Callable
 from coterie.protocols.messaging.channel import Message
 from coterie.transport.frames import HEARTBEAT, cut
 
-_EARLY = 1 << 20  # bytes that wait for a stream to be opened
+_EARLY = 1 << 20  # bytes that may wait until the stream is open
 
 Send = Callable[[bytes | None], None]  # None ends the stream; returns when gRPC has taken it
 
 
 class Outgoing:
-    """The stream to one peer, from before it is opened until it is over."""
+    """The stream to one peer, from before it is opened until it has ended."""
 
     def __init__(self, interval: float, clock: Callable[[], float]) -> None:
         self._interval = interval
         self._clock = clock
-        self._lock = threading.Lock()  # of whoever sends, for one frame
+        self._lock = threading.Lock()  # held while one frame is sent
         self._send: Send | None = None
         self._cancel: Callable[[], object] = lambda: None
         self._early: list[bytes] = []
@@ -34,14 +34,14 @@ class Outgoing:
         self._opened = threading.Event()  # or over
         self._over = threading.Event()
         self._last_words: bytes | None = None
-        self.sending_since: float | None = None  # when the frame that is being sent was begun
+        self.sending_since: float | None = None  # when sending the present frame began
         self.said_farewell = False
         self.hung_up = False  # the call has ended, for whatever reason
-        self.taken = threading.Event()  # the peer has everything, or wants nothing more
-        self.ended = threading.Event()  # nothing goes out any more
+        self.taken = threading.Event()  # the peer has received everything, or needs nothing more
+        self.ended = threading.Event()  # nothing is sent any more
 
     def begin(self) -> None:
-        """The session has started: the peer may hear something."""
+        """Notes that the session has started, so that frames may be sent."""
         self._begun.set()
 
     def put(self, message: Message) -> None:
@@ -49,10 +49,10 @@ class Outgoing:
         for frame in cut(message):
             if not self._put(frame):
                 return
-            del frame  # its memory may serve the next one
+            del frame  # the next frame may use its memory
 
     def end(self, farewell: bytes) -> None:
-        """The farewell of a session that ends well, after everything else."""
+        """Sends the farewell of a session that ends without an error, after all messages."""
         self.said_farewell = True  # the peer may confirm before this returns
         self._put(farewell)
 
@@ -71,30 +71,30 @@ class Outgoing:
             self._opened.wait()
 
     def _timed(self, send: Send, frame: bytes | None) -> None:
-        """Sends, with the lock held. A peer that takes nothing makes this last for ever."""
+        """Sends a frame, with the lock held. This blocks while the peer receives nothing."""
         self.sending_since = self._clock()
         send(frame)
         self.sending_since = None
 
     def end_now(self, farewell: bytes) -> None:
-        """The farewell goes out instead of what waits."""
+        """Sends the farewell at once, instead of the messages that wait."""
         self._last_words = farewell
         self._finish()
 
     def confirm(self) -> None:
-        """The peer says that it has taken everything."""
+        """Notes that the peer has received everything."""
         self.taken.set()
         self._finish()
 
     def hang_up(self) -> None:
-        """The call of the peer is over."""
+        """Notes that the peer's call has ended."""
         self.hung_up = True
         self._finish()
 
     def give_up(self) -> None:
-        """Nothing goes out any more; whoever waits for gRPC is freed."""
+        """Sends nothing more, and wakes the threads that wait for gRPC."""
         self._finish()
-        if not self.ended.is_set():  # last words may still be on their way
+        if not self.ended.is_set():  # the farewell may still be on its way
             self._cancel()
 
     def _finish(self) -> None:
@@ -103,7 +103,7 @@ class Outgoing:
         self._opened.set()
 
     def keep(self, send: Send, cancel: Callable[[], object]) -> None:
-        """Keeps the stream that the peer opens until it is over: in the server's thread."""
+        """Keeps the stream that the peer has opened until it ends; runs in the server's thread."""
         self._cancel = cancel
         self._begun.wait()
         if not self._over.is_set():
@@ -114,7 +114,7 @@ class Outgoing:
                 self._send = send
             self._opened.set()
         while not self._over.wait(self._interval):
-            if self._lock.acquire(blocking=False):  # else a frame is on its way, which will do
+            if self._lock.acquire(blocking=False):  # else a frame is being sent, which will do
                 try:
                     self._timed(send, HEARTBEAT)
                 finally:

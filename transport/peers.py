@@ -1,6 +1,6 @@
-"""The service that peers call: hands their streams to the sessions.
+"""The gRPC service for peers, which hands their streams to the sessions.
 
-Whoever calls is known by certificate. A call is refused when its session is unknown here, and when
+A caller is known by its certificate. A call is refused when its session is unknown here, and when
 the caller is no party of the session.
 """
 
@@ -62,7 +62,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
             def collect(request: bytes, context: grpc.ServicerContext, send: Send) -> None:
                 self._collect(request, context, send)
 
-            # gRPC then calls it with a function that sends, which any thread may use.
+            # With this attribute gRPC passes a function that sends, which any thread may use.
             collect.experimental_non_blocking = True  # type: ignore[attr-defined]
             return grpc.unary_stream_rpc_method_handler(collect)
         if details.method == PART:
@@ -72,12 +72,12 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         return None
 
     def add(self, session: Session) -> None:
-        """Peers may open their streams in this session from now on."""
+        """Lets peers open their streams in this session from now on."""
         with self._lock:
             self._sessions[session.session] = session
 
     def retire(self, session: Session) -> None:
-        """The session has ended; it answers late peers for a while, then it is forgotten."""
+        """Notes the end of the session, which answers late peers for a while longer."""
         now = self._clock()
         with self._lock:
             self._ended.append((now, session.session))
@@ -111,7 +111,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
     def _called(
         self, kind: type[T], request: bytes, context: grpc.ServicerContext
     ) -> tuple[str, Session, T]:
-        """Who calls, the session that is meant, and the request."""
+        """The caller, the session of the request, and the request."""
         try:
             peer = self._identify(context)
         except RefusedError as error:
@@ -132,7 +132,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
 
 
 def _answer_if_failed(session: Session, context: grpc.ServicerContext) -> None:
-    """Whoever calls a session that has failed hears why."""
+    """Answers the caller of a failed session with the session's farewell."""
     words = session.last_words
     if words is not None:
         context.set_trailing_metadata(((FAREWELL, words.SerializeToString()),))

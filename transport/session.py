@@ -1,17 +1,17 @@
 """The transport between party servers: one session of one job, over gRPC.
 
-A session has two streams for each peer: one that this party opened and reads (`transport.incoming`), one
-that the peer opened and this party sends on (`transport.outgoing`, handed over by `transport.peers`). Whoever
-receives opens the stream: gRPC then lets the very threads that send and receive do so, without
-others in between. A monitor ends the session when a peer was not heard of, or took nothing, for the
-deadline.
+A session has two streams for each peer: one that this party opened and reads
+(`transport.incoming`), one that the peer opened and this party sends on (`transport.outgoing`,
+handed over by `transport.peers`). The receiver opens the stream, because gRPC then lets the
+protocol's own threads send and receive. A monitor ends the session when a peer has sent nothing, or
+has received nothing, for the length of the deadline.
 
-A session ends once, for one reason. When that is an error, the party says farewell to all peers
-with the name of the culprit, so that all of them end with that name, and whoever waits in
-`transmit` or `receive` gets the error. A peer without a stream is then called with the farewell; a
-peer that calls later gets the farewell as its answer. A session that ends without an error waits
-until every peer has said that it has everything, and meanwhile reads what slower peers still send,
-until their farewells.
+A session ends once, for one reason. When the reason is an error, the party sends a farewell with
+the name of the culprit to all peers, so that all of them end with that name, and a thread that
+waits in `transmit` or `receive` gets the error. A peer without a stream is then called with the
+farewell; a peer that calls later gets the farewell as its answer. A session that ends without an
+error waits until every peer has confirmed that it has received everything, and meanwhile reads from
+slower peers until their farewells.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ from coterie.transport.spool import MEMORY, Spool
 COLLECT = "/coterie.v1.Peers/Collect"
 PART = "/coterie.v1.Peers/Part"
 FAREWELL = "coterie-farewell-bin"
-_RETRIED = {  # while the peer starts, or does not yet know of the job
+_RETRIED = {  # status codes of a peer that is starting, or does not know the job yet
     grpc.StatusCode.UNAVAILABLE,
     grpc.StatusCode.NOT_FOUND,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
 }
-_IN_VAIN = _RETRIED | {grpc.StatusCode.CANCELLED}  # the latter by the timer, at the deadline
-# After sending this many bytes without reading, this thread hands the incoming streams to the keeper
-# threads: gRPC buffers little more, and two parties that only send would block each other.
+_IN_VAIN = _RETRIED | {grpc.StatusCode.CANCELLED}  # the timer cancels a call at the deadline
+# After sending this many bytes without reading, this thread hands the incoming streams to the
+# keeper threads: gRPC buffers little more, and two parties that only send would block each other.
 _AHEAD = 1 << 15
-_LAST_WORDS = 1.0  # seconds that a peer has to take a frame once the session has failed
-_TELLING = 1.0  # seconds for a call that tells a peer how the session has ended
+_LAST_WORDS = 1.0  # seconds that a peer has to receive a frame once the session has failed
+_TELLING = 1.0  # seconds for a call that tells a peer how the session ended
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Heartbeat:
 class Session:
     """This party's end of one session: a `Transport`, from the moment the job is accepted.
 
-    From the beginning peers may open their streams; from `start` on they hear something.
-    `finish` ends it well, `fail` with an error; `close` gives back what it holds.
+    Peers may open their streams from the beginning; they receive something from `start` on.
+    `finish` ends the session without an error, `fail` with one; `close` frees its resources.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Session:
         self.me = me
         self.peers = tuple(peers)
         self.error: BaseException | None = None
-        self.step = ""  # where the protocol stands, for farewells
+        self.step = ""  # the protocol's current step, for farewells
         self._heartbeat = heartbeat
         self._on_failure = on_failure
         self._clock = clock
@@ -95,7 +95,7 @@ class Session:
         self._stop = threading.Event()
         self._started = False
         self._done = False
-        self._ahead = 0  # bytes sent since the last look at what comes in
+        self._ahead = 0  # bytes sent since the last `receive`
         self._accepted: set[str] = set()  # peers that have opened their stream
         spool_memory = min(MEMORY, memory // (4 * max(1, len(self.peers))))
         self._incoming = {
@@ -129,7 +129,7 @@ class Session:
         chunk, header = self._next_frame(peer, link)
         body = chunk if len(chunk) == header.size and _aligned(chunk) else None
         if body is None:
-            # NumPy copies without the interpreter's lock, which the thread that takes in needs.
+            # NumPy copies without the interpreter's lock, which the receiving thread needs.
             whole = np.empty(header.size, np.uint8)
             filled = 0
             while True:
@@ -163,23 +163,24 @@ class Session:
             return copy.copy(error)
         return CoterieError(f"the session has ended: {type(error).__name__}")
 
-    # What the server that is called by a peer uses.
+    # What the server uses when a peer calls.
 
     def accept(self, peer: str) -> bool:
-        """This peer opens its stream: its first."""
+        """Accepts the one stream that this peer may open."""
         with self._lock:
             first = peer not in self._accepted
             self._accepted.add(peer)
         return first
 
     def serve(self, peer: str, send: Send, context: grpc.ServicerContext) -> None:
-        """Keeps an accepted stream until it is over."""
+        """Keeps an accepted stream until it ends."""
         out = self._outgoing[peer]
         if not context.add_callback(out.hang_up):
             out.hang_up()
         out.keep(send, context.cancel)
         if out.hung_up and not out.taken.is_set():
-            # It may have ended the session, and say so on the other connection, a little later.
+            # The peer may have ended the session, and report that on the other connection a little
+            # later.
             until = time.monotonic() + self._heartbeat.deadline / 2
             link = self._incoming[peer]
             while not (self.error or self._done or link.finished) and time.monotonic() < until:
@@ -190,7 +191,7 @@ class Session:
                 self.fail(PeerLostError(peer, "", "broke the connection"))
 
     def part(self, peer: str, farewell: Farewell) -> None:
-        """This peer wants nothing more: it has ended, or has everything."""
+        """Notes that this peer needs nothing more: it has failed, or has received everything."""
         out = self._outgoing[peer]
         if farewell.failed:
             self.fail(error_from(farewell, peer, (self.me, *self.peers)))
@@ -201,7 +202,7 @@ class Session:
 
     @property
     def last_words(self) -> Farewell | None:
-        """What whoever calls is answered, once the session has failed."""
+        """The answer to callers once the session has failed."""
         error = self.error
         return farewell_for(error, self.me, self.step) if error else None
 
@@ -218,12 +219,12 @@ class Session:
         threading.Thread(target=self._monitor, daemon=True).start()
 
     def finish(self) -> None:
-        """Says farewell after the last message and waits until the peers have taken everything."""
+        """Sends the farewells, and waits until the peers have received everything."""
         self._look_away()
         for out in self._outgoing.values():
             out.end(closing(Farewell()))
         for peer, out in self._outgoing.items():
-            # The monitor ends this wait when the peer is lost before it has finished itself.
+            # The monitor ends this wait when the peer is lost before it has finished.
             deadline = self._clock() + self._heartbeat.deadline
             while not out.taken.wait(0.05) and not self.error:
                 if self._clock() > deadline:
@@ -236,7 +237,7 @@ class Session:
             raise self._raised()
 
     def fail(self, error: BaseException) -> bool:
-        """Ends the session with this error, unless it has ended; tells the peers."""
+        """Ends the session with this error, unless it has ended already; tells the peers."""
         with self._lock:
             if self.error or self._done:
                 return False
@@ -247,14 +248,15 @@ class Session:
         for peer, incoming in self._incoming.items():
             incoming.stop()
             if peer not in self._accepted:
-                incoming.cancel()  # so that its keeper calls the peer
+                incoming.cancel()  # so that the keeper calls the peer
         self._on_failure(error)
         return True
 
     def close(self, patience: float = 2.0) -> None:
-        """Waits a moment for farewells to go out, then gives back connections and spools.
+        """Waits a moment for farewells to be sent, then closes connections and spools.
 
-        After a good end, what slower peers still send is read, and not kept, until their farewells.
+        After a session without an error, messages of slower peers are read and dropped until their
+        farewells.
         """
         deadline = self._clock() + patience
         for peer, out in self._outgoing.items():
@@ -280,12 +282,12 @@ class Session:
                 out = self._outgoing[peer]
                 since, patience = out.sending_since, self._heartbeat.deadline
                 if since is not None and now - since > (_LAST_WORDS if self.error else patience):
-                    # Whatever else a peer does, it takes in what is sent to it.
+                    # A peer that runs receives what is sent to it, whatever else it does.
                     self.fail(PeerLostError(peer, "", f"took nothing for {patience:g} s"))
                     out.give_up()
 
     def _silent(self, peer: str) -> PeerLostError:
-        """The error of a peer that let the deadline pass."""
+        """The error for a peer that let the deadline pass."""
         heard = "sent no sign of life" if self._incoming[peer].opened else "was not heard of"
         trouble = self._incoming[peer].trouble
         cause = f" (it cannot be reached: {trouble})" if trouble else ""
@@ -300,7 +302,7 @@ class Session:
             if well or (words and peer not in self._accepted):
                 request = Parting(session=self.session, farewell=None if well else words)
                 seconds = self._heartbeat.deadline if well else _TELLING
-                with contextlib.suppress(grpc.RpcError):  # it has ended, too
+                with contextlib.suppress(grpc.RpcError):  # the peer has ended, too
                     channel.unary_unary(PART)(request.SerializeToString(), timeout=seconds)
             if not well:
                 self._incoming[peer].cancel()
@@ -342,7 +344,7 @@ class Session:
         return False
 
     def _follow(self, peer: str) -> bool:
-        """Reads the stream of a peer to its end; whether that was a good one."""
+        """Reads the stream of a peer to its end; whether it ended without an error."""
         link = self._incoming[peer]
         while True:
             try:
@@ -359,7 +361,7 @@ class Session:
         return not farewell.failed
 
     def _blame(self, peer: str, found: Any) -> None:
-        """Ends the session for how the stream of a peer has ended, or could not be opened."""
+        """Ends the session with the error that the end of a peer's stream means."""
         if isinstance(found, FrameError):
             self.fail(PeerFaultError(peer, "", str(found)))
         elif isinstance(found, StopIteration):

@@ -1,8 +1,8 @@
 """Frames that have arrived and wait to be read: in memory first, then in temporary files.
 
-A receiver always takes in what its peers send, so that parties which all send before they receive
-never wait for each other. What the reader has not caught up with beyond `memory` bytes goes into
-unlinked files of some tens of MB each; a file is given back to the disk when it has been read.
+A party always receives what its peers send, so that parties which all send before they receive
+never wait for each other. Unread frames beyond `memory` bytes go into unlinked files of some tens
+of MB each; the disk space of a file is freed when the file has been read.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from typing import IO, Any, Generic, TypeVar
 
 MEMORY = 32 << 20
 _SEGMENT = 64 << 20
-_OVERHEAD = 64  # bytes a small frame takes beside its data
+_OVERHEAD = 64  # bytes that a small frame takes in addition to its data
 _LENGTH = struct.Struct("<I")
 _TO_FILES: Any = ("what follows is in files",)  # known by identity, not by its value
 T = TypeVar("T")
 
 
 def keep_memory_together() -> None:
-    """Tells the C library how to keep memory for frames, which come and go by the thousand.
+    """Tunes the C library's allocator for frames, which are allocated and freed by the thousand.
 
-    Frames are taken in by one thread and freed by another: with the eight pools for each core that
-    are usual, what is freed in one is not used by the others, and a long stream makes the process
-    grow without need. And a frame's memory that goes back to the system at once has to be asked
-    for, and cleared, again for the next one.
+    Frames are allocated by one thread and freed by another. With the usual eight arenas for each
+    core, memory that is freed in one arena is not used by the others, and a long stream makes the
+    process grow without need. And if a frame's memory went back to the system at once, the system
+    would have to provide and clear it again for the next frame.
     """
     pools, mapped, trimmed = -8, -3, -1  # M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of glibc
-    with contextlib.suppress(OSError, AttributeError):  # other C libraries have no such function
+    with contextlib.suppress(OSError, AttributeError):  # other C libraries lack mallopt
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(pools, 2)
         mallopt(mapped, 4 << 20)
@@ -45,7 +45,7 @@ def keep_memory_together() -> None:
 
 class _Segment:
     def __init__(self, folder: Path) -> None:
-        # Unbuffered: what was written is read back by another offset at once.
+        # Unbuffered, because written data is read back at another offset at once.
         self.file: IO[bytes] = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
         self.written = 0
         self.read = 0
@@ -54,7 +54,7 @@ class _Segment:
         buffers = [_LENGTH.pack(len(frame)), frame]
         wanted = _LENGTH.size + len(frame)
         done = os.pwritev(self.file.fileno(), buffers, self.written)
-        while done < wanted:  # a nearly full disk takes a part, then says so
+        while done < wanted:  # a nearly full disk writes a part, then raises
             done += os.pwrite(self.file.fileno(), b"".join(buffers)[done:], self.written + done)
         self.written += wanted
 
@@ -68,10 +68,10 @@ class _Segment:
 
 
 class Spool(Generic[T]):
-    """A first-in, first-out store of frames as they were read, for one thread that puts and one that
-    gets. A frame that was in a file is read again.
+    """A first-in, first-out queue of frames, for one thread that puts and one that gets.
 
-    The way through memory takes no lock: the two threads would hand it to and fro for every frame.
+    A frame that was in a file is parsed again. The path through memory takes no lock, which the two
+    threads would pass to and fro for every frame.
     """
 
     def __init__(self, folder: Path, read: Callable[[bytes], T], memory: int = MEMORY) -> None:
@@ -79,15 +79,15 @@ class Spool(Generic[T]):
         self._read = read
         self._limit = memory
         self._queue: SimpleQueue[tuple[T, int] | None] = SimpleQueue()
-        self._put_bytes = 0  # changed by the one thread only
-        self._got_bytes = 0  # by the other only
-        self._lock = threading.Lock()  # of what follows
+        self._put_bytes = 0  # changed by the thread that puts
+        self._got_bytes = 0  # changed by the thread that gets
+        self._lock = threading.Lock()  # for the fields below
         self._segments: deque[_Segment] = deque()
-        self._spilled = False  # frames are in files, and what comes now must follow them
-        self._reading_files = False  # all that was in memory before the files has been read
+        self._spilled = False  # frames are in files, and further frames must follow them
+        self._reading_files = False  # all frames before those in files have been read
 
     def put(self, frame: bytes, as_read: T) -> None:
-        """Raises OSError when the disk takes no more."""
+        """Adds a frame; raises OSError when the disk is full."""
         cost = len(frame) + _OVERHEAD
         if not self._spilled and self._put_bytes + cost - self._got_bytes <= self._limit:
             self._put_bytes += cost
@@ -111,7 +111,7 @@ class Spool(Generic[T]):
         self._queue.put(None)
 
     def get(self) -> T | None:
-        """The next frame, which is waited for; None after `wake`."""
+        """Waits for the next frame; None after `wake`."""
         while True:
             if self._reading_files:
                 frame = self._from_file()
@@ -140,7 +140,7 @@ class Spool(Generic[T]):
             return frame
 
     def clear(self) -> None:
-        """Gives everything back; nothing is put or got afterwards."""
+        """Frees all frames and files; nothing is put or got afterwards."""
         with self._lock:
             while self._segments:
                 self._segments.popleft().file.close()

@@ -1,9 +1,10 @@
 """A local certificate authority for mTLS between organisations in a pilot.
 
-`init` makes the authority: DIR/ca.crt and DIR/ca.key. `issue` makes what one organisation is given:
-the folder DIR/NAME with NAME.crt, NAME.key and a copy of ca.crt. A certificate carries the name as
-common name and as DNS name, so that whoever connects can check the name whatever the address is.
-In production an organisation makes its own key and has it signed elsewhere; `check` reads those too.
+`init` makes the authority: DIR/ca.crt and DIR/ca.key. `issue` makes the folder that is given to one
+organisation: DIR/NAME with NAME.crt, NAME.key and a copy of ca.crt. A certificate carries the name
+as common name and as DNS name, so that whoever connects can check the name whatever the address is.
+In production an organisation makes its own key and has it signed elsewhere; `check` reads those
+too.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _BACKDATED = timedelta(minutes=5)  # a peer's clock may be a little behind
 
 @dataclass(frozen=True)
 class Issued:
-    """What a command made."""
+    """The files that `init` or `issue` made."""
 
     name: str
     certificate: Path
@@ -141,7 +142,7 @@ def check_place(place: Path) -> Iterator[Check]:
 
 
 def check_certificate(path: Path) -> Iterator[Check]:
-    """Dates, key, permissions of the key, and who signed it."""
+    """Checks a certificate's dates, key and signature, and the permissions of the key's file."""
     subject = str(path)
     wrong = CertificateError.exit_code
     certificate = load_certificate(path)
@@ -158,7 +159,7 @@ def check_certificate(path: Path) -> Iterator[Check]:
             else:
                 yield failed(subject, "key", f"{key_path.name} belongs to another one", wrong)
         yield _permissions_check(subject, key_path)
-    elif path.stem != CA:  # the authority's key is not given away with its certificate
+    elif path.stem != CA:  # nobody but the authority has the authority's key
         yield failed(subject, "key", f"{key_path} is missing", wrong)
     yield _chain_check(subject, path, certificate)
 
@@ -284,7 +285,7 @@ def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
 
 
 def _write(path: Path, data: bytes, mode: int) -> None:
-    """Replaces the file; it never exists with wider permissions than `mode`."""
+    """Replaces the file, which never exists with wider permissions than `mode`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)

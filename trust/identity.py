@@ -1,9 +1,9 @@
-"""Who is who: certificates of this party and of those it talks to.
+"""Identities proven by certificates: this party's own, and those of its peers and callers.
 
 A certificate proves the name in it: the common name, which is also a DNS name of the certificate.
-Both ends of a connection show one, issued by the same authority. Where the party file pins a peer's
-certificate, that one certificate is the only trust anchor for connecting to the peer, and the only
-one it may show when it connects.
+Both ends of a connection show one, issued by the same authority. If the party file pins a peer's
+certificate, the pinned certificate is the only trust anchor for connecting to the peer, and the
+only one that the peer may show when it connects.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from coterie.base.checks import Check
 from coterie.base.errors import CertificateError, ExpiredError, RefusedError, UsageError
 from coterie.trust.certificates import CA, check_certificate, common_name, load_certificate
 
-# One connection for each user of a channel, no proxy in between, quick reconnection. What a peer
-# sends is read by the thread that waits for it, without another one between it and the connection.
+# Each channel has a connection of its own, without a proxy, and reconnects quickly. The thread that
+# waits for a peer's message reads the connection itself.
 CHANNEL_OPTIONS = (
     (ChannelOptions.SingleThreadedUnaryStream, 1),
     ("grpc.enable_http_proxy", 0),
@@ -34,8 +34,8 @@ CHANNEL_OPTIONS = (
     ("grpc.max_reconnect_backoff_ms", 1000),
 )
 
-# What a party may have handed to gRPC before it waits for a peer to take it: the next frame is made
-# while the last one is encrypted.
+# The bytes that a party hands to gRPC before it waits for the peer to receive them: the next frame
+# is made while the last one is encrypted.
 SERVER_OPTIONS = (("grpc.http2.write_buffer_size", 2 << 20),)
 
 
@@ -49,7 +49,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class IdentityFiles:
-    """Where an identity was read from."""
+    """The files that an identity was read from."""
 
     certificate: Path
     key: Path
@@ -147,7 +147,7 @@ def load_identity(
     authority_path: Path,
     now: datetime.datetime | None = None,
 ) -> Identity:
-    """Reads and checks the three files; whoever can read the key can be this party."""
+    """Reads and checks the three files. Whoever can read the key can act as this party."""
     now = now or datetime.datetime.now(datetime.UTC)
     certificate = load_certificate(certificate_path)
     _check_name_and_dates(certificate, certificate_path, name, now)
@@ -179,7 +179,7 @@ def load_identity(
 
 
 def find_identity(place: Path) -> Identity:
-    """The identity in a folder (NAME.crt, NAME.key, ca.crt) or beside a certificate's file."""
+    """The identity in a folder (NAME.crt, NAME.key, ca.crt) or beside a certificate file."""
     if place.is_file():
         certificate = place
     else:

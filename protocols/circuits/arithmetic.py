@@ -1,7 +1,7 @@
 """Building circuits that compute with numbers: sums, comparisons, choices, positions, minima.
 
 A `Builder` takes words (lists of wires, lowest bit first) and returns words. Numbers are unsigned
-unless a method says otherwise. Widths may differ: a shorter word is continued with zeros.
+unless a method says otherwise. Widths may differ: a shorter word is extended with zeros.
 
 Two styles. The default uses as few AND gates as is known (one a bit for a sum, a comparison and a
 choice: Kolesnikov and Schneider, "Improved Garbled Circuit: Free XOR Gates and Applications", ICALP
@@ -129,7 +129,8 @@ class Builder(Gates):
         ]
 
         def follow(low: tuple[int, int], high: tuple[int, int]) -> tuple[int, int]:
-            # It carries if the upper part does, or passes on what the lower part carries: never both.
+            # A range carries if its upper part does, or passes on the carry of its lower part:
+            # never both.
             return self.xor(high[0], self.conjoin(high[1], low[0])), self.conjoin(high[1], low[1])
 
         return [generate for generate, _ in self._prefixes(pairs, follow)][:count]

@@ -1,13 +1,14 @@
 """Boolean circuits as arrays: gates, levels, the plain evaluator.
 
-A `Circuit` is made by `Gates` (or by its subclass `protocols.circuits.arithmetic.Builder`, which knows about
-numbers) and run three ways with the same result: in plain by `evaluate`, the reference; garbled by
-`protocols.circuits.garbling`; on shares by anyone who walks its steps.
+A `Circuit` is made by `Gates` (or by its subclass `protocols.circuits.arithmetic.Builder`, which
+knows about numbers) and run in three ways with the same result: on plain bits by `evaluate`, the
+reference; garbled by `protocols.circuits.garbling`; on shares by a protocol that follows its steps.
 
 Wires are numbered: the inputs first, in the order they were asked for, then one for each gate. The
 gates stand in steps: all gates of a step have one kind and none feeds another of the same step, so
-a step is one array operation. There is one AND step for each level of AND depth, which is the number
-of rounds that sharing-based evaluation needs. XOR and NOT cost nothing under garbling or sharing.
+a step is one array operation. There is one AND step for each level of AND depth, which is the
+number of rounds that sharing-based evaluation needs. XOR and NOT cost nothing under garbling or
+sharing.
 
 Words are lists of wires, and rows of bits are arrays of zeros and ones, lowest bit first.
 """
@@ -27,7 +28,7 @@ Wires: TypeAlias = Int32s
 Word: TypeAlias = list[int]
 
 XOR, AND, NOT = 0, 1, 2
-ZERO, ONE = -1, -2  # what a wire number can be besides a wire, while a circuit is being built
+ZERO, ONE = -1, -2  # constants in place of wire numbers, while a circuit is being built
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Circuit:
     steps: tuple[Step, ...]
     input_bits: int = field(init=False)
     output_bits: int = field(init=False)
-    digest: bytes = field(init=False)  # what parties compare to know that they run one circuit
+    digest: bytes = field(init=False)  # compared by the parties, which must run the same circuit
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "input_bits", sum(self.inputs.values()))
@@ -98,7 +99,7 @@ class Circuit:
         return np.concatenate([*self.outputs.values(), np.empty(0, np.int32)]).astype(np.int32)
 
     def split(self, bits: Bits) -> dict[str, Bits]:
-        """Columns for all outputs, as named outputs."""
+        """The columns of all outputs, split into the named outputs."""
         ends = np.cumsum([len(wires) for wires in self.outputs.values()])[:-1]
         return dict(zip(self.outputs, np.split(bits, ends, axis=1), strict=True))
 
@@ -115,7 +116,7 @@ class Circuit:
 
 
 class Gates:
-    """Collects gates. Constants are folded, repeated gates shared, unused ones left out."""
+    """Collects gates. Constants are folded, repeated gates shared and unused gates left out."""
 
     def __init__(self) -> None:
         self._inputs: dict[str, int] = {}
@@ -200,7 +201,8 @@ class Gates:
             kind, a, b = nodes[wire]
             if kind >= 0 and needed[wire]:
                 needed[a] = needed[b] = True
-        # A wire's place: AND depth first, then how many free gates it lies behind at that depth.
+        # A wire is placed by its AND depth, then by the number of free gates before it at that
+        # depth.
         place: list[tuple[int, int]] = []
         for kind, a, b in nodes:
             if kind < 0:
@@ -237,7 +239,7 @@ class Gates:
 
     @staticmethod
     def _add_constants(nodes: list[tuple[int, int, int]], outputs: dict[str, Word]) -> None:
-        """Outputs that are constants get gates: w ^ w, and its inverse."""
+        """Adds gates for outputs that are constants: w ^ w and its inverse."""
         used = {wire for word in outputs.values() for wire in word if wire < 0}
         if not used:
             return

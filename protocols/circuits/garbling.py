@@ -1,26 +1,28 @@
 """Two parties compute a Boolean circuit on their inputs by garbling: many instances in one call.
 
 Yao's protocol as in Lindell and Pinkas, "A Proof of Security of Yao's Protocol for Two-Party
-Computation" (J. Cryptology 2009), with the half gates of `protocols.circuits.half_gates` and the extended
-transfers of `protocols.transfer.oblivious_transfer`. Each named input of the circuit is given by one of the
-two. Each named output goes, as both say in `reveal`, to "garbler", "evaluator" or "both", or stays
-as XOR "shares"; who does not learn an output gets None for it. Nothing else is learned.
+Computation" (J. Cryptology 2009), with the half gates of `protocols.circuits.half_gates` and the
+extended transfers of `protocols.transfer.oblivious_transfer`. In: each named input of the circuit,
+from one of the two parties. Out: each named output, revealed as both parties say in `reveal`, to
+"garbler", "evaluator" or "both", or kept as XOR "shares"; a party that does not learn an output
+gets None for it. Nothing else is learned.
 
 Adversary: semi-honest, and only that. A garbler that garbles another circuit gets what that circuit
-computes. What is checked is that both mean the same circuit, instances, inputs and reveals, that
-everything has its length, and that tables lead to labels that the garbler knows: garbage is noticed
-(but for a chance of 2^-64 an output bit) and named, and so are output labels that the evaluator
-made up.
+computes. Both sides check that they run the same circuit with the same instances, inputs and
+reveals, that every message has its length, and that the tables lead to labels that the garbler
+knows: a wrong table is noticed (except with probability 2^-64 for each output bit) and the garbler
+named; so is an evaluator that invents output labels.
 
 Assumptions: those of the transfers, and the circular correlation robustness of the hash in
-`protocols.primitives.aes`. The secret `delta` of a session is that of its transfers; every hash under it has a
-tweak of its own.
+`protocols.primitives.aes`. The secret `delta` of a session is that of its transfers; every hash
+under it has a tweak of its own.
 
 Messages for n instances of a circuit with e evaluator's input bits, a AND gates and o output bits:
-    evaluator -> garbler   what it is about to run; columns for n e transfers, 16 n e bytes
+    evaluator -> garbler   the circuit's digest, instances, inputs and reveals; columns for n e
+                           transfers, 16 n e bytes
     garbler -> evaluator   the same and a seed, from which the evaluator draws the labels of the
-                           garbler's inputs (they are random whatever the input is: the garbler
-                           picks the other label to fit)
+                           garbler's inputs (a label is random whatever the input is; the garbler
+                           chooses the wire's other label to fit)
     garbler -> evaluator   tables, 32 n a bytes, with 16 n o bytes to check outputs, in chunks of
                            about 1 MB while more are being garbled; the evaluator confirms every
                            32 messages, and the garbler is never more than 64 ahead
@@ -53,21 +55,17 @@ Reveal: TypeAlias = Literal["garbler", "evaluator", "both", "shares"]
 Revealed: TypeAlias = "dict[str, Bits | None]"
 
 MODES = ("garbler", "evaluator", "both", "shares")
-CHUNK_ANDS = 1 << 15  # AND gates a message, which then has 1 MB
-WINDOW = (
-    32  # messages that the evaluator confirms at once; the garbler is two windows ahead at most
-)
 AGREE, TABLES, OUTPUTS = "agree", "tables", "outputs"
 _SEED = 32
 
 
 class _Role:
-    """What both sides keep and check."""
+    """The state and the checks that both sides share."""
 
     def __init__(self, channel: Channel, peer: str) -> None:
         self._channel = channel
         self.peer = peer
-        self._gates = 0  # AND gates so far in the session: the tweaks
+        self._gates = 0  # AND gates so far in the session, which number the tweaks
         self._checks = 0
 
     def _plan(
@@ -98,7 +96,7 @@ class _Role:
         return [circuit.digest, count, names, [f"{name}={modes[name]}" for name in circuit.outputs]]
 
     def _compare(self, circuit: Circuit, mine: list[Any], theirs: Any) -> None:
-        """Raises a named fault unless the peer is about to run the same."""
+        """Raises a fault of the peer unless it is about to run the same circuit in the same way."""
         fault = self._channel.fault
         if not isinstance(theirs, list) or len(theirs) != len(mine):
             raise fault(self.peer, "sent no announcement of a circuit")
@@ -126,7 +124,7 @@ def _are_strings(values: Any) -> bool:
 
 
 def _short(value: Any) -> str:
-    """What a peer sent, for an error message: no longer than a line."""
+    """A value that a peer sent, shortened to one line for an error message."""
     return repr(value)[:80]
 
 
@@ -144,7 +142,7 @@ class Garbler(_Role):
 
     @property
     def transfers(self) -> Sender:
-        """The session's transfers, for products beside the circuits; their tweaks are apart."""
+        """The session's transfers, for products outside of circuits; they have their own tweaks."""
         return self._transfers
 
     def run(
@@ -195,13 +193,13 @@ class Garbler(_Role):
         return self._reveal(circuit, zeros, modes)
 
     def _wait_for(self, window: int) -> None:
-        """The evaluator has done so many windows: it is not flooded with what it cannot yet use."""
+        """Waits until the evaluator has confirmed this many windows, so that it is not flooded."""
         confirmed = self._channel.recv(self.peer)
         if not isinstance(confirmed, int) or confirmed != window:
             raise self._channel.fault(self.peer, f"did not confirm window {window} of the tables")
 
     def _check_values(self, zeros: Blocks) -> Blocks:
-        """Half the hash of either label of every output, in the order of the colours."""
+        """Half of the hash of both labels of every output, in the order of their colours."""
         flat = zeros.reshape(-1, 2)
         pair = np.empty((len(flat), 2), np.uint64)
         for side, mask in enumerate((None, self._transfers.delta)):
@@ -247,7 +245,7 @@ class Evaluator(_Role):
 
     @property
     def transfers(self) -> Receiver:
-        """The session's transfers, as `Garbler.transfers`."""
+        """The session's transfers; see `Garbler.transfers`."""
         return self._transfers
 
     def run(

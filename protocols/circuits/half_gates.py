@@ -3,11 +3,11 @@
 Zahur, Rosulek and Evans, "Two Halves Make a Whole" (EUROCRYPT 2015, eprint 2014/756), figure 2: two
 blocks of 16 bytes for an AND gate. Free XOR (Kolesnikov and Schneider, ICALP 2008): the labels of a
 wire differ by one secret `delta`; XOR and NOT cost nothing. Point-and-permute: the lowest bit of a
-label, its colour, says which table rows to use; `delta` has it set. The hash is the tweakable one of
-`protocols.primitives.aes`, with tweaks 2 k and 2 k + 1 for the k-th AND gate garbled in the session, so the two
-parties must count alike.
+label, its colour, says which table rows to use; `delta` has it set. The hash is the tweakable one
+of `protocols.primitives.aes`, with tweaks 2 k and 2 k + 1 for the k-th AND gate garbled in the
+session, so that both parties must use the same count.
 
-`garble` and `evaluate` take the gates first to last, so that a circuit too large for one message is
+`garble` and `evaluate` process the gates in order, so that a circuit too large for one message is
 done in parts on the same wires. Both have a numba kernel with AES instructions, which runs two or
 four instances side by side to hide latency, and a NumPy version that goes step by step; the bytes
 are the same. Labels are arrays of shape (instances, bits, 2), tables (instances, AND gates, 2, 2),
@@ -25,6 +25,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from coterie.base.arrays import Blocks
+from coterie.base.compiled import compiled
 from coterie.protocols.circuits.boolean import AND, NOT, Circuit
 from coterie.protocols.primitives.aes import (
     BLOCK,
@@ -32,14 +33,14 @@ from coterie.protocols.primitives.aes import (
     ROUND_KEYS,
     accelerated,
     block_of,
-    compiled,
     hash_blocks,
     load,
     portable_hash,
     store,
 )
 
-# Instances side by side. Garbling hashes four blocks for a gate, evaluating two: eight in flight.
+# Instances side by side: garbling hashes four blocks per gate, evaluation two, so that eight are in
+# flight.
 GARBLE_LANES, EVALUATE_LANES = 2, 4
 
 
@@ -192,7 +193,7 @@ def _walk(
     keys: Any,
     tweak: Any,
 ) -> None:
-    """Gates `start` to `stop` of every instance, garbled or evaluated; `wires` is room to work in.
+    """Garbles or evaluates gates `start` to `stop` of every instance; `wires` is scratch memory.
 
     For evaluation `delta` is zero, which makes NOT keep the label.
     """
@@ -250,10 +251,10 @@ def _walk(
 
 
 class Worker:
-    """Takes instances of one circuit through its gates, in parts if need be.
+    """Garbles or evaluates instances of one circuit, in several parts if needed.
 
-    Every part but the last of a circuit must be of one instance, because the wires are kept between
-    parts. `delta` makes it a garbler.
+    A part that is not the last of the circuit must have exactly one instance, because the wires are
+    kept between parts. A worker with `delta` garbles.
     """
 
     def __init__(self, circuit: Circuit, delta: Blocks | None = None) -> None:
@@ -262,22 +263,23 @@ class Worker:
         self._delta = np.zeros(2, np.uint64) if delta is None else delta
         self._ends = circuit.output_wires
         self._fast = accelerated()
-        # How many messages to compute together: NumPy wants long arrays, the kernel a warm cache.
+        # The number of messages to compute together: NumPy is fastest on long arrays, the kernel
+        # while its data is in the cache.
         self.messages = 1 if self._fast else 16
         self._wires = np.empty((0, 0, 2), np.uint64)
-        # How many AND gates stand before each gate.
+        # The number of AND gates before each gate.
         self._ands_before = np.concatenate([[0], np.cumsum(circuit.kinds == AND)])
 
     def ands_between(self, start: int, stop: int) -> int:
         return int(self._ands_before[stop] - self._ands_before[start])
 
     def garble(self, labels: Blocks, tweak: int, start: int, stop: int) -> tuple[Blocks, Blocks]:
-        """From the labels of zero on the inputs: tables, and the labels of zero on the outputs."""
+        """The tables and the outputs' labels of zero, from the inputs' labels of zero."""
         tables = np.empty((len(labels), self.ands_between(start, stop), 2, 2), np.uint64)
         return tables, self._run(labels, tables, tweak, start, stop)
 
     def evaluate(self, labels: Blocks, tables: Blocks, tweak: int, start: int, stop: int) -> Blocks:
-        """From the labels that the inputs have and the tables: the labels that the outputs have."""
+        """The active labels of the outputs, from the active labels of the inputs and the tables."""
         return self._run(labels, tables, tweak, start, stop)
 
     def _run(self, labels: Blocks, tables: Blocks, tweak: int, start: int, stop: int) -> Blocks:

@@ -1,19 +1,19 @@
-"""Which of several shared numbers is the least, for many rows at once, by garbled circuit.
+"""The position of the least of several shared numbers, for many rows at once, by garbled circuit.
 
 Paper 2, third article, §1: the third component that Lindell and Pinkas's two-party ID3 needs, a
-"shares-to-public-value minindex". Two parties hold additive shares modulo any m of a matrix, one row
-for each question; they learn for every row the position of its least (or greatest) number, the
-first one of several, and nothing else: not the numbers, not the order of the others. Or nobody
-learns it, and they get shares of the position, and of the number too.
+"shares-to-public-value minindex". Two parties hold additive shares modulo any m of a matrix, one
+row for each question. They learn for every row the position of its least (or greatest) number, the
+first if several are equal, and nothing else: not the numbers, not the order of the others. Or
+nobody learns the position, and the parties get shares of the position and of the number.
 
 The circuit adds the shares modulo m and runs a tournament; signed numbers, in [-floor(m/2),
 ceil(m/2)), cost nothing more, because one party moves its shares up by floor(m/2) beforehand. For
-shares the garbler puts in random masks, and the evaluator learns the position, and number, less
-the mask.
+shares the garbler adds random masks as inputs, and the evaluator learns the position and the number
+less these masks.
 
-Adversary: semi-honest. Messages, rounds and assumptions: those of one `protocols.circuits.garbling` run.
-Cost for n numbers of w bits: about n (w to 3 w) AND gates for the sums, 2 w + log n for each of the
-n - 1 matches; `circuit(...)` has the exact counts.
+Adversary: semi-honest. Messages, rounds and assumptions: those of one `protocols.circuits.garbling`
+run. Cost for n numbers of w bits: about n (w to 3 w) AND gates for the sums, 2 w + log n for each
+of the n - 1 matches; `circuit(...)` has the exact counts.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _moved(values: Numbers, by: int, modulus: int) -> Numbers:
 
 
 def _numbers(values: list[int], modulus: int) -> Numbers:
-    """As `from_bits` gives them: uint64 where they fit."""
+    """The numbers in the form of `from_bits`: uint64 if they fit."""
     if modulus <= 1 << 64:
         return np.array(values, np.uint64)
     out = np.empty(len(values), object)

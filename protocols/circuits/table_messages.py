@@ -1,9 +1,10 @@
-"""How garbled tables are spread over messages, and how far their sender may run ahead.
+"""Splits garbled tables into messages, and limits how far their sender may run ahead.
 
-Small circuits go many instances to a message, a circuit with more AND gates than a message holds
-goes in several, cut between gates. The receiver confirms every `WINDOW` messages, and the sender
-waits when it is two windows ahead, so that neither memory nor a spool fills with tables that cannot
-be used yet. Each party chooses how many messages it computes together.
+A message has the tables of many instances of a small circuit; a circuit with more AND gates than a
+message holds is cut between gates into several messages. The receiver confirms every `WINDOW`
+messages, and the sender waits when it is two windows ahead, so that neither memory nor a spool
+fills with tables that cannot be used yet. Each party chooses how many messages it computes
+together.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ import numpy as np
 from coterie.protocols.circuits.boolean import AND, Circuit
 from coterie.protocols.circuits.half_gates import EVALUATE_LANES, Worker
 
-CHUNK_ANDS = 1 << 15  # AND gates a message, which then has 1 MB
+CHUNK_ANDS = 1 << 15  # AND gates per message, which then has 1 MB
 WINDOW = 32  # messages that the evaluator confirms at once
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one message of tables is about: some instances, or some gates of a single large one."""
+    """The content of one message of tables: some instances, or some gates of a single large one."""
 
     number: int
     instances: slice
@@ -31,7 +32,7 @@ class Part:
     stop: int
 
     def within(self, instances: slice) -> slice:
-        """Its instances, counted from the first of a batch."""
+        """The instances of this message, counted from the first of a batch."""
         return slice(self.instances.start - instances.start, self.instances.stop - instances.start)
 
     def waits_for(self) -> int:
@@ -40,13 +41,13 @@ class Part:
         return self.number // WINDOW - 1 if ready else 0
 
     def completes(self, parts: list[Part]) -> int:
-        """The number of windows to confirm once this message is done, or 0: somebody waits for it."""
+        """The number of windows to confirm after this message, or 0 if the sender does not wait."""
         done = self.number + 1
         return done // WINDOW if done % WINDOW == 0 and done + WINDOW < len(parts) else 0
 
 
 def parts_of(circuit: Circuit, count: int) -> list[Part]:
-    """The messages for so many instances, in order; both parties must find the same."""
+    """The messages for `count` instances, in order; both parties must compute the same."""
     ands = np.flatnonzero(circuit.kinds == AND)
     gates = len(circuit.kinds)
     if len(ands) > CHUNK_ANDS:
@@ -65,7 +66,7 @@ def parts_of(circuit: Circuit, count: int) -> list[Part]:
 
 
 def batches(parts: list[Part], worker: Worker) -> Iterator[tuple[list[Part], slice]]:
-    """Messages that are computed together: as many as suit the worker; and their instances."""
+    """The messages that the worker computes together, and their instances."""
     whole = all(part.stop - part.start == len(worker.circuit.kinds) for part in parts)
     size = min(worker.messages, WINDOW) if whole else 1
     for at in range(0, len(parts), size):

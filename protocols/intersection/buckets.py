@@ -1,9 +1,9 @@
-"""Sets that do not fit a party's memory: cut by digest, filled up to one size, resumed after a fall.
+"""Buckets for sets that do not fit into memory: split by digest, padded, resumable after a failure.
 
-A bucket holds the digests whose last four bytes, as a number, fall in its share of the range.
-Digests are random (their salt is), so a bucket of a set of known size has a known distribution:
-`capacity` is a size it does not exceed, and every bucket is filled up to it before a peer sees its
-number.
+A bucket holds the digests whose last four bytes, as a number, fall into its part of the range. The
+digests are random (because their salt is), so the size of a bucket of a set of known size has a
+known distribution: `capacity` is a size that it does not exceed. Every bucket is padded to that
+size before a peer sees its number of elements.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from coterie.protocols.primitives.store import Store
 Digests: TypeAlias = Bytes
 
 BYTES_PER_ELEMENT = 400  # what a protocol holds at its peak for each element of a bucket
-BASE_MEMORY = 250_000_000  # the interpreter, its libraries and compiled code
-PADDED_BYTES = 40  # what an identifier of a padded set is taken to hold, with its place
+BASE_MEMORY = 250_000_000  # bytes of the interpreter, its libraries and compiled code
+PADDED_BYTES = 40  # the assumed size of an identifier of a padded set, with its offset
 MOST_BUCKETS = 4096
 UNLIMITED = 1 << 40
 _STATISTICAL = 40
-_BLOCK = 1 << 20  # identifiers hashed and spilled together
+_BLOCK = 1 << 20  # identifiers that are hashed and stored together
 
 
 @dataclass(frozen=True)
 class BucketPlan:
-    """What all parties agree on."""
+    """The plan that all parties agree on."""
 
     salt: bytes
     sizes: dict[str, int]
@@ -50,7 +50,7 @@ class BucketPlan:
 
 
 def capacity(size: int, buckets: int) -> int:
-    """A number that no bucket of `size` random digests exceeds, but for a chance of 2^-40."""
+    """A number that no bucket of `size` random digests exceeds, except with probability 2^-40."""
     if buckets == 1:
         return size
     mean = size / buckets
@@ -59,10 +59,11 @@ def capacity(size: int, buckets: int) -> int:
 
 
 def room_for(memory: int | None, held: int) -> int:
-    """How many elements of a bucket a party has room for, that holds `held` bytes of identifiers.
+    """The elements of a bucket that fit into memory beside `held` bytes of identifiers.
 
-    These are held twice over, as columns of the party's table and as identifiers, and some more in passing.
-    Peers see the number: it is a power of two, which says little of the party's machine.
+    The identifiers are in memory twice, as columns of the party's table and as identifiers, and for
+    a short time once more. Peers see the result, so it is a power of two, which says little about
+    the party's machine.
     """
     if memory is None:
         return UNLIMITED
@@ -71,7 +72,7 @@ def room_for(memory: int | None, held: int) -> int:
 
 
 def buckets_for(size: int, room: int) -> int:
-    """The fewest buckets that have room for their part of the largest set."""
+    """The smallest number of buckets that have room for their part of the largest set."""
     for buckets in range(1, MOST_BUCKETS):
         if capacity(size, buckets) <= room:
             return buckets
@@ -86,7 +87,7 @@ def _fingerprint(identifiers: Identifiers) -> bytes:
 
 
 def read_checkpoint(store: Store, identifiers: Identifiers) -> BucketPlan | None:
-    """What is kept of an earlier run on the very same identifiers."""
+    """The plan of an earlier run on the same identifiers, if one is stored."""
     data = store.read("checkpoint")
     if data is None or len(data) < 48 or data[:32] != _fingerprint(identifiers):
         return None
@@ -99,7 +100,7 @@ def read_checkpoint(store: Store, identifiers: Identifiers) -> BucketPlan | None
 
 
 class Buckets:
-    """This party's digests by bucket: in the store when there are several."""
+    """This party's digests by bucket; several buckets are kept in the store."""
 
     def __init__(self, identifiers: Identifiers, plan: BucketPlan, me: str, store: Store) -> None:
         self._identifiers = identifiers
@@ -108,7 +109,7 @@ class Buckets:
         self._store = store
         self._spilled = plan.buckets > 1
         if not plan.finished:
-            store.clear()  # of an earlier run on other sets, or with other memory
+            store.clear()  # data of an earlier run on other sets, or with other memory
         if self._spilled:
             self._mark = _fingerprint(identifiers)
             self._checkpoint(plan.finished)
@@ -121,9 +122,9 @@ class Buckets:
         self._store.replace("checkpoint", self._mark + plan.salt + numbers + sizes.encode())
 
     def _spill(self) -> None:
-        """Digests and rows, a block at a time, to the buckets that are still to do.
+        """Stores digests and rows of the unfinished buckets, one block at a time.
 
-        A run that fell may have left any of them behind, also of a bucket that it had finished.
+        An interrupted run may have left files of any bucket behind, also of a finished one.
         """
         for number in range(self._plan.buckets):
             self._store.remove(f"digests-{number}")
@@ -161,5 +162,5 @@ class Buckets:
         return np.frombuffer(self._store.read(f"common-{number}") or b"", np.int64)
 
     def clear(self) -> None:
-        """After the last bucket nothing is kept."""
+        """Removes everything after the last bucket."""
         self._store.clear()

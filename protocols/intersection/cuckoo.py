@@ -2,9 +2,9 @@
 
 Kirsch, Mitzenmacher and Wieder (2010) and, for these parameters, Pinkas, Schneider and Zohner,
 "Scalable Private Set Intersection Based on OT Extension" (TOPS 2018): 1.27 n bins suffice for a
-failure chance of 2^-40 in large sets. In small ones what fails first is four values in the same
-three bins; its chance is about 3690 n^4 / bins^9, which 320 bins more keep at 2^-40. A table that
-does not come out is made anew under another key, and the key is all that a peer sees of it.
+failure chance of 2^-40 in large sets. In small sets the likeliest failure is four values in the
+same three bins; its probability is about 3690 n^4 / bins^9, which 320 more bins keep at 2^-40. If a
+table fails, it is built again under another key, and a peer sees nothing of the table but the key.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from coterie.base.arrays import Blocks, Bytes, Int32s, UInt32s
-from coterie.protocols.primitives.aes import compiled
+from coterie.base.compiled import compiled
 from coterie.protocols.primitives.blocks import spread
 from coterie.protocols.primitives.randomness import Random
 
 HASHES = 3
-_TRIES = 1000  # moves before a table is given up
+_TRIES = 1000  # moves after which a table counts as failed
 _TABLES = 20
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from coterie.base.arrays import Bytes, Int32s, Ints
+from coterie.base.compiled import compiled
 from coterie.protocols.primitives import sodium
-from coterie.protocols.primitives.aes import compiled
 
 
 @compiled
 def _marks(data: Any, offsets: Any, out: Any) -> None:
-    """64 bits of each value (FNV-1a, and a step that mixes): to find equals, not to hide them."""
+    """A 64-bit hash of each value (FNV-1a and a mixing step), to find equals, not to hide."""
     for i in range(out.shape[0]):
         mark = np.uint64(0xCBF29CE484222325)
         for at in range(offsets[i], offsets[i + 1]):
@@ -44,7 +44,7 @@ class Identifiers:
         return int(self.offsets[-1] - self.offsets[0]) + self.offsets.nbytes
 
     def suspects(self) -> Ints:
-        """Rows that may hold a value twice: every such row, and hardly any other."""
+        """Rows whose value may occur twice: all that do, and hardly any other."""
         marks = np.empty(len(self), np.uint64)
         _marks(self.data, self.offsets, marks)
         marks.sort()
@@ -55,6 +55,6 @@ class Identifiers:
         return np.flatnonzero(np.isin(marks, again))
 
     def digests(self, salt: bytes, start: int = 0, stop: int | None = None) -> Bytes:
-        """Salted 128-bit digests, of shape (n, 16). Two of 2^24 agree with a chance of 2^-81."""
+        """Salted 128-bit digests, of shape (n, 16). Two of 2^24 agree with probability 2^-81."""
         stop = len(self) if stop is None else stop
         return sodium.digests(self.data, self.offsets[start : stop + 1], salt, 16)

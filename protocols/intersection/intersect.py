@@ -1,26 +1,32 @@
-"""Private set intersection for any number of parties: which protocol, on which part of the sets.
+"""Private set intersection for any number of parties: chooses the protocol, and runs it on buckets.
 
-In: each party's identifiers, different byte strings. Out, at each party: which of its own records
-all parties hold, in one order that is the same at every party and unrelated to the identifiers.
+In: each party's identifiers, different byte strings. Out, at each party: its own records that all
+parties hold, in an order that is the same at every party and unrelated to the identifiers.
 
-    ring     protocols.intersection.ring: commutative encryption. With two parties it reveals the intersection; with
-             more, pairwise overlaps as well, and is used only under `reveal: pairwise`.
+    ring     protocols.intersection.ring: commutative encryption. With two parties it reveals the
+             intersection; with more, pairwise overlaps as well, so that it is used only under
+             `reveal: pairwise`.
     oprf     protocols.intersection.oprf_intersect: two parties, oblivious transfer extension.
-    hints    protocols.intersection.multiparty_intersect: three parties or more, intersection alone; its oblivious pseudorandom
-             function is that of the group (`ring`) or of the transfers (`oprf`).
+    hints    protocols.intersection.multiparty_intersect: three parties or more, intersection alone.
+             Its oblivious pseudorandom function is that of the group (`ring`) or of the transfers
+             (`oprf`).
 
-Before that, all parties tell each other how many elements they bring (with padding: the padded
-number) and add to a common salt; identifiers are replaced by 128-bit digests under it. From then on
-only these are used, so that sets prepared before the job cannot be aimed at it.
+Before that, all parties send each other the sizes of their sets (with padding: the padded size) and
+their parts of a common salt. From then on only 128-bit digests of the identifiers under that salt
+are used, so that nobody can prepare a set for the job in advance.
 
 Sets that do not fit the memory of some party are cut into buckets by digest, and the protocol runs
 once for each. The number of buckets depends on the largest size and the least memory alone. Every
-bucket is filled up with random digests to one size that no bucket exceeds (chance 2^-40), so the
-parties learn nothing of how a set is spread. Finished buckets are kept in the store; a party that
-comes back after an interruption goes on from the first bucket that some party lacks.
+bucket is padded with random digests to a size that no bucket exceeds (except with probability
+2^-40), so that the parties do not learn how a set is spread over buckets. Finished buckets are kept
+in the store; after an interruption the parties continue from the first bucket that some party
+lacks.
 
-Messages: one broadcast with size, part of the salt, room in memory and what is kept of an earlier
-run; then those of the protocol, for each bucket. Cost: see there; one digest for each identifier.
+Adversary: that of the chosen protocol, whose module also says what each party learns. Besides, all
+parties learn the sizes of the sets and, as a power of two, the smallest room in memory of each.
+Messages: one broadcast with size, part of the salt, room in memory and the checkpoint of an earlier
+run; then those of the protocol, for each bucket. Cost: that of the protocol, and one digest for
+each identifier.
 """
 
 from __future__ import annotations
@@ -55,8 +61,8 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.shuffle import shuffled
 from coterie.protocols.primitives.store import MemoryStore, Store
 
-PIECE = 2048  # points computed and sent together at most: 64 KB, some 80 ms of one core
-SMALL = 2000  # up to here the ring is done before the oblivious transfers are set up
+PIECE = 2048  # the most points that are computed and sent together: 64 KB, some 80 ms of one core
+SMALL = 2000  # up to this size the ring ends before the oblivious transfers would be set up
 LARGEST = 1 << 32
 
 SIZES = declare(
@@ -124,13 +130,13 @@ def _run(
     executor: Executor | None,
     piece: int | None,
 ) -> Rows:
-    """One bucket: padded, in a secret order, through the protocol."""
+    """Runs the protocol on one bucket, padded and in a secret order."""
     sizes = {name: plan.capacity(name) for name in names}
     padding = rng.array((sizes[channel.me] - len(digests), 16), np.uint8)
     order = shuffled(sizes[channel.me], rng)
     values = np.concatenate([digests, padding])[order]
     executor = executor or LocalPool()
-    if piece is None:  # small sets in several pieces too, so that all cores and the peers have work
+    if piece is None:  # small sets are cut too, so that all cores and the peers have work
         piece = min(PIECE, max(64, len(values) // 8))
     chosen = choose(protocol, reveal, sizes)
     if chosen == "ring":
@@ -149,7 +155,7 @@ def _run(
 
 
 def choose(protocol: str, reveal: str, sizes: Mapping[str, int]) -> str:
-    """ring, oprf, hints by group, or hints by transfer: alike at every party."""
+    """The protocol, the same at every party: ring, oprf, hints by group, or hints by transfer."""
     if len(sizes) > 2 and reveal == "pairwise":
         return "ring"
     by_group = protocol == "ring" or (protocol == "auto" and max(sizes.values()) <= SMALL)
@@ -167,12 +173,12 @@ def _agree(
     memory: int | None,
     store: Store,
 ) -> BucketPlan:
-    """Sizes, salt and buckets; or those of an earlier run that all parties still hold."""
+    """Agrees on sizes, salt and buckets, or on those of an earlier run that all still hold."""
     size = len(identifiers) if pad_to is None else pad_to
     if len(identifiers) > size:
         raise ValueError(f"{len(identifiers)} identifiers do not fit the padding of {size}")
     share = rng.bytes(32)
-    # Peers see the room: what is padded must not show in it.
+    # Peers see the room, which must not show the true size of a padded set.
     held = identifiers.nbytes if pad_to is None else pad_to * PADDED_BYTES
     room = room_for(memory, held)
     kept = read_checkpoint(store, identifiers)

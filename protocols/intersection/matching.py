@@ -1,6 +1,6 @@
-"""Which 128-bit tags of one list stand in others: hash tables in compiled loops.
+"""Finds the 128-bit tags of one list in other lists, by hash tables in compiled loops.
 
-Tags are pseudorandom, so their own bits are the hash. A list is of shape (n, 2), uint64.
+Tags are pseudorandom, so that their own bits serve as the hash. A list has shape (n, 2), uint64.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from coterie.base.arrays import Bytes, Mask, Rows, Words
-from coterie.protocols.primitives.aes import compiled
+from coterie.base.compiled import compiled
 
 Tags: TypeAlias = Words
 
 
 def as_tags(data: Bytes) -> Tags:
-    """Rows of at least 16 bytes, cut to 16."""
+    """The first 16 bytes of each row, as tags."""
     return np.ascontiguousarray(data[:, :16]).view(np.uint64).reshape(-1, 2)
 
 
@@ -58,7 +58,7 @@ class RepeatedTagError(ValueError):
 
 
 class Table:
-    """A list of different tags in which others are looked up."""
+    """A list of different tags in which other tags are looked up."""
 
     def __init__(self, tags: Tags) -> None:
         self._tags = np.ascontiguousarray(tags)
@@ -76,7 +76,7 @@ class Table:
 
 
 def common(own: Table, count: int, others: Iterable[Tags]) -> Mask:
-    """Which of the table's `count` rows are in every one of the other lists."""
+    """Which of the table's `count` rows are in all other lists."""
     held = np.ones(count, np.bool_)
     for tags in others:
         found = own.find(tags)

@@ -1,9 +1,10 @@
-"""Private set intersection of three parties or more that reveals nothing but it.
+"""Private set intersection of three parties or more that reveals the intersection alone.
 
 Kolesnikov, Matania, Pinkas, Rosulek and Trieu, "Practical Multi-party Private Set Intersection from
-Symmetric-Key Techniques" (CCS 2017), the protocol for the augmented semi-honest model: shares of zero, carried to one leader by programmed oblivious functions. The function is that of the
-group (H(x) times a key, RFC 9497 without the proofs) or that of protocols.intersection.oprf; it is programmed by
-a key-value store (protocols.intersection.okvs).
+Symmetric-Key Techniques" (CCS 2017), the protocol for the augmented semi-honest model: shares of
+zero reach one leader through programmed oblivious pseudorandom functions. The function is that of
+the group (H(x) times a key, RFC 9497 without the proofs) or that of protocols.intersection.oprf; a
+key-value store (protocols.intersection.okvs), called the hint, programs it.
 
 In: a set of 128-bit digests at each party. Out, at each: which of its values all hold, in one
 order.
@@ -13,19 +14,19 @@ exclusive or of AES(k_ij, x) over all others j, so that the shares of all partie
 up to zero. The leader, the party with the smallest set, obtains from each other party i, for each
 of its own values x, S_i(x) if i holds x and a random word if not, without i learning x. The words
 and its own share add up to zero exactly where everybody holds x (a false zero has a chance of n /
-2^64 for n values, at most 2^-40 for 2^24; larger sets are refused). It tells the others the common
-ones.
+2^64 for n values, at most 2^-40 for 2^24; larger sets are refused). The leader sends the common
+values to the others.
 
 Why nobody learns more. What the leader gets from party i on a value is either S_i(x) or random. As
 long as some honest party j lacks x, the sum over the honest parties keeps the term AES(k_ij, x) of
-a pair of honest parties, or the random word of the one that lacks it, and looks random: who holds x
-and who does not cannot be told. The hint is a vector of words that look random to the leader,
-except at values it holds itself. The others see: queries that are blinded or hidden by transfers;
-hints of nobody; and the intersection. All learn the sizes of the sets (or their padded size). If
-the leader colludes with others, they learn which of the leader's values all honest parties hold: as
-much as they would by bringing these values themselves. That is the augmented semi-honest model. A
-coalition without the leader learns nothing more. A leader that lies is caught when it names a value
-that some party lacks, or tells parties different lists.
+a pair of honest parties, or the random word of the one that lacks it, and looks random: the leader
+cannot find out which parties hold x. The hint is a vector of words that look random to the leader,
+except at values that the leader holds itself. The others see queries that are blinded or hidden by
+transfers, no hints, and the intersection. All learn the sizes of the sets (or their padded size).
+If the leader colludes with others, they learn which of the leader's values all honest parties hold:
+as much as they would by bringing these values themselves. That is the augmented semi-honest model.
+A coalition without the leader learns nothing more. A leader that lies is caught when it names a
+value that some party lacks, or tells parties different lists.
 
 Messages:
     keys       party i -> each later party j     16 bytes
@@ -36,8 +37,8 @@ Messages:
     confirm    leader -> all                     the digests of the common values; the others
                                                  compare a digest of the list
 Cost for n parties, m values each, by transfers: 73 m + 31 m bytes for each party but the leader,
-and the operations of protocols.intersection.oprf; by the group: 64 m + 10.4 m bytes, n m multiplications for the
-leader, 2 m for each other.
+and the operations of protocols.intersection.oprf; by the group: 64 m + 10.4 m bytes, n m
+multiplications for the leader, 2 m for each other.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def _share(channel: Channel, names: Sequence[str], tags: Blocks, rng: Random) ->
 
 
 def _same_list(channel: Channel, leader: str, named: Blocks) -> None:
-    """All parties but the leader have been told the same."""
+    """Checks that the leader has sent the same list to all other parties."""
     digest = hashlib.sha256(np.ascontiguousarray(named).view(np.uint8).tobytes()).digest()
     others = [peer for peer in channel.peers if peer != leader]
     if channel.me == leader:
@@ -158,7 +159,7 @@ def _receive_hint(channel: Channel, peer: str, count: int) -> Hint:
 def _lead_by_transfer(
     channel: Channel, tags: Blocks, sizes: Mapping[str, int], rng: Random
 ) -> Words:
-    """The exclusive or of what all others' hints give for each value."""
+    """The exclusive or of the values that the hints of all others give, for each own value."""
     table = cuckoo.build(tags, rng)
     functions = {peer: OprfReceiver(channel, peer, sizes[peer], rng) for peer in channel.peers}
     with channel.step("function"):

@@ -1,4 +1,4 @@
-"""An oblivious key-value store: a hint that gives each key its value and any other key a random one.
+"""An oblivious key-value store: encoded keys give their values, any other key a random one.
 
 Garimella, Pinkas, Rosulek, Trieu and Yanai, "Oblivious Key-Value Stores and Amplification for
 Private Set Intersection" (CRYPTO 2021): garbled cuckoo table with three positions
@@ -6,10 +6,11 @@ Private Set Intersection" (CRYPTO 2021): garbled cuckoo table with three positio
 from PaXoS" (EUROCRYPT 2020).
 
 A key has one position in each third of a table of 1.3 n + 96 words and a subset of 64 more words;
-its value is the exclusive or of these. Keys are peeled off from positions that only they use; what
-is left (nothing, in most large tables) is solved by elimination, with the 64 dense words, which
-have a solution but for a chance of about 2^-60. Words that are free are random. If the values are
-pseudorandom to whoever gets the hint, so is the whole hint, and it tells nothing of the keys.
+its value is the exclusive or of these. Keys are peeled off from positions that only they use. The
+remaining keys (none, in most large tables) are solved by elimination with the 64 dense words; a
+solution exists except with probability of about 2^-60. Free words are random. If the values are
+pseudorandom to the receiver of the hint, so is the whole hint, and it reveals nothing about the
+keys.
 
 Keys are different 128-bit blocks, values 64-bit words. Cost for n keys: linear; 10.4 n bytes.
 """
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from coterie.base.arrays import Blocks, Words
-from coterie.protocols.primitives.aes import compiled
+from coterie.base.compiled import compiled
 from coterie.protocols.primitives.blocks import spread
 from coterie.protocols.primitives.randomness import Random
 
@@ -32,7 +33,7 @@ _ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class Hint:
-    """What is sent: the key of the hash functions, the table, the dense words."""
+    """The encoded store: the key of the hash functions, the table, the dense words."""
 
     key: bytes
     table: Words
@@ -56,7 +57,7 @@ def _places(keys: Blocks, key: bytes, size: int) -> tuple[Any, Words]:
 
 @compiled
 def _peel(positions: Any, degree: Any, sums: Any, order: Any, place: Any) -> Any:
-    """Orders keys so that each has, at its turn, a position of its own. Returns how many there are."""
+    """Orders keys so that each has, at its turn, a position of its own; returns their number."""
     count = positions.shape[0]
     for i in range(count):
         for h in range(3):
@@ -91,7 +92,7 @@ def _peel(positions: Any, degree: Any, sums: Any, order: Any, place: Any) -> Any
 
 @compiled
 def _tables(dense: Any) -> Any:
-    """For every byte of a subset the exclusive or of the dense words it names."""
+    """For every value of every byte of a subset, the exclusive or of the dense words it selects."""
     out = np.zeros((8, 256), np.uint64)
     for block in range(8):
         for subset in range(1, 256):
@@ -165,9 +166,9 @@ def decode(hint: Hint, keys: Blocks) -> Words:
 
 
 def _solve(positions: Any, subsets: Words, values: Words, table: Words, dense: Words) -> bool:
-    """Elimination for the keys that were not peeled, on rows as integers of bits; False if it fails.
+    """Gaussian elimination for the keys that were not peeled; False if it fails.
 
-    Words that no pivot fixes keep the random value they have.
+    A row is a Python integer of bits. Words that no pivot determines keep their random values.
     """
     used = sorted(set(positions.reshape(-1).tolist()))
     column = {place: DENSE + i for i, place in enumerate(used)}

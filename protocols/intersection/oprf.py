@@ -4,25 +4,25 @@ Kolesnikov, Kumaresan, Rosulek and Trieu, "Efficient Batched Oblivious PRF with 
 Private Set Intersection" (CCS 2016), section 3: one function for each bin of a cuckoo table, of
 which the receiver evaluates one value and the sender any.
 
-In: the receiver has different 128-bit values. Out: the receiver has F(x, h) for each value x, where
-h is the hash function that placed x; the sender has the means to compute F(y, h) for any y and each
-h of three. Outputs have 128 bits.
+In: the receiver has different 128-bit values. Out: the receiver gets F(x, h) for each value x,
+where h is the hash function that placed x; the sender can compute F(y, h) for any y and each of
+three h. Outputs have 128 bits.
 
 Adversary: semi-honest. The sender learns the number of bins; the receiver learns nothing of other
 outputs, if H, BLAKE2b of row and bin number, is 128-Hamming correlation robust (as a random oracle
 is), AES behaves as a family of random functions in the code, and the base transfers are secure. The
 code has w = 448 bits for a sender with up to 2^24 values, and 64 more where these do not suffice
-(`code_width`; 512 reach 2^60 values): the words of two values differ in 128 places or more wherever
-they meet, but for a chance of 2^-40. A malicious sender is covered by the base
+(`code_width`; 512 reach 2^60 values): the words of any two values in the same bin differ in at
+least 128 places, except with probability 2^-40. A malicious sender is covered by the base
 transfers; a malicious receiver could use words outside the code.
 
 Messages:
-    receiver <-> sender   w base transfers (protocols.transfer.base_transfer), the receiver as their sender
-    sender -> receiver    16 bytes: the key of the code
-    receiver -> sender    16 bytes: the key of the cuckoo table; then a matrix of w rows of one
+    receiver <-> sender   w base transfers (protocols.transfer.base_transfer), the receiver as their
+    sender sender -> receiver    16 bytes: the key of the code receiver -> sender    16 bytes: the
+    key of the cuckoo table; then a matrix of w rows of one
                           bit for each bin, in blocks of bins
-Cost for n values of the receiver and m of the sender, w = 448: 448 base transfers; 56 bytes for each of 1.3
-n bins (73 n in all); receiver 7 n AES and n hashes, sender 12 m AES and 3 m hashes.
+Cost for n values of the receiver and m of the sender, w = 448: 448 base transfers; 56 bytes for
+each of 1.3 n bins (73 n in all); receiver 7 n AES and n hashes, sender 12 m AES and 3 m hashes.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ import numba
 import numpy as np
 
 from coterie.base.arrays import Blocks, Bytes, Words
+from coterie.base.compiled import compiled
 from coterie.protocols.intersection.cuckoo import HASHES, Cuckoo, bins_for, positions
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives import sodium
-from coterie.protocols.primitives.aes import compiled
 from coterie.protocols.primitives.blocks import Stream, spread
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.transpose import transpose
@@ -49,8 +49,8 @@ from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
 
 LEAST_WIDTH = 448
 _DISTANCE, _STATISTICAL = 128, 40
-_BLOCK = 1 << 15  # bins transposed together: 1.8 MB, which a core's cache holds
-_CHUNK = 1 << 15  # values hashed together
+_BLOCK = 1 << 15  # bins that are transposed together: 1.8 MB, which fit into a core's cache
+_CHUNK = 1 << 15  # values that are hashed together
 
 Outputs: TypeAlias = Words
 
@@ -59,8 +59,8 @@ def code_width(count: int) -> int:
     """Bits of the code for a sender with `count` values: a multiple of 64, 448 up to 2^24 values.
 
     Each of these values meets one value of the receiver under each of three hash functions. The two
-    random words of w bits differ in fewer than 128 places with chance sum of C(w, i) / 2^w over
-    i < 128; all of these chances together are at most 2^-40.
+    random words of w bits differ in fewer than 128 places with a probability of the sum of C(w, i)
+    / 2^w over i < 128; the sum of all these probabilities is at most 2^-40.
     """
     width = LEAST_WIDTH
     while HASHES * count * sum(math.comb(width, i) for i in range(_DISTANCE)) > 1 << (
@@ -78,14 +78,14 @@ def _code_keys(seed: bytes, width: int) -> list[bytes]:
 
 
 def marked(values: Blocks, which: Any) -> Blocks:
-    """A value as input for one hash function: the two must not be confused in a common bin."""
+    """The values marked with their hash functions, so that F differs for two functions in a bin."""
     out = values.copy()
     out[:, 0] ^= which
     return out
 
 
 def _words(inputs: Blocks, keys: list[bytes], words: int) -> Blocks:
-    """Their words of the pseudorandom code, of shape (n, words)."""
+    """The inputs' words of the pseudorandom code, of shape (n, words)."""
     out = np.empty((len(inputs), words), np.uint64)
     for i, key in enumerate(keys):
         width = min(2, words - 2 * i)
@@ -119,7 +119,7 @@ def _hash(rows: Any, where: Any, first: Any, words: Any, secret: Any, out: Any) 
 
 
 class OprfReceiver:
-    """The side with the cuckoo table. `set_up`, then `extend`, each a step of both sides.
+    """The side with the cuckoo table. Both sides call `set_up`, then `extend`.
 
     `count` is the number of the sender's values, which both sides know.
     """
@@ -157,7 +157,7 @@ class OprfReceiver:
             self._channel.progress(stop, bins)
             rows = transpose(first).view(np.uint64)
             results = np.empty((len(full), 2), np.uint64)
-            # The receiver's rows are hashed as they are: no word is added.
+            # The receiver's rows are hashed without a word of the code.
             nothing = np.zeros((len(full), words), np.uint64)
             _hash(rows, full, start, nothing, np.zeros(words, np.uint64), results)
             out[item[full]] = results
@@ -193,7 +193,7 @@ class OprfSender:
         self._channel.send(self._peer, seed)
 
     def extend(self, receiver_count: int) -> None:
-        """Takes the receiver's matrix, for the number of values that it announced."""
+        """Receives the receiver's matrix, for the number of values that it announced."""
         key = self._channel.recv_bytes(self._peer, 16, "key of the cuckoo table")
         self._key, self._bins = key, bins_for(receiver_count)
         self._rows = np.empty((self._bins, self._width // 64), np.uint64)
@@ -209,7 +209,7 @@ class OprfSender:
             self._channel.progress(stop, self._bins)
 
     def evaluate(self, values: Blocks) -> Iterator[tuple[int, int, Outputs]]:
-        """(hash function, first row, F of a stretch of the values), for all of both, in order."""
+        """(hash function, first row, F of a chunk of values), for all functions and chunks."""
         pieces = [
             (which, start) for which in range(HASHES) for start in range(0, len(values), _CHUNK)
         ]

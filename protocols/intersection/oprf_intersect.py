@@ -1,14 +1,15 @@
 """Private set intersection of two parties by oblivious transfer extension.
 
-Kolesnikov, Kumaresan, Rosulek and Trieu (CCS 2016), section 5, without a stash (protocols.intersection.cuckoo),
-and with a last message by which the second party learns the intersection too.
+Kolesnikov, Kumaresan, Rosulek and Trieu (CCS 2016), section 5, without a stash
+(protocols.intersection.cuckoo), and with a last message by which the second party learns the
+intersection too.
 
-In: a set of 128-bit digests at each party. Out, at each: which of its values both hold, in one
+In: a set of 128-bit digests at each party. Out, at each party: its values that both hold, in one
 order.
 
-Adversary: semi-honest, under what protocols.intersection.oprf assumes. Each learns the size of the other's set
-and the intersection. A malicious receiver can name too few common values, or values that the sender
-does not hold (refused); a malicious sender can use values of its choice.
+Adversary: semi-honest, under the assumptions of protocols.intersection.oprf. Each party learns the
+size of the other's set and the intersection. A malicious receiver can name too few common values,
+or values that the sender does not hold (refused); a malicious sender can use values of its choice.
 
 Messages:
     the oblivious function (protocols.intersection.oprf), the party with the smaller set as receiver
@@ -66,9 +67,7 @@ def _receive(channel: Channel, peer: str, tags: Any, count: int, rng: Random) ->
     with channel.step("compare"):
         try:
             mine = Table(outputs)
-        except (
-            RepeatedTagError
-        ):  # chance 2^-80 for an honest sender: it would have to know our rows
+        except RepeatedTagError:  # an honest sender's outputs repeat with a probability of 2^-80
             raise channel.fault(peer, "made two outputs of the function agree") from None
         held = np.zeros(len(tags), np.bool_)
         done, total = 0, HASHES * count

@@ -4,25 +4,27 @@ Mohammed, Fung and Debbabi, "Anonymity Meets Game Theory: Secure Data Integratio
 Participants" (VLDB Journal), section 2.2, after Agrawal, Evfimievski and Srikant, "Information
 Sharing Across Private Databases" (SIGMOD 2003), section 3, for n parties.
 
-In: a set of 128-bit values at each party (digests of identifiers, under a salt all parties made).
-Out, at each party: which of its values all parties hold, in an order that is the same everywhere.
+In: a set of 128-bit values at each party (digests of identifiers, under a salt that all parties
+contributed to). Out, at each party: its values that all parties hold, in an order that is the same
+at every party.
 
 Adversary: semi-honest, if the decisional Diffie-Hellman problem is hard on Curve25519 and hashing
-to it is a random oracle (protocols.bulk.cipher). What is learned besides the result:
-    two parties            the size of the other's set
-    three parties or more  also, by whoever compares the encrypted sets, the size of every intersection
-                           of some of the sets, and which of its own values are in which other set.
-                           Where that is too much, protocols.intersection.multiparty_intersect finds the intersection alone.
-The order of a set says nothing: its owner draws a secret one. A malicious party can use values it
-does not hold, return wrong points for another's (records are then lost or, if it swaps points,
-mistaken), and, with more than two parties, collude to encrypt under fewer keys. It cannot make
-others accept an invalid point, the identity, another number of points or repeats: these are refused
-by name.
+to it is a random oracle (protocols.primitives.cipher). A party learns, besides the result:
+    two parties            the size of the other's set three parties or more  the sizes of all sets,
+    the size of every intersection of some of the sets,
+                           and which of its own values are in which other set. Where that is too
+                           much, protocols.intersection.multiparty_intersect finds the intersection
+                           alone.
+The order of a set reveals nothing, because its owner draws a secret one. A malicious party can use
+values it does not hold, return wrong points for another's (records are then lost or, if it swaps
+points, mistaken), and, with more than two parties, collude to encrypt under fewer keys. It cannot
+make others accept an invalid point, the identity, another number of points or repeats: these are
+refused with the name of the sender.
 
-Messages, each cut into pieces as its sender likes:
-    hop 0        every party encrypts its own set and sends it to the party after it
-    hop 1…n-1    it encrypts what the party before it sent, and sends that on; the last time, when the
-                 set has all keys and goes home to its owner, only 16 bytes of each point
+Messages, each cut into pieces of a size that its sender chooses:
+    hop 0        every party encrypts its own set and sends it to the party after it hop 1…n-1
+    every party encrypts what the party before it sent, and sends that on; the last time,
+                 when the set has all keys and returns to its owner, only 16 bytes of each point
     compare      with n > 2: every party broadcasts the tags of its own set, sorted. With two, each
                  party has encrypted the other's set last and knows them.
 Cost for n parties with m values each: n m multiplications and m hashes to the curve at each party;
@@ -65,7 +67,7 @@ def ring_intersect(
 ) -> Rows:
     """The rows of `values` that all parties hold, in the order all parties share.
 
-    `values` are of shape (sizes[me], 16), all different, in an order that tells nothing.
+    `values` has shape (sizes[me], 16); the values are all different, in a secret order.
     """
     before, after = ring(channel, names)
     at = list(names).index(channel.me)
@@ -98,7 +100,7 @@ def ring_intersect(
     try:
         table = Table(own)
     except RepeatedTagError:
-        Table(as_tags(values))  # if the repeat is ours, the peer has done nothing wrong
+        Table(as_tags(values))  # if this party's own values repeat, the peer is not at fault
         raise channel.fault(before, "sent an element of this party's set twice") from None
     others = travelled if len(names) == 2 else _compare(channel, own, sizes, piece)
     rows = np.flatnonzero(common(table, len(own), others))

@@ -1,16 +1,17 @@
-"""How a protocol talks to its peers.
+"""The channel on which a protocol sends and receives messages.
 
 A protocol is a plain blocking function `protocol(channel, inputs…, rng)`. It sees named peers and
-four verbs: `send`, `recv`, `broadcast`, `gather`; `recv_array`, `recv_int` and their like, which also
-check what came, so that a wrong type, size or shape is a fault of the peer by name; and `open`, the one door that every value passes
-which is no longer to be hidden (`protocols.messaging.opening`). Under it lies a `Transport`, which moves whole
-messages between named parties: in memory (`protocols.messaging.memory`), over gRPC (`transport.session`), or
-wrapped to be metered, traced or made faulty (`protocols.messaging.wrappers`).
+four verbs: `send`, `recv`, `broadcast`, `gather`. `recv_array`, `recv_int` and the like also check
+the received value: a wrong type, size or shape is a fault that names the peer. Every value that is
+no longer hidden passes `open` (`protocols.messaging.opening`). Under a channel lies a `Transport`,
+which moves whole messages between named parties: in memory (`protocols.messaging.memory`), over
+gRPC (`transport.session`), or wrapped to be metered, traced or made faulty
+(`protocols.messaging.wrappers`).
 
 Every message carries the session, the step label and its number in the order from sender to
-receiver. A channel refuses a message of another session, of another step than the one it stands
-in, and one that is repeated or comes early: whoever reads a value knows which step it belongs to.
-A transport may deliver only what was sent; the transport also has to make sure that a peer is who it says.
+receiver. A channel refuses a message of another session or of another step than its current one,
+and a message that is repeated or comes early, so that the reader of a value knows the step of the
+value. A transport must deliver only what was sent, and must authenticate the peers.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class Message:
 class Transport(Protocol):
     """Moves messages between named parties, in order for each pair.
 
-    `transmit` returns without waiting for the receiver to read: parties that all send first and
-    then receive never lock up. `receive` waits for the next message of one peer and raises
-    `PeerLostError` when there can be none. The body that `receive` returns is one buffer.
+    `transmit` returns without waiting for the receiver to read, so that parties which all send
+    first and then receive never deadlock. `receive` waits for the next message from one peer and
+    raises `PeerLostError` when there will be none. The body that `receive` returns is one buffer.
     """
 
     @property
@@ -80,7 +81,7 @@ class Channel:
         self.opened = Opened()
 
     def next_instance(self, what: str) -> int:
-        """How often this session has done this before: equal at both sides of a protocol."""
+        """The number of earlier calls with this `what` in the session, equal at both sides."""
         self._instances[what] += 1
         return self._instances[what] - 1
 
@@ -90,7 +91,7 @@ class Channel:
 
     @property
     def peers(self) -> tuple[str, ...]:
-        """The other parties, in ring order, which is the same list at every party less itself."""
+        """The other parties, in the ring order that all parties share."""
         return self._transport.peers
 
     @property
@@ -103,7 +104,7 @@ class Channel:
 
     @property
     def failed_step(self) -> str:
-        """The innermost step that an error left, for whoever reports the error."""
+        """The innermost step in which an error was raised, for the report of the error."""
         return self.current_step if self._failed_step is None else self._failed_step
 
     @contextmanager
@@ -121,7 +122,7 @@ class Channel:
             self._steps.pop()
 
     def progress(self, done: int, total: int) -> None:
-        """Tell whoever watches how far the current step is; `total` 0 means unknown."""
+        """Reports how far the current step is; `total` 0 means unknown."""
         if self._on_progress:
             self._on_progress(self.current_step, done, total)
 
@@ -132,9 +133,9 @@ class Channel:
         self._sent[peer] = sequence + 1
 
     def recv(self, peer: str) -> Any:
-        """The next message of this peer: its single value, or the list of its values.
+        """The next message from this peer: its single value, or the list of its values.
 
-        Arrays are views of what arrived, and cannot be written to.
+        Arrays are read-only views of the received buffer.
         """
         message = self._transport.receive(peer)
         step = self.current_step
@@ -157,7 +158,7 @@ class Channel:
             raise PeerFaultError(peer, step, f"sent a malformed message: {error}") from None
         return values[0] if len(values) == 1 else values
 
-    # Whoever knows what is due says so: anything else is a fault of the peer, "sent no {what}".
+    # The caller says what is expected; any other value is a fault of the peer, "sent no {what}".
 
     def recv_array(self, peer: str, dtype: Any, shape: tuple[int | None, ...], what: str) -> Array:
         """The next message, which must be one array. A None in the shape stands for any length."""
@@ -175,17 +176,17 @@ class Channel:
         return bool(value)
 
     def recv_bytes(self, peer: str, length: int, what: str) -> bytes:
-        """The next message, which must be so many bytes."""
+        """The next message, which must be `length` bytes."""
         return self.check_bytes(peer, self.recv(peer), length, what)
 
     def recv_list(self, peer: str, length: int, what: str) -> list[Any]:
-        """The next message, which must have so many values, two or more, or be a list of so many."""
+        """The next message, which must be `length` values (at least two) or a list of them."""
         return self.check_list(peer, self.recv(peer), length, what)
 
     def check_array(
         self, peer: str, value: Any, dtype: Any, shape: tuple[int | None, ...], what: str
     ) -> Array:
-        """A value that a peer sent, which must be such an array."""
+        """A value that a peer sent, which must be an array of this type and shape."""
         if (
             not isinstance(value, np.ndarray)
             or value.dtype != dtype
@@ -196,36 +197,36 @@ class Channel:
         return value
 
     def check_int(self, peer: str, value: Any, least: int, most: int, what: str) -> int:
-        """A value that a peer sent, which must be such an integer."""
+        """A value that a peer sent, which must be an integer from `least` to `most`."""
         if type(value) is not int or not least <= value <= most:
             raise self.fault(peer, f"sent no {what}")
         return value
 
     def check_bytes(self, peer: str, value: Any, length: int, what: str) -> bytes:
-        """A value that a peer sent, which must be so many bytes."""
+        """A value that a peer sent, which must be `length` bytes."""
         if not isinstance(value, bytes) or len(value) != length:
             raise self.fault(peer, f"sent no {what}")
         return value
 
     def check_list(self, peer: str, value: Any, length: int, what: str) -> list[Any]:
-        """A value that a peer sent, which must be a list of so many values."""
+        """A value that a peer sent, which must be a list of `length` values."""
         if not isinstance(value, list) or len(value) != length:
             raise self.fault(peer, f"sent no {what}")
         return value
 
     def broadcast(self, *values: Value) -> None:
-        """The same message to every peer."""
+        """Sends the same message to every peer."""
         for peer in self.peers:
             self.send(peer, *values)
 
     def gather(self) -> dict[str, Any]:
-        """One message of every peer, by name."""
+        """Receives one message from every peer; returns them by name."""
         return {peer: self.recv(peer) for peer in self.peers}
 
     def open(self, opening: Opening, value: T, to: str | Iterable[str] | None = None) -> T:
-        """The value, after noting that it is opened: to one or several, or to every party.
+        """Notes that the value is opened, to the named parties or to all; returns the value.
 
-        Everything that a job opens passes here, at whoever tells it and at whoever learns it.
+        Everything that a job opens passes here, both at the sender and at the recipients.
         """
         everybody = (self.me, *self.peers)
         names = everybody if to is None else (to,) if isinstance(to, str) else tuple(to)
@@ -241,7 +242,7 @@ class Channel:
 
 
 def ring(channel: Channel, names: Iterable[str]) -> tuple[str, str]:
-    """Who comes before and who after this party when `names` sit in a ring."""
+    """The parties before and after this one in the ring of `names`."""
     order = list(names)
     at = order.index(channel.me)
     return order[at - 1], order[(at + 1) % len(order)]

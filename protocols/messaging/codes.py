@@ -10,7 +10,7 @@ from coterie.base.arrays import Array
 
 
 def bits_for(choices: int) -> int:
-    """Bits per code below `choices`: none where there is no choice."""
+    """The bits of one code below `choices`: none if there is only one choice."""
     return (choices - 1).bit_length()
 
 
@@ -30,7 +30,7 @@ def pack_codes(codes: Array, choices: int) -> Array:
 
 
 def unpack_codes(packed: Any, count: int, choices: int) -> Array:
-    """`count` codes below `choices`; a `ValueError` tells what is wrong with what was received."""
+    """`count` codes below `choices`; raises ValueError if the received array cannot be these."""
     bits = bits_for(choices)
     size = (count * bits + 7) // 8
     if not isinstance(packed, np.ndarray) or packed.dtype != np.uint8 or packed.ndim != 1:

@@ -1,6 +1,6 @@
 """Parties in one process: the transport of tests and of `coterie simulate`.
 
-Messages are encoded and copied as on a real network, so a party never holds another one's arrays.
+Messages are encoded and copied as on a real network, so that no two parties share an array.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class MemoryNetwork:
             return box.popleft()
 
     def leave(self, name: str, reason: str) -> None:
-        """This party sends nothing more; whoever waits for it is told why."""
+        """Notes that this party sends nothing more, and why, for those who wait for it."""
         with self._changed:
             self._gone.setdefault(name, reason)
             self._changed.notify_all()

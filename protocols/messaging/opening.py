@@ -1,19 +1,20 @@
-"""The one door: whatever a job opens to anybody is declared here first, and passes `Channel.open`.
+"""Openings: every value that a job reveals to anybody is declared here and passes `Channel.open`.
 
-An opening says what is told (a sentence), to whom and why. It is declared once, at the top of the
-module that opens it, by `declare`; its name begins with the part of Coterie that it belongs to, such
-as "count: visible cells", and no two openings have the same name. From the declarations follow the
-tables of docs/threat-model.md. `Channel.open(OPENING, value, to)` returns the value and notes that
-it was opened, to whom and how often; a job's `result.json` lists that under `opened`.
+An opening says in a sentence what is revealed, to whom and why. It is declared once by `declare`,
+at the top of the module that opens it. Its name begins with the part of Coterie that it belongs to,
+such as "count: visible cells", and no two openings have the same name. The tables of
+docs/threat-model.md are made from the declarations. `Channel.open(OPENING, value, to)` returns the
+value and notes that it was opened, to whom and how often; a job's `result.json` lists these notes
+under `opened`.
 
-What counts as opened is a value that is no longer hidden from somebody it was hidden from: shares
-put together, outputs of circuits decoded, winners, sizes, domains, labels, instructions, verdicts,
-and all that goes to the coordinator. Shares, ciphertexts, labels of wires and masked words are not:
-they say nothing. A primitive that opens what its caller asks for (a secure sum, a garbled output)
-has no declaration: whoever calls it in the end knows what the value means, and passes it through
-the door.
+A value counts as opened if somebody learns it from whom it was hidden: combined shares, decoded
+outputs of circuits, winners, sizes, domains, labels, instructions, verdicts, and all that goes to
+the coordinator. Shares, ciphertexts, labels of wires and masked words are not openings, because
+they reveal nothing. A primitive that opens what its caller asks for (a secure sum, a garbled
+output) has no declaration: the outermost caller knows what the value means, and passes the value to
+`Channel.open`.
 
-Messages: none. Everyone who learns a value notes it, and so does who tells it.
+Messages: none. The sender of a value notes its opening, and so does everyone who learns the value.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-COORDINATOR = "the coordinator"  # no name of a party: it has a blank in it
+COORDINATOR = "the coordinator"  # not a valid name of a party, because of the space
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Something that a job tells: `what` and `why` are sentences, `to` says whom in words."""
+    """Something that a job reveals: `what` and `why` are sentences, `to` says to whom."""
 
     name: str
     what: str
@@ -37,7 +38,7 @@ class Opening:
 
     @property
     def part(self) -> str:
-        """The part of Coterie that it belongs to."""
+        """The part of Coterie that the opening belongs to."""
         return self.name.partition(":")[0]
 
 
@@ -83,10 +84,11 @@ class Opened:
 
 
 def put_together(parties: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    """What was opened in a job, from what each of its parties lists.
+    """What was opened in a job, merged from the lists of its parties.
 
-    All who know of an opening note it, so that the largest number is the right one. Recipients stand
-    in the order of `names`. ValueError, with the name of the party, if what it lists cannot be.
+    Not every party knows of every opening; the largest count that a party lists is the right one.
+    Recipients stand in the order of `names`. Raises ValueError with the name of a party whose list
+    is malformed.
     """
     order = [*names, COORDINATOR]
     times: dict[tuple[str, tuple[str, ...]], int] = {}
@@ -110,7 +112,7 @@ def put_together(parties: Mapping[str, Any], names: Sequence[str]) -> list[dict[
 
 
 def _sound(entry: Any, order: Sequence[str]) -> bool:
-    """Whether something is an entry of `Opened.listed`."""
+    """Whether a value has the form of an entry of `Opened.listed`."""
     if not isinstance(entry, dict) or set(entry) != {"what", "to", "times"}:
         return False
     name, to, times = entry["what"], entry["to"], entry["times"]

@@ -1,4 +1,4 @@
-"""A long array is sent in pieces. The sender chooses the size of the pieces, which changes nothing else."""
+"""Sends a long array in pieces, whose size the sender chooses without effect on the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def receive_pieces(
     dtype: Any = np.uint8,
     on_piece: Callable[[int], None] = lambda done: None,
 ) -> Iterator[Array]:
-    """The pieces of an array of shape (count, width), each checked as it comes."""
+    """The pieces of an array of shape (count, width), each checked when it arrives."""
     done = 0
     while done < count:
         what = f"array of {np.dtype(dtype)} of shape (n, {width})"
@@ -41,7 +41,7 @@ def receive_pieces(
 def receive_array(
     channel: Channel, peer: str, count: int, width: int, dtype: Any = np.uint8
 ) -> Array:
-    """The whole array."""
+    """The whole array of shape (count, width), from its pieces."""
     out = np.empty((count, width), dtype)
     done = 0
     for piece in receive_pieces(channel, peer, count, width, dtype):

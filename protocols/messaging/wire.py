@@ -1,4 +1,4 @@
-"""The strict, self-describing encoding of what parties send each other.
+"""The strict, self-describing encoding of messages between parties.
 
 A message body is a sequence of values: bytes, integers of any size, strings, NumPy arrays, and
 lists of these. There is one encoding of each value, so equal values have equal bytes. Decoding
@@ -13,8 +13,8 @@ would not have written, and raises `WireError` and nothing else.
     list   := 0x05 count:u64 value*
 
 An array's data starts at a multiple of 16 bytes from the start of the body (the padding is zeros),
-so that a decoded array is an aligned view of the received buffer and nothing is copied. It cannot be
-written to: whoever wants to change what was received makes a copy.
+so that a decoded array is an aligned, read-only view of the received buffer and nothing is copied.
+A receiver that wants to change an array makes a copy.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BYTES, _INT, _STR, _ARRAY, _LIST = 1, 2, 3, 4, 5
 _ALIGN = 16
 _MAX_DEPTH = 16
 _MAX_DIMENSIONS = 8
-_LONG = 4096  # bytes; shorter ones are copied into the head
+_LONG = 4096  # bytes; shorter data is copied, longer data is referred to
 _U64 = struct.Struct("<Q")
 _DTYPES = [
     np.dtype(code)
@@ -45,7 +45,7 @@ _CODES = {dtype.str: code for code, dtype in enumerate(_DTYPES)}
 
 
 class WireError(CoterieError):
-    """Bytes that no honest encoder writes, or a value that has no encoding."""
+    """Bytes that the encoder never writes, or a value that has no encoding."""
 
     exit_code = 7
 
@@ -59,7 +59,7 @@ def encode(values: Iterable[Value]) -> list[Buffer]:
 
 
 def decode(body: Buffer) -> list[Any]:
-    """The values of one body. Arrays are views of `body` that cannot be written to."""
+    """The values of one body. Arrays are read-only views of `body`."""
     decoder = _Decoder(body)
     values = []
     while decoder.at < decoder.end:
@@ -68,22 +68,23 @@ def decode(body: Buffer) -> list[Any]:
 
 
 def same_value(received: Any, own: Value) -> bool:
-    """Whether a received value is this party's own, whatever type it has.
+    """Whether a received value, of whatever type, equals this party's own.
 
-    `==` will not do: with an array, which a peer may send in place of anything, it gives no answer.
+    `==` would not do: a peer may send an array in place of anything, and `==` with an array gives
+    no truth value.
     """
     return b"".join(encode([received])) == b"".join(encode([own]))
 
 
-# Both are classes and not nested functions: recursive closures refer to themselves, and would keep
-# whole messages in memory until the garbage collector comes by.
+# The encoder and the decoder are classes, not nested functions: recursive closures refer to
+# themselves, and would keep whole messages in memory until the garbage collector runs.
 
 
 class _Encoder:
     def __init__(self) -> None:
         self._out: list[Buffer] = []
         self._head = bytearray()
-        self._size = 0  # of what is already in `out`
+        self._size = 0  # bytes already in `out`
 
     def buffers(self) -> list[Buffer]:
         if self._head or not self._out:

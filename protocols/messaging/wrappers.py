@@ -1,4 +1,4 @@
-"""Transports around a transport: counted, traced, made faulty. They compose in any order."""
+"""Transports around a transport, to count, trace or disturb messages. They compose in any order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coterie.protocols.messaging.wire import size_of
 
 
 class Wrapper:
-    """Passes everything on; the base of the others."""
+    """Passes every message on; the base class of the other wrappers."""
 
     def __init__(self, inner: Transport) -> None:
         self.inner = inner
@@ -37,7 +37,7 @@ class Wrapper:
 
 @dataclass
 class Traffic:
-    """What went over the wire at one party. A round is a stretch of receiving after sending."""
+    """The traffic of one party. A round is the first message received after one was sent."""
 
     sent_bytes: int = 0
     received_bytes: int = 0
@@ -162,7 +162,7 @@ FaultKind = Literal["delay", "drop", "repeat", "cut", "kill-before", "kill-after
 
 @dataclass
 class Fault:
-    """What to do to the message that is number `at` among those this party handles."""
+    """What to do to the message number `at` of those that this party sends and receives."""
 
     kind: FaultKind
     at: int

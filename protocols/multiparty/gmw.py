@@ -16,16 +16,17 @@ honest parties is uniform: openings masked by prepared a and b that at least one
 and transfers. What it learns is what `reveal` opens.
 
 Messages:
-    1. base transfers, once a session and ordered pair.
-    2. `prepare`: member i of left draws a_i, member j of right b_j. For every i != j a transfer with
-       j's choice b_j gives the two of them shares of a_i * b_j: the extension's columns from j to i,
-       then i's correction of `width` bits. The shares of all pairs, and a_i * b_i, make c = a * b.
+    1. base transfers, once a session and ordered pair. 2. `prepare`: member i of left draws a_i,
+    member j of right b_j. For every i != j a transfer with
+       j's choice b_j gives the two of them shares of a_i * b_j: the extension's columns from j to
+       i, then i's correction of `width` bits. The shares of all pairs, and a_i * b_i, make c = a *
+       b.
     3. `multiply`, one round: x + a and y + b are opened to the group (both uniform), and
        z = c + (x + a) b + (y + b) a + (x + a)(y + b), the last at the group's first member only.
     4. `reveal`, one round: everybody's share to everybody.
 
-Cost of a product of m members on both sides, width w: m(m-1) transfers of 128 + w bits ahead;
-w + 1 bits from each to each in the one round. With disjoint sides of p and q members: p*q transfers.
+Cost of a product of m members on both sides, width w: m(m-1) transfers of 128 + w bits ahead; w + 1
+bits from each to each in the one round. With disjoint sides of p and q members: p*q transfers.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 @dataclass(frozen=True)
 class Product:
-    """A kind of product: whose string of `width` bits is multiplied by whose bit."""
+    """A kind of product: the group of the string of `width` bits, and the group of the bit."""
 
     left: tuple[str, ...]
     right: tuple[str, ...]
@@ -62,7 +63,7 @@ class Product:
 
 @dataclass
 class Prepared:
-    """One party's shares of random products c = a * b; zero where it is not on that side."""
+    """One party's shares of random products c = a * b; zero if the party is not on that side."""
 
     a: Array
     b: Bits
@@ -92,7 +93,7 @@ class Gmw:
         self._pool: dict[Product, Prepared] = {}
         self._senders: dict[str, Sender] = {}
         self._receivers: dict[str, Receiver] = {}
-        # Pairs in one order everywhere, so that nobody waits in a circle.
+        # All parties go through the pairs in the same order, so that they do not deadlock.
         for index, one in enumerate(self.names):
             for other in self.names[index + 1 :]:
                 if channel.me == one:
@@ -106,7 +107,7 @@ class Gmw:
         return len(self._pool[product].b) if product in self._pool else 0
 
     def prepare(self, demands: Iterable[tuple[Product, int]]) -> None:
-        """Makes so many more products of each kind; one round and a half for all of them."""
+        """Prepares more products of each kind, in one round and a half for all of them."""
         me = self.channel.me
         mine = [(p, count) for p, count in demands if count and me in p.group]
         fresh = [self._draw(product, count) for product, count in mine]
@@ -154,7 +155,10 @@ class Gmw:
         return Prepared(a, b, a * b)
 
     def multiply(self, product: Product, strings: Array, bits: Bits) -> Array:
-        """Shares of the products; vectors of one length. A side that is not ours is ignored."""
+        """Shares of the products of two vectors of equal length.
+
+        An operand is ignored at a party outside its group.
+        """
         me = self.channel.me
         count = len(bits)
         if self.available(product) < count:
@@ -228,7 +232,7 @@ def pack_words(words: Array, width: int) -> Bits:
 
 
 def unpack_words(packed: Any, width: int, count: int) -> Array | None:
-    """The inverse of `pack_words`, or None for what it does not make."""
+    """The inverse of `pack_words`, or None for bytes that `pack_words` does not make."""
     if not isinstance(packed, np.ndarray) or packed.dtype != np.uint8:
         return None
     if width <= 8:

@@ -1,4 +1,4 @@
-"""Who has the largest score, and nothing about the scores of the others.
+"""Finds the party with the largest score, and reveals nothing about the other scores.
 
 Paper 1, §5 and §6.3: parties may conceal their scores while they find the winner. The comparison is
 a circuit on shares (`gmw`), its depth logarithmic in the bits: of two halves of a number the higher
@@ -9,12 +9,13 @@ maximum the index of the winner among `names`, and the maximum if asked for. Equ
 that stands first in `names` wins.
 
 Adversary: semi-honest, up to all parties but one colluding. A coalition learns the winners (and
-maxima) and what these say with its own scores; neither a loser's score nor how close it came, nor
-who would be second.
+maxima) and what follows from these and its own scores; neither a loser's score, nor how close it
+came, nor who would be second.
 
-A tournament over halves of the list. A match between the best of two groups is played on shares by
-the members of these groups only: whoever is outside does not help to protect what all members know
-together, and a match of two parties costs what it costs for two. Messages of a match, in order:
+A tournament over halves of the list. A match between the best of two groups is computed on shares
+by the members of these groups only: a party outside would not protect what all members together
+know anyway, and so a match of two parties costs no more than in a job of two. Messages of a match,
+in order:
     1. leaf products [y_i > x_i], from the left group's x and the right group's y: one round;
     2. halving the bits: (greater, equal) of two neighbours into one: ceil(log2 bits) rounds;
     3. the larger score and its owner's index, chosen by that bit: one round;
@@ -45,7 +46,7 @@ AT_ONCE = 1 << 14  # maxima prepared at a time: some 16 MB of words for each pee
 
 @dataclass(frozen=True)
 class Winners:
-    """For each maximum the winner's place among the names, and the maximum where revealed."""
+    """For each maximum the winner's place among the names, and the maximum if it is revealed."""
 
     indices: Ints
     maxima: Scores | None
@@ -63,7 +64,7 @@ class Match:
         return self.left + self.right
 
     def demands(self, bits: int, width: int) -> list[tuple[Product, int]]:
-        """The products that one comparison takes."""
+        """The products that one comparison needs."""
         return [(self.leaves, bits), (self.halving, bits - 1), (self.choosing(width), 1)]
 
     @property
@@ -90,8 +91,8 @@ def tournament(names: tuple[str, ...]) -> list[Match]:
 class SecureMaximum:
     """A session of maxima between the same parties.
 
-    `prepare` makes products ahead; `argmax` makes `reserve` more comparisons' worth when there are
-    too few. Base transfers are run once, at the start.
+    `prepare` makes products ahead; `argmax` prepares `reserve` more comparisons when too few are
+    left. Base transfers are run once, at the start.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class SecureMaximum:
             self._gmw = Gmw(channel, names, rng)
 
     def prepare(self, count: int) -> None:
-        """Makes what `count` further maxima will take."""
+        """Prepares the products for `count` further maxima."""
         with self._gmw.channel.step("maximum ahead"):
             for start in range(0, count, AT_ONCE):
                 some = min(AT_ONCE, count - start)
@@ -126,7 +127,7 @@ class SecureMaximum:
                 self._ready += some
 
     def argmax(self, scores: Scores, reveal_maximum: bool = False) -> Winners:
-        """The winners of as many maxima as there are scores; all parties give as many."""
+        """The winners, one maximum per score; all parties must give equally many scores."""
         scores = self._checked(scores)
         count, me = len(scores), self._gmw.channel.me
         if self._ready < count:
@@ -134,7 +135,7 @@ class SecureMaximum:
         self._ready -= count
         with self._gmw.channel.step("maximum"):
             index = np.uint64(self._gmw.names.index(me) << self.bits)
-            best = scores | index  # a share of the best so far of the group that we are in
+            best = scores | index  # a share of the best score so far of this party's group
             for match in self._matches:
                 if me in match.group:
                     best = self._play(match, best)
@@ -152,7 +153,7 @@ class SecureMaximum:
             )
 
     def _play(self, match: Match, best: Scores) -> Scores:
-        """Shares of the better of both groups' best."""
+        """Shares of the better of the best scores of both groups."""
         me, gmw, bits = self._gmw.channel.me, self._gmw, self.bits
         first = me == match.group[0]
         count = len(best)
@@ -170,7 +171,8 @@ class SecureMaximum:
             rest = slice(2 * pairs, None)
             greater = np.concatenate([greater[high] ^ (joined & 1), greater[rest]])
             equal = np.concatenate([joined >> 1, equal[rest]])
-        # best + greater * (left + right): our share of left + right is `best` on either side
+        # best + greater * (left + right): this party's share of left + right is `best` on either
+        # side
         change = gmw.multiply(match.choosing(self._width), best, greater[0])
         return best ^ change if me in match.left else change
 

@@ -1,10 +1,10 @@
-"""The sum of everybody's vectors, and nothing else about them.
+"""The sum of all parties' vectors, which reveals nothing else about them.
 
-Paper: the secure sum of paper 3, §20.5, and of paper 1, §5 (which conceals scores with it). The
+The secure sum of paper 3, §20.5, and of paper 1, §5 (which conceals scores with it). The
 ring of those papers breaks when the two neighbours of a party collude; pairwise masks do not.
 
-In: at every party a vector of the same length, of integers modulo the same number (2^64 unless
-told otherwise), or of real numbers that are summed in fixed point. Out: the sum, at every party.
+In: at every party a vector of the same length, of integers modulo the same number (2^64 by
+default), or of real numbers that are summed in fixed point. Out: the sum, at every party.
 
 Adversary: semi-honest, up to all parties but one colluding, over channels that outsiders cannot
 read. A coalition learns the sum of the honest parties' vectors, which follows from its own inputs
@@ -85,7 +85,7 @@ class SecureSum:
         total = list(values)
         for peer, stream in self._streams(modulus):
             later = self._names.index(peer) > self._names.index(self._channel.me)
-            # 128 bits more than the modulus has, so that the remainder is as good as uniform
+            # 128 bits more than the modulus, so that the remainder is uniform up to 2^-128
             raw = stream.bytes((width + 16) * len(total))
             for index in range(len(total)):
                 piece = raw[index * (width + 16) : (index + 1) * (width + 16)]
@@ -207,7 +207,7 @@ class SecureSum:
 
 
 def uniform(stream: Random, count: int, modulus: int) -> Words:
-    """Numbers below the modulus, exactly uniform: what would favour small ones is drawn again."""
+    """Numbers below the modulus, exactly uniform: draws that would favour small ones are repeated."""
     numbers: Words = stream.array(count)
     if modulus == RING:
         return numbers
@@ -218,7 +218,7 @@ def uniform(stream: Random, count: int, modulus: int) -> Words:
 
 
 def checked_names(channel: Channel, names: Sequence[str]) -> tuple[str, ...]:
-    """The order of parties, which must be exactly those of the channel."""
+    """The names as a tuple; they must be exactly the parties of the channel."""
     if sorted(names) != sorted((channel.me, *channel.peers)):
         raise ValueError(f"{', '.join(names)} are not the parties of this channel")
     return tuple(names)

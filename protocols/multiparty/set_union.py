@@ -1,16 +1,17 @@
-"""The union of everybody's sets, without telling who holds what.
+"""The union of all parties' sets, which does not reveal who holds which item.
 
 Paper 3, §20.5 (secure set union, with fake items to disguise a site's own), as in Clifton et al.,
 "Tools for Privacy Preserving Distributed Data Mining" (SIGKDD Explorations 2002), by a commutative
-cipher: here multiplication on Curve25519 (`cipher`), with points from which items can be read again.
+cipher: here multiplication on Curve25519 (`cipher`), with points from which items can be read
+again.
 
 In: at every party a set of byte strings, none longer than the agreed `longest`. Out: the sorted
 union, at every party.
 
 Adversary: semi-honest, up to all parties but one colluding. Nobody can tell for an element of the
 union which honest parties hold it, beyond what the union and a coalition's own sets say (with two
-parties that is everything: what I do not hold, the other does). Besides the union,
-- set sizes are seen by all, or the common size if `pad_to` makes all sets equal with fake items;
+parties that is everything: an element that one does not hold, the other does). Besides the union, -
+set sizes are seen by all, or the common size if `pad_to` makes all sets equal with fake items;
   the number of fakes, and so the sum of all sizes, is then seen by all;
 - the party that merges (the first of `names`) sees how many elements any two sets share, not which;
   so does a coalition of all but one.
@@ -48,11 +49,11 @@ from coterie.protocols.primitives.cipher import POINT_BYTES, Points, check, encr
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
 
-PIECE = 29  # bytes of a point that carry an item; two more count, the last is zero
+PIECE = 29  # bytes of a point that carry an item; two more hold the counter, the last is zero
 _ORDER = 2**252 + 27742317777372353535851937790883648493
 _REAL, _FAKE = 0, 1
 _HEAD = 4  # kind, and a length of three bytes
-_CHECK = 8  # zeros, which no random point has
+_CHECK = 8  # zero bytes, which a random point does not have
 
 
 def union(
@@ -131,7 +132,7 @@ def _blocks(
 
 
 def _read(row: Points, longest: int) -> tuple[int | None, bytes]:
-    """The kind and the item of one decrypted element; no kind if nobody can have made it."""
+    """The kind and the item of one decrypted element; no kind if the element is malformed."""
     if row[:, PIECE + 2 :].any():
         return None, b""
     block = unmix(row[:, :PIECE].tobytes())
@@ -177,7 +178,7 @@ def _feistel(block: bytes, rounds: range) -> bytes:
 
 
 def key_pair(rng: Random) -> tuple[bytes, bytes]:
-    """A key and the one that undoes it, both in the form that X25519 leaves as it is.
+    """A key and its inverse, both in the form that X25519 does not change.
 
     That form is a multiple of 8 in [2^254, 2^255): about every second key has an inverse in it.
     """
@@ -190,9 +191,10 @@ def key_pair(rng: Random) -> tuple[bytes, bytes]:
 
 
 def place_on_curve(key: bytes, inverse: bytes, pieces: Bytes) -> Points:
-    """Each piece with its smallest counter that gives a point of the subgroup of prime order.
+    """The points of all pieces, each with its smallest counter that gives a point of the subgroup.
 
-    A point is in the subgroup if encrypting and decrypting give it back; others lose a component.
+    A point is in the subgroup of prime order if decrypting its encryption gives the point again;
+    other points lose a component.
     """
     points = np.zeros((len(pieces), POINT_BYTES), np.uint8)
     points[:, :PIECE] = pieces

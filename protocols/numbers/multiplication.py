@@ -33,7 +33,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from coterie.base.arrays import Array, Words
-from coterie.protocols.primitives.aes import compiled
+from coterie.base.compiled import compiled
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 Numbers: TypeAlias = "Array | Sequence[int]"

@@ -25,9 +25,9 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import llvmlite.binding
 import numba
@@ -38,21 +38,12 @@ from numba import types
 from numba.extending import intrinsic
 
 from coterie.base.arrays import Array, Blocks, Words
-
-F = TypeVar("F", bound=Callable[..., Any])
+from coterie.base.compiled import compiled
 
 FIXED_KEY = hashlib.sha256(b"coterie: fixed key of the public permutation").digest()[:16]
 
-# The domains in use; the second word of a tweak, so that no two uses share one.
+# The domain is the second word of a tweak, so that no two uses share a tweak.
 TRANSFER, GATE, OUTPUT = 1, 2, 3
-
-
-def compiled(function: F) -> F:
-    """numba-compiled, without the GIL; kept on disk where some cache folder can be written."""
-    try:
-        return cast(F, numba.njit(nogil=True, cache=True)(function))
-    except RuntimeError:  # no folder to cache in: compiled once in each process instead
-        return cast(F, numba.njit(nogil=True)(function))
 
 
 @cache
@@ -112,7 +103,7 @@ def permute(blocks: Blocks) -> Blocks:
     return out[: source.size].reshape(blocks.shape)
 
 
-# What follows writes LLVM instructions; it is used by the kernels here and in half_gates.
+# The functions below write LLVM instructions for the kernels here and in half_gates.
 
 BLOCK = ir.VectorType(ir.IntType(64), 2)
 

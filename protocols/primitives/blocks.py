@@ -11,7 +11,7 @@ from coterie.base.arrays import Blocks, Bytes
 def encrypted(key: bytes, blocks: Blocks) -> Blocks:
     """AES of every block: a pseudorandom permutation under a secret key."""
     source = np.ascontiguousarray(blocks)
-    out = np.empty(source.size + 2, np.uint64)  # update_into wants a block to spare
+    out = np.empty(source.size + 2, np.uint64)  # update_into needs one more block than it writes
     cipher = Cipher(algorithms.AES(key), modes.ECB())  # noqa: S305 blocks of a function, no message
     cipher.encryptor().update_into(source.reshape(-1).view(np.uint8).data, out.view(np.uint8).data)
     return out[: source.size].reshape(blocks.shape)
@@ -31,5 +31,5 @@ class Stream:
         self._encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
     def fill(self, out: Bytes, zeros: bytes) -> None:
-        """Writes the next len(zeros) bytes; `out` has 15 more to spare."""
+        """Writes the next len(zeros) bytes of the key stream; `out` must be 15 bytes longer."""
         self._encryptor.update_into(zeros, out.data)

@@ -2,22 +2,25 @@
 
 Agrawal, Evfimievski and Srikant, "Information Sharing Across Private Databases" (SIGMOD 2003),
 section 3, ask for a power function on a group in which the decisional Diffie-Hellman problem is
-hard. Here it is f_k(P) = k P on the subgroup of prime order of Curve25519, points known up to sign
-by their first coordinate: f_a(f_b(P)) = f_b(f_a(P)). libsodium's X25519 takes 0.6 of the time that
-ristretto255 takes, in constant time, and that is why it is used where nothing but this is needed.
+hard. Here the function is f_k(P) = k P on the subgroup of prime order of Curve25519, with points
+given up to sign by their first coordinate: f_a(f_b(P)) = f_b(f_a(P)). libsodium's X25519 takes 0.6
+of the time that ristretto255 takes, in constant time, so it is used where commutative
+multiplication is all that is needed.
 
 What makes it safe as a cipher, beyond the key exchange it was made for:
 - hashed values must lie on the curve. A value on its twist stays there under every key, which would
-  show one bit of the value. Hashing is `encode_to_curve` of the suite curve25519_XMD:SHA-512_ELL2_NU_
-  of RFC 9380 (Elligator 2), which never leaves the curve. It reaches about half of the points, all
-  alike, and can be inverted; the proofs need no more of a random oracle than that.
-- a key is a multiple of the cofactor 8 and so clears it: what a point has outside the subgroup never
-  survives, neither in what we hash nor in what a peer sends.
-- points received are checked: in their one encoding, on the curve, and not of small order (the
-  result would be zero). A peer that sends another one is refused.
+  show one bit of the value. Hashing is `encode_to_curve` of the suite
+  curve25519_XMD:SHA-512_ELL2_NU_ of RFC 9380 (Elligator 2), which never leaves the curve. It
+  reaches about half of the points, each with the same probability, and can be inverted; the proofs
+  need no more of a random oracle than that.
+- a key is a multiple of the cofactor 8, so that multiplication removes the part of a point that
+lies
+  outside the subgroup, both for hashed values and for points that a peer sends.
+- received points are checked: each must have its unique encoding, lie on the curve, and not be of
+  small order (the result would be zero). A peer that sends any other point is refused.
 
-Keys are 32 random bytes, fresh for each job. The check and the map compute on public or own values
-with gmpy2, not in constant time; the key never enters there.
+Keys are 32 random bytes, fresh for each job. The check and the map compute on public values or on
+the party's own with gmpy2, not in constant time; neither uses the key.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from gmpy2 import mpz
 from numba import types
 
 from coterie.base.arrays import Bytes
-from coterie.protocols.primitives.aes import compiled
+from coterie.base.compiled import compiled
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.sodium import expand_message_xmd, external
@@ -75,7 +78,7 @@ def encrypt(key: bytes, points: Points) -> Points:
 
 
 def check(points: Points) -> None:
-    """`InvalidElementError` for the first row that is not the one encoding of a point of the curve."""
+    """Raises `InvalidElementError` for the first row that is not the encoding of a curve point."""
     data = np.ascontiguousarray(points).tobytes()
     jacobi, p, j = gmpy2.jacobi, _P, _J
     for index in range(len(points)):
@@ -85,7 +88,7 @@ def check(points: Points) -> None:
 
 
 def check_and_encrypt(key: bytes, points: Points) -> Points:
-    """What is done with another party's points."""
+    """Another party's points, checked and then encrypted under this party's key."""
     check(points)
     return encrypt(key, points)
 
@@ -111,5 +114,5 @@ def hash_to_curve(messages: Bytes, tag: bytes = TAG) -> Points:
 
 
 def hash_and_encrypt(key: bytes, messages: Bytes) -> Points:
-    """What is done with this party's own values."""
+    """This party's own values, hashed to the curve and then encrypted under its key."""
     return encrypt(key, hash_to_curve(messages))

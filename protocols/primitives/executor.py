@@ -1,9 +1,10 @@
 """Where bulk operations on group elements are computed.
 
-A protocol hands over a function and a stream of arguments and gets the results in the same order,
-as they come. The arguments are drawn in the calling thread, a few ahead of the results, so that a
-peer's next chunk is received and worked on while the last one's results are sent. The functions are
-those of a module (they can be sent to another machine) and compute without the GIL.
+A protocol hands over a function and a stream of arguments, and gets each result in the same order
+as soon as it is ready. The arguments are drawn in the calling thread, a few ahead of the results,
+so that a peer's next chunk is received and computed while the results of the last chunk are sent.
+The functions are module-level functions (so that they can be sent to another machine) and compute
+without the GIL.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Executor(Protocol):
     def map(
         self, function: Callable[[bytes, Array], Array], key: bytes, pieces: Iterable[Array]
     ) -> Iterator[Array]:
-        """function(key, piece) for every piece, in order. An exception is that of its piece."""
+        """function(key, piece) for every piece, in order; the function's exceptions pass through."""
         ...
 
 

@@ -2,9 +2,8 @@
 
 An element is 32 bytes, an array of them has shape (n, 32). Arithmetic is libsodium's, in constant
 time. Hashing to the group is `hash_to_ristretto255` of RFC 9380, appendix B, with SHA-512: the
-digest is a random element whose discrete logarithm nobody knows. Every encoding has one element and
-every element one encoding; multiplication refuses what is no encoding, and the identity as a
-result.
+digest is a random element whose discrete logarithm nobody knows. Every element has exactly one
+encoding; multiplication refuses bytes that encode no element, and the identity as a result.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import rbcl
 from numba import types
 
 from coterie.base.arrays import Bytes, Mask
-from coterie.protocols.primitives.aes import compiled
+from coterie.base.compiled import compiled
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.sodium import expand_message_xmd, external
 
@@ -32,7 +31,7 @@ _is_valid = external("crypto_core_ristretto255_is_valid_point", _PTR)
 
 
 class InvalidElementError(ValueError):
-    """Bytes that encode no element, or the identity; `index` says which of them."""
+    """Bytes that encode no element, or encode the identity; `index` is the number of their row."""
 
     def __init__(self, index: int) -> None:
         super().__init__(f"element {index} is not one of the group, or is its identity")
@@ -73,7 +72,7 @@ def _validate(elements: Any, out: Any) -> None:
 
 
 def random_scalar(rng: Random) -> bytes:
-    """Uniform modulo the group's order (2^-252 from it)."""
+    """A scalar modulo the group's order, uniform up to a statistical distance of 2^-252."""
     return bytes(rbcl.crypto_core_ristretto255_scalar_reduce(rng.bytes(64)))
 
 
@@ -82,7 +81,7 @@ def invert_scalar(scalar: bytes) -> bytes:
 
 
 def multiply(scalar: bytes, elements: Elements) -> Elements:
-    """Every element times the scalar; `InvalidElementError` names the first that cannot be."""
+    """Every element times the scalar; `InvalidElementError` names the first invalid one."""
     out = np.empty((len(elements), ELEMENT_BYTES), np.uint8)
     bad = _multiply(np.frombuffer(scalar, np.uint8), np.ascontiguousarray(elements), out)
     if bad >= 0:

@@ -1,8 +1,8 @@
-"""Randomness that is handed to a protocol, never taken by it.
+"""The source of randomness, which is passed to a protocol as an argument.
 
 `Random()` is keyed by the operating system; `Random(seed)` gives the same stream again, so that a
 seeded run has the same messages to the byte. Both expand a 256-bit key by AES-256 in counter mode,
-which is a cryptographic generator and some twenty times faster than asking the system for all.
+which is a cryptographic generator and some twenty times faster than the system's.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Random:
         self._stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
 
     def fork(self, label: str) -> Random:
-        """An independent stream, determined by this one's seed and the label alone."""
+        """An independent stream, determined only by the seed of this stream and the label."""
         return Random(hashlib.sha256(b"coterie fork\0" + self._key + label.encode()).digest())
 
     def bytes(self, count: int) -> bytes:
@@ -40,7 +40,7 @@ class Random:
         """Uniform over the whole range of an integer type."""
         dtype = np.dtype(dtype)
         count = int(np.prod(shape, dtype=np.int64))
-        out = np.empty(count * dtype.itemsize + 15, np.uint8)  # update_into wants a block to spare
+        out = np.empty(count * dtype.itemsize + 15, np.uint8)  # update_into needs a spare block
         self._stream.update_into(bytes(count * dtype.itemsize), out.data)
         used: Array = out[: count * dtype.itemsize].view(dtype)
         return used.reshape(shape)

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from coterie.base.arrays import Ints
-from coterie.protocols.primitives.aes import compiled
+from coterie.base.compiled import compiled
 from coterie.protocols.primitives.randomness import Random
 
 
 @compiled
 def _shuffle(order: Any, words: Any) -> None:
     for i in range(order.shape[0] - 1, 0, -1):
-        # The high half of word * (i + 1), by 32-bit halves: uniform but for 2^-40 in sets up to 2^24.
+        # The high half of word * (i + 1), by 32-bit halves: uniform but for 2^-40 in sets up to
+        # 2^24.
         bound = np.uint64(i + 1)
         low = (words[i] & np.uint64(0xFFFFFFFF)) * bound
         j = ((words[i] >> np.uint64(32)) * bound + (low >> np.uint64(32))) >> np.uint64(32)

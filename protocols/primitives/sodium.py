@@ -1,9 +1,9 @@
 """libsodium on whole buffers: loops that call it natively, without the interpreter or the GIL.
 
-The library is the one inside the rbcl wheel. Its functions are made known to LLVM by name, so that
-numba compiles a loop over them to plain native calls; a loop costs nothing beside the calls and
-runs in as many threads as there are cores. Nothing here is cryptography of our own: RFC 9380's
-`expand_message_xmd` is the one construction, and it only arranges calls of SHA-512.
+The library is the one inside the rbcl wheel. Its functions are registered with LLVM by name, so
+that numba compiles a loop over them to plain native calls; the loop costs nothing beyond the calls,
+and callers may run it in several threads. The module contains no cryptography of its own: RFC
+9380's `expand_message_xmd` is the only construction, and it only arranges calls of SHA-512.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ import rbcl
 from numba import types
 
 from coterie.base.arrays import Bytes, Int32s, Ints
-from coterie.protocols.primitives.aes import compiled
+from coterie.base.compiled import compiled
 
 Offsets: TypeAlias = "Ints | Int32s"
 
 _loader = sys.modules["rbcl._sodium"]
 _library: Any = _loader.__dict__["_sodium"]
 with contextlib.suppress(OSError, KeyError):
-    # rbcl writes its library to a temporary file at every import and leaves it there. It is mapped
-    # by now; where a loaded file cannot be removed (Windows) it stays.
+    # rbcl writes its library to a temporary file at every import and leaves the file there. The
+    # library is mapped by now, so the file can go; Windows cannot remove a loaded file.
     os.unlink(_loader.__dict__["lib_path"])
 if not getattr(rbcl, "crypto_scalarmult_ristretto255_BYTES", 32) == 32:
     raise ImportError("rbcl carries a libsodium with another ristretto255 than RFC 9496")
 
 
 def external(name: str, *arguments: Any) -> Any:
-    """A function of libsodium, for use in compiled loops; pointers are passed as addresses."""
+    """A function of libsodium for use in compiled loops; pointers are passed as integers."""
     llvmlite.binding.add_symbol(
         name, ctypes.cast(getattr(_library, name), ctypes.c_void_p).value or 0
     )
@@ -110,7 +110,8 @@ def row_digests(rows: Bytes, width: int = 16) -> Bytes:
 @compiled
 def _expand(messages: Any, tag: Any, length: Any, out: Any) -> None:
     size, tag_size = messages.shape[1], tag.shape[0]
-    # Z_pad || msg || I2OSP(length, 2) || I2OSP(0, 1) || DST_prime, then b_0 || I2OSP(1, 1) || DST_prime
+    # Z_pad || msg || I2OSP(length, 2) || I2OSP(0, 1) || DST_prime, then b_0 || I2OSP(1, 1) ||
+    # DST_prime
     first = np.zeros(128 + size + 3 + tag_size, np.uint8)
     first[128 + size] = length >> 8
     first[129 + size] = length & 255

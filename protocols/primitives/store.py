@@ -1,6 +1,7 @@
-"""Where a protocol puts what does not fit its memory, and what lets it go on after an interruption.
+"""Storage for data that does not fit into memory, and for checkpoints to resume from.
 
-Protocols touch no files; whoever runs them hands in a store. `jobs.matching.folder_store` keeps one in a folder.
+Protocols do not open files; the caller passes in a store. `jobs.matching.folder_store` is a store
+in a folder.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ class Store(Protocol):
     def append(self, name: str, data: bytes) -> None: ...
 
     def replace(self, name: str, data: bytes) -> None:
-        """The whole value at once: after an interruption the old one or the new one is there."""
+        """Replaces a value atomically: an interruption leaves either the old or the new one."""
         ...
 
     def read(self, name: str) -> bytes | None: ...
@@ -22,12 +23,12 @@ class Store(Protocol):
     def remove(self, name: str) -> None: ...
 
     def clear(self) -> None:
-        """Removes everything, whoever put it there."""
+        """Removes all values, also those of earlier runs."""
         ...
 
 
 class MemoryStore:
-    """Within this process: for tests, and for a party that has memory enough when its peer has not."""
+    """A store in memory: for tests, and for a party with enough memory whose peer needs buckets."""
 
     def __init__(self) -> None:
         self.values: dict[str, bytearray] = {}

@@ -1,8 +1,8 @@
 """Transposing matrices of bits that are packed eight to a byte, lowest bit first.
 
-Extension of oblivious transfer makes a long matrix by rows and uses it by columns. Sixteen rows of
-one byte become eight columns of sixteen bits by comparing signs in a vector register. The LLVM
-instructions are the generic ones, so this needs numba but no particular processor.
+The extension of oblivious transfers makes a long matrix by rows and uses it by columns. Sixteen
+rows of one byte become eight columns of sixteen bits by comparing signs in a vector register. The
+LLVM instructions are generic, so that numba compiles them for any processor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from coterie.base.arrays import Bytes
-from coterie.protocols.primitives.aes import compiled
+from coterie.base.compiled import compiled
 
 
 def _sixteen_by_eight(typing: Any, source: Any, stride: Any, target: Any, step: Any) -> Any:
@@ -49,7 +49,8 @@ def _transpose(matrix: Any, out: Any) -> None:
     groups, columns = matrix.shape[0] // 16, matrix.shape[1]
     source, stride = numba.uintp(matrix.ctypes.data), numba.uintp(columns)
     target, step = numba.uintp(out.ctypes.data), numba.uintp(out.shape[1])
-    # Sixteen rows by one cache line at a time: rows whose distance is a power of two share few sets.
+    # Sixteen rows by one cache line at a time, because rows at distances of a power of two compete
+    # for the same few cache sets.
     for high in range(0, groups, 32):
         for left in range(0, columns, 64):
             for group in range(high, min(groups, high + 32)):
@@ -80,6 +81,6 @@ def transpose(matrix: Bytes) -> Bytes:
 
 
 def portable_transpose(matrix: Bytes) -> Bytes:
-    """The same by NumPy alone, eight times the memory and much slower."""
+    """The same in NumPy alone, with eight times the memory and much slower."""
     bits = np.unpackbits(matrix, axis=1, bitorder="little")
     return np.packbits(np.ascontiguousarray(bits.T), axis=1, bitorder="little")

@@ -1,16 +1,20 @@
 """Random oblivious transfers on ristretto255: the few that an extension starts from.
 
 Masny and Rindal, "Endemic Oblivious Transfer" (CCS 2019, eprint 2019/706): their one-round protocol
-from key agreement, with Diffie-Hellman and the group's hash-to-element as the random oracle. The sender
-gets `count` pairs of 16-byte keys, the receiver the key of each pair that its choice bit names.
+from key agreement, with Diffie-Hellman and the group's hash-to-element as the random oracle.
+
+In: one choice bit for each transfer at the receiver. Out: `count` pairs of 16-byte keys at the
+sender, and at the receiver the key of each pair that its choice bit selects. The sender does not
+learn the choice bits, the receiver nothing about the other keys.
 
 Adversary: semi-honest is what the rest of Coterie claims. By the paper the protocol also resists a
 malicious peer in the random oracle model if the Diffie-Hellman problem is hard in the group; keys
-are then uniform only for the honest side (a cheating one may bias its own). Points are checked to
-be on the group, and the choice bits are hidden perfectly.
+are then uniform only for the honest side (a cheating one may bias its own). Received points are
+checked to be elements of the group, and the choice bits are hidden perfectly.
 
 Messages, both independent of each other (one round):
-    receiver -> sender   for each transfer two points R0, R1: with choice c the receiver draws a, and
+    receiver -> sender   for each transfer two points R0, R1: with choice c the receiver draws a,
+    and
                          R(1-c) at random, and sets R(c) = a G - h(c, i, R(1-c))
     sender -> receiver   one point B = b G
     key j of transfer i  = SHA-256(..., i, j, R0, R1, B, b (Rj + h(j, i, R(1-j))));  the receiver
@@ -53,7 +57,7 @@ def _key(context: bytes, side: int, index: int, transcript: bytes, shared: bytes
 
 
 def _context(channel: Channel, sender: str, receiver: str) -> bytes:
-    """Of one run of this protocol: session, roles, and how many runs in these roles came before."""
+    """The start of every hash of one run: the session, the roles and the number of the run."""
     instance = channel.next_instance(f"base transfers from {sender} to {receiver}")
     names = (channel.session.encode(), sender.encode(), receiver.encode())
     head = b"".join(len(name).to_bytes(4, "big") + name for name in names)
@@ -80,7 +84,7 @@ def send_keys(channel: Channel, peer: str, count: int, rng: Random) -> Keys:
                     own, _oracle(context, side, index, other)
                 )
                 shared = bytes(rbcl.crypto_scalarmult_ristretto255(secret, bytes(shifted)))
-            except (RuntimeError, ValueError):  # the identity: no honest receiver gets there
+            except (RuntimeError, ValueError):  # the identity: no honest receiver's point
                 raise channel.fault(
                     peer, f"sent an invalid point for base transfer {index}"
                 ) from None
@@ -89,7 +93,7 @@ def send_keys(channel: Channel, peer: str, count: int, rng: Random) -> Keys:
 
 
 def receive_keys(channel: Channel, peer: str, choices: Bytes, rng: Random) -> Keys:
-    """The receiver's role: for every choice bit the key it names, of shape (count, 16)."""
+    """The receiver's role: the key that each choice bit selects, of shape (count, 16)."""
     context = _context(channel, peer, channel.me)
     pairs, secrets = [], []
     for index, choice in enumerate(choices.tolist()):

@@ -1,10 +1,10 @@
-"""Oblivious transfer in bulk between two parties, from 128 base transfers a session.
+"""Many oblivious transfers between two parties, extended from 128 base transfers per session.
 
 Ishai, Kilian, Nissim and Petrank, "Extending Oblivious Transfers Efficiently" (CRYPTO 2003), figure
 1, with the sender's choice string fixed for the session as the correlation, in the form of Asharov,
-Lindell, Schneider and Zohner (CCS 2013), sections 4 and 5. A `Sender` and a `Receiver` are made once
-for an ordered pair of parties (that runs `base_transfer`); then each kind of transfer is a call on
-both sides, any number of times, in the same order:
+Lindell, Schneider and Zohner (CCS 2013), sections 4 and 5. A `Sender` and a `Receiver` are made
+once for an ordered pair of parties (which runs `base_transfer`). Then both sides call the same
+kinds of transfer any number of times, in the same order:
 
     Sender                        Receiver
     correlated(count) -> q        correlated(choices) -> t       t = q ^ choice * delta
@@ -13,12 +13,13 @@ both sides, any number of times, in the same order:
     random_bits(count)            random_bits(choices, count)    as random, one bit each, packed
     multiply_bits(x, count)       multiply_bits(y, count)        XOR shares of x & y, packed
 
-The sender learns nothing of the choices and the receiver nothing of the other message.
+Inputs and outputs of each kind stand in the table. The sender learns nothing about the choices and
+the receiver nothing about the message that it did not choose.
 
 Adversary: semi-honest. A receiver that sends inconsistent columns can learn bits of delta; nothing
 here checks for that. Assumptions: those of the base transfer, AES-128 in counter mode as a
-generator, and the correlation robustness of the hash in `protocols.primitives.aes` (TMMO, random permutation
-model). All hashes of one session have different tweaks.
+generator, and the correlation robustness of the hash in `protocols.primitives.aes` (TMMO, random
+permutation model). All hashes of one session have different tweaks.
 
 Messages for n transfers: the receiver sends 16 n bytes (128 columns of n bits, in chunks of 2^17
 transfers); the sender answers `send` with 2 n messages and `multiply_bits` with n bits; nothing
@@ -67,7 +68,7 @@ class _Generators:
 
     def columns(self, width: int) -> Bytes:
         """The next `width` bytes of every stream."""
-        # A row has a block to spare, because update_into asks for it; the next row overwrites it.
+        # update_into needs one more block than it writes; the next row overwrites that block.
         out = np.empty((WIDTH + 1) * width + 16, np.uint8)
         zeros = bytes(width)
         for index, stream in enumerate(self._streams):
@@ -76,13 +77,13 @@ class _Generators:
 
 
 def _chunks(count: int) -> Iterator[tuple[int, int]]:
-    """Where each chunk starts and how many transfers it has."""
+    """The start of each chunk and its number of transfers."""
     for start in range(0, count, CHUNK):
         yield start, min(CHUNK, count - start)
 
 
 class _Side:
-    """What both sides keep: whom they talk to, and how many tweaks the session has used."""
+    """The state of both sides: the peer, and the number of tweaks that the session has used."""
 
     def __init__(self, channel: Channel, peer: str) -> None:
         self.channel = channel
@@ -107,7 +108,7 @@ class _Side:
         return results
 
     def _expect(self, shape: tuple[int, ...], what: str) -> Bytes:
-        """The next message: bytes of this shape."""
+        """The next message, which must be bytes of this shape."""
         return self.channel.recv_array(self.peer, np.uint8, shape, f"{what} of shape {shape}")
 
 
@@ -120,14 +121,14 @@ class Sender(_Side):
     def __init__(self, channel: Channel, peer: str, rng: Random) -> None:
         super().__init__(channel, peer)
         bits = rng.bits(WIDTH)
-        bits[0] = 1  # point-and-permute reads a wire's colour there
+        bits[0] = 1  # garbling reads the colour of a label from this bit
         self.delta: Blocks = pack(bits).view(np.uint64)
         with channel.step(BASE_STEP):
             self._generators = _Generators(receive_keys(channel, peer, bits, rng))
         self._mask = (-bits).astype(np.uint8)[:, None]  # 0xff where delta has a one
 
     def _rows(self, count: int) -> Blocks:
-        """Receives one chunk of columns; rows, a multiple of eight, of which `count` are meant."""
+        """Receives a chunk of columns for `count` transfers; returns their rows, padded to eight."""
         width = (count + 7) // 8
         columns = self._expect((WIDTH, width), "columns")
         rows = self._generators.columns(width)
@@ -198,7 +199,7 @@ class Receiver(_Side):
         self._generators = _Generators(keys[0]), _Generators(keys[1])
 
     def _rows(self, choices: Bytes) -> Blocks:
-        """Sends one chunk of columns for packed choices; as many rows as these have bits."""
+        """Sends one chunk of columns for packed choices; returns one row for each choice."""
         width = len(choices)
         kept = self._generators[0].columns(width)
         columns = self._generators[1].columns(width)

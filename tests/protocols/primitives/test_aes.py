@@ -101,15 +101,3 @@ def test_without_aes_instructions_the_portable_hash_takes_over(settings):
     )
     blocks = np.arange(4, dtype=np.uint64).reshape(2, 2)
     assert done.stdout.strip() == aes.hashed(blocks, 1, 2).tobytes().hex()
-
-
-def test_a_kernel_compiles_where_no_folder_can_be_cached_in(monkeypatch):
-    import numba
-
-    def njit(**options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return lambda function: function
-
-    monkeypatch.setattr(numba, "njit", njit)
-    assert aes.compiled(len)(["one"]) == 1
