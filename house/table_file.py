@@ -32,7 +32,7 @@ from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy
 from coterie.base.errors import UsageError
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document
-from coterie.jobs.kinds.integrate.job import read_limits, read_requirement
+from coterie.jobs.kinds.integrate.job import read_limits, read_marks, read_requirement
 
 MISSING = ("error", "drop", "value")
 COSTS = ("entropy", "precision", "discernibility")
@@ -204,13 +204,7 @@ def _attribute(
         taxonomy = read_taxonomy(files[path], path)
     if nodes["range"]:
         limits = read_limits(nodes["range"])
-    marks_node = section.optional("at_most")
-    marks = tuple(marks_node.texts()) if marks_node else ()
-    if marks_node and (taxonomy is None or not in_qid):
-        raise marks_node.error("needs a taxonomy, and an attribute in a qid")
-    for mark in marks:
-        if marks_node and taxonomy and mark not in taxonomy.labels:
-            raise marks_node.error(f"'{mark}' is not in the taxonomy of '{name}'")
+    marks = read_marks(section, name, taxonomy, in_qid)
     read = TableAttribute(
         name,
         in_qid,

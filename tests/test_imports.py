@@ -29,7 +29,7 @@ FOLDERS = {
     "anonymity": ["table", "models", "utility", "classifier", "counts", "specialization",
                   "algorithms"],
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
-                  "integration", "numbers", "statistics"],
+                  "numbers", "statistics", "integration"],
     "jobs": ["file", "data", "matching", "kinds", "run"],
     "coordinator": ["run", "results", "simulate", "demo", "cli"],
 }  # fmt: skip

@@ -159,6 +159,7 @@ PASSED_ON = {
     "protocols/numbers/shares.py": {"open_shares": "its caller", "open_to": "its caller"},
     "protocols/statistics/hidden_counts.py": {
         "HiddenCounts._run": "leaves",
+        "HiddenCounts.decided": "its caller",
         "HiddenCounts.tell": "its caller",
     },
     "protocols/statistics/hidden_scores.py": {"HiddenScores._choose": "split and best"},

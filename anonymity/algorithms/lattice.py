@@ -224,5 +224,7 @@ def released_at(
         own.name: own.regions(level, rows) for own, level in zip(lattice.ladders, node, strict=True)
     }
     levels = dict(zip(lattice.names, (int(level) for level in node), strict=True))
-    told = {"lattice": {"nodes": lattice.nodes, **details, "levels": levels}}
+    told: dict[str, object] = {"lattice": {"nodes": lattice.nodes, **details, "levels": levels}}
+    if task.table.at_most:
+        told["bounds_cost"] = task.table.records - len(task.kept)
     return Anonymized(method, task.table, task.kept[rows], columns, told)

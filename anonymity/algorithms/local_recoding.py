@@ -66,7 +66,10 @@ def recode(
         empty = np.zeros(0, np.int64)
         shown = {name: Generalized(empty, (), empty, empty) for name in table.names}
     columns = {name: shown[name] for name in table.names if name in shown}
-    return Anonymized(method, table, kept, columns, {"parts": groups})
+    details = {"parts": groups}
+    if table.at_most:
+        details["bounds_cost"] = table.records - len(kept)
+    return Anonymized(method, table, kept, columns, details)
 
 
 def extents(column: Column, part: Array) -> tuple[Array, Array]:

@@ -8,23 +8,23 @@ columns, but by values rather than levels: Europe may be shown beside Canada.
 Guarantee: every requirement holds, and no single further specialization would keep them all and help
 the score. Cost: records times attributes a step. Errata: none that the engine does not document.
 
-Bounds on generalization set where it starts: at the coarsest cut of each taxonomy with nothing above
-its highest permitted value. A leaf without a mark beside one with a mark then starts below the root,
-since a cut has every leaf under one value.
+Bounds on generalization set where it starts (`specialization.starting`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
-from coterie.anonymity.algorithms.bounds import check_limit, highest_permitted, keepable
+from coterie.anonymity.algorithms.bounds import check_limit, keepable
 from coterie.anonymity.algorithms.conditions import condition_of, judged_table
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.anonymity.specialization.specialize import Requirement, Specializer
+from coterie.anonymity.specialization.starting import StartedSpecializer, start_nodes
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
 from coterie.anonymity.table.table import Generalized, Table
 from coterie.base.errors import DataError, UsageError
@@ -58,7 +58,7 @@ def specialize_table(
     rest = table.take(kept)  # with interval trees of its own: they grow
     used = {name for requirement in requirements for name in requirement.qid}
     columns = {column.name: column for column in rest.columns if column.name in used}
-    engine = _Started(
+    engine = StartedSpecializer(
         {name: column.tree for name, column in columns.items()},
         columns,
         rest.labels,
@@ -68,7 +68,9 @@ def specialize_table(
         score,
         0 if models else most_suppressed - gone,
     )
-    engine.start({name: nodes for name, (nodes, _) in starts.items() if name in used})
+    for attribute, node in engine.steps({name: nodes for name, (nodes, _) in starts.items()}):
+        engine.follow(engine.forced(attribute, node))
+    engine.begun()
     while (candidate := engine.propose()) is not None:
         engine.apply(engine.instruction(candidate))
     shown = {name: _shown(engine, column) for name, column in columns.items()}
@@ -82,37 +84,10 @@ def specialize_table(
         }
         for winner in engine.winners
     ]
-    return Anonymized("specialize", table, rows, shown, {"winners": winners, "cut": engine.cut})
-
-
-class _Started(Specializer):
-    """A specialization that begins below the topmost values."""
-
-    _starting = False
-
-    @property
-    def needed_classes(self) -> int:
-        """What the bounds ask for is done whether or not it helps the class."""
-        return 0 if self._starting else super().needed_classes
-
-    def start(self, nodes: dict[str, list[int]]) -> None:
-        """Specializes the given values, parents first, and then makes the candidates anew."""
-        self._starting = True
-        for name, above in nodes.items():
-            attribute = self.names.index(name)
-            column = self.columns[attribute]
-            for node in above:
-                if not len(self.partitions.link(attribute, node)):
-                    continue  # no record has a value under it
-                assert column is not None  # noqa: S101
-                candidate = self._candidate(attribute, node, 0, column)
-                assert candidate is not None  # noqa: S101
-                self.apply(self.instruction(candidate))
-        self._starting = False
-        if nodes:
-            self._heap = []
-            for attribute in range(len(self.names)):
-                self._add(attribute, self.cut_nodes(attribute))
+    details: dict[str, Any] = {"winners": winners, "cut": engine.cut}
+    if table.at_most:
+        details["bounds_cost"] = gone
+    return Anonymized("specialize", table, rows, shown, details)
 
 
 def start_cut(table: Table, name: str) -> tuple[list[int], tuple[str, ...]]:
@@ -120,18 +95,8 @@ def start_cut(table: Table, name: str) -> tuple[list[int], tuple[str, ...]]:
     column = table.column(name)
     if not isinstance(column, CategoricalColumn):
         raise DataError(f"column '{name}': at_most needs a taxonomy")
-    taxonomy = column.taxonomy
-    highest = highest_permitted(taxonomy, table.at_most[name])
-    above, cut = [], []
-    nodes = [0]
-    for node in nodes:  # grows as it is walked
-        # On one way up the deeper node has the larger number: some leaf may not go as far as this.
-        if highest[taxonomy.first[node] : taxonomy.last[node]].max() > node:
-            above.append(node)
-            nodes.extend(taxonomy.children[node])
-        else:
-            cut.append(taxonomy.labels[node])
-    return above, tuple(cut)
+    above, cut = start_nodes(column.taxonomy, table.at_most[name])
+    return above, tuple(column.taxonomy.labels[node] for node in cut)
 
 
 def _shown(engine: Specializer, column: Column) -> Generalized:

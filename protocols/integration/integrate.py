@@ -24,6 +24,8 @@ a score that is not that of the codes and the class, each ends the job and names
 Messages, in order, after the class (`protocols.integration.class_labels`):
     announce   each party to all: the spans of its numeric attributes without range (if there are any)
     compare    three or more parties, each to all: digests of class and spans (`broadcast_check`)
+    start      only with bounds on generalization: for every value above them, its holder to all: the
+               instruction, after `propose` where there are conditions
     then in rounds, until no party has a candidate:
     winner     `find_winner`: by default each party's best score and attribute, to all
     propose    only in jobs with conditions on sensitive columns: the messages of `conditions`; or,
@@ -47,7 +49,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -63,6 +65,7 @@ from coterie.anonymity.specialization.specialize import (
     Specializer,
     suppression_limit,
 )
+from coterie.anonymity.specialization.starting import StartedSpecializer
 from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree, Tree
 from coterie.base.errors import DataError, PeerError, UsageError
 from coterie.protocols.integration.broadcast_check import compare_digests
@@ -158,6 +161,8 @@ class Plan:
     turns: bool = False  # whether a winner may go on while it stays ahead
     # Who judges proposals: "shares" (nobody sees them, `conditions`) or "holder", as in the paper.
     conditions: str = "shares"
+    # By attribute, the values that bounds ask to be specialized before the first round.
+    starts: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -218,12 +223,14 @@ def integrate(
     takes_part: TakesPart = always,
     confirm: Confirm | None = None,
     book: RecordContribution = record_nothing,
+    left_out: int = 0,
 ) -> Outcome:
     """This party's part of the joint specialization.
 
     `columns` are its own attributes of the QIDs; `labels` the class, if it holds it, and its
     sensitive columns, by name. Both are in the joint order. `book` is called with what this party
-    gives, before it is sent, and with what it has received and checked.
+    gives, before it is sent, and with what it has received and checked. Bounds on generalization
+    have left out `left_out` further records before (`bounds`).
     """
     check_sizes(plan.requirements, records)
     labels = {
@@ -240,7 +247,8 @@ def integrate(
         with channel.step("compare"):
             heard = _digests(plan, classes, trees)
             compare_digests(channel, plan.names, heard, "the class and the spans")
-        table = Specializer(
+        engine = StartedSpecializer if plan.starts else Specializer
+        table = engine(
             trees,
             columns,
             labels,
@@ -248,11 +256,13 @@ def integrate(
             records,
             plan.class_name,
             plan.rule,
-            suppression_limit(plan.max_suppression, records),
+            suppression_limit(plan.max_suppression, records + left_out) - left_out,
         )
         run = _Run(channel, plan, table, book, rng)
         run.judge_jointly(labels, rng)
         try:
+            if isinstance(table, StartedSpecializer):
+                run.start(table)
             if run.in_turns:
                 while run.turn(find_winner, takes_part):
                     channel.progress(len(run.winners), 0)
@@ -368,6 +378,51 @@ class _Run:
             candidate = self.table.propose()
         with self.channel.step("winner"):
             return candidate, find_winner(self.channel, self.plan.names, _key(candidate))
+
+    def start(self, table: StartedSpecializer) -> None:
+        """Leads the table to where the bounds let it begin, each holder instructing all others.
+
+        These steps win nothing and count for nobody's contribution. They are judged like proposals:
+        a condition that a step violates would be violated by every release within the bounds.
+        """
+        channel, names = self.channel, table.names
+        with channel.step("start"):
+            for attribute, node in table.steps(self.plan.starts):
+                holder = self.plan.holders[names[attribute]]
+                instruction = None
+                accepted, informed = True, list[str]()
+                if holder == channel.me:
+                    instruction = table.forced(attribute, node)
+                    accepted = table.permits(instruction)
+                if accepted and self._checked:
+                    with channel.step("propose"):
+                        if self._shared is None:
+                            accepted, informed, instruction = self._propose(holder, instruction)
+                        else:
+                            accepted = self._shared.decide(holder, [attribute], instruction)
+                with channel.step("instruct"):
+                    if accepted and instruction is None:
+                        instruction = self._receive(holder)
+                    elif accepted and instruction is not None and holder == channel.me:
+                        self._give(instruction, [p for p in channel.peers if p not in informed])
+                if not accepted or instruction is None or not table.permits(instruction):
+                    raise DataError(
+                        f"the bounds in at_most of '{names[attribute]}' violate a condition on a "
+                        "sensitive column; permit more general values"
+                    )
+                if (instruction.attribute, instruction.node) != (attribute, node):
+                    raise channel.fault(holder, "instructs something else than the bounds ask for")
+                mark = mark_of(table, instruction)
+                try:
+                    table.follow(channel.open(INSTRUCTION, instruction))
+                except InvalidError as error:
+                    raise channel.fault(
+                        holder, f"sent an impossible instruction: {error}"
+                    ) from None
+                if holder != channel.me:
+                    others = tuple(name for name in self.plan.names if name != holder)
+                    self.book(Contribution(holder, others, 0, mark))
+            table.begun()
 
     def turn(self, find_winner: FindWinner, takes_part: TakesPart) -> bool:
         """A round in which the winner goes on while it stays ahead.

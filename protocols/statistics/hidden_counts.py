@@ -101,16 +101,25 @@ class HiddenCounts:
         self, circuit: Circuit, count: int, inputs: Mapping[str, Bits | None], output: str
     ) -> Bits:
         """One output of the circuit, to everybody, from shares of its inputs."""
+        return self.channel.open(PATTERN, self.decided(circuit, count, inputs, output)[0])
+
+    def decided(
+        self, circuit: Circuit, count: int, inputs: Mapping[str, Bits | None], output: str
+    ) -> tuple[Bits, dict[str, Bits | None]]:
+        """One output of the circuit, to everybody, and the servers' shares of the others.
+
+        Who calls knows what the output means, and passes it through the door.
+        """
         bits = None
+        found: dict[str, Bits | None] = dict.fromkeys(circuit.outputs)
         with self.channel.step("decide"):
             if self._garbling is not None:
                 modes: dict[str, Reveal] = dict.fromkeys(circuit.outputs, "shares")
                 modes[output] = "both"
-                bits = _known(
-                    self._garbling.run(circuit, self._named(inputs), modes, count)[output]
-                )
+                found = self._garbling.run(circuit, self._named(inputs), modes, count)
+                bits = _known(found[output])
             bits = self.tell(bits, (count, len(circuit.outputs[output])))
-        return self.channel.open(PATTERN, bits)
+        return bits, found
 
     def _named(self, inputs: Mapping[str, Bits | None]) -> dict[str, Bits]:
         """This server's inputs of a circuit, by the names that they have there."""

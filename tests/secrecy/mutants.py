@@ -637,6 +637,23 @@ MUTANTS = [
         "large = servers.large(share, cells, minimum, True)",
         f"{_CELLS}::test_no_attacker_knows_that_a_small_cell_of_a_small_table_is_not_empty",
     ),
+    # bounds on generalization
+    _mutant(
+        "the groups of bounds that cost too much",
+        "protocols/integration/bounds.py",
+        'builder.output("told", [fits, *builder.gate_word(fits, stays)])',
+        'builder.output("told", [fits, *stays])',
+        "tests/protocols/integration/test_bounds.py::"
+        "test_nothing_is_told_of_records_that_go[too many-demands1-5-bob]",
+    ),
+    _mutant(
+        "the start values of a record that goes",
+        "protocols/integration/bounds.py",
+        "share = table[mine[part]]",
+        "channel.broadcast(mine[part])\n            share = table[mine[part]]",
+        "tests/protocols/integration/test_bounds.py::"
+        "test_nothing_is_told_of_records_that_go[who goes-demands0-10-bob]",
+    ),
     # jobs
     _mutant(
         "the numbers of a tree's branches",
@@ -654,6 +671,8 @@ REASONS = {
         "labels that the evaluator is to hold, told to it as a seed; the secret of the transfers "
         "hides the others"
     ),
+    ("protocols/integration/bounds.py", "_good_groups"): "forks",
+    ("protocols/integration/bounds.py", "_looked_up"): "a fork",
     ("protocols/integration/conditions.py", "SharedConditions._between"): "a fork",
     ("protocols/integration/conditions.py", "SharedConditions._conjunction"): "a fork",
     ("protocols/integration/integrate.py", "_Run.__init__"): "a fork",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,12 +12,14 @@ from coterie.anonymity.models.options import OPTIONS, joint_model_from_options, 
 from coterie.anonymity.models.privacy import JointDiversity, Model
 from coterie.anonymity.specialization.scores import RULES
 from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.specialization.starting import start_nodes
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
 from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy
 from coterie.base.errors import UsageError
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job, referred_file
 from coterie.jobs.matching.identifiers import Matching, read_matching
+from coterie.protocols.integration.bounds import MOST_GROUPS
 from coterie.protocols.integration.condition_forms import forms_of
 from coterie.protocols.integration.conditions import concerns_others
 
@@ -30,6 +33,14 @@ class ReleasedAttribute:
     taxonomy: Taxonomy | None
     limits: tuple[float, float] | None
     in_qid: bool
+    at_most: tuple[str, ...] = ()
+
+    @property
+    def start(self) -> tuple[list[int], list[int]]:
+        """What the bounds ask to be specialized first, and the values that stand in the cut then."""
+        if self.taxonomy is None:
+            return [], [0]
+        return start_nodes(self.taxonomy, self.at_most)
 
     def tree(self) -> Tree | None:
         """What is above the values, as far as the job tells."""
@@ -72,6 +83,17 @@ class IntegrateJob(Job):
     def holders(self) -> dict[str, str]:
         """Who holds each attribute of a QID."""
         return {a.name: a.party for a in self.attributes if a.in_qid}
+
+    @property
+    def bounded(self) -> list[ReleasedAttribute]:
+        """The attributes that bounds let begin below the root."""
+        return [attribute for attribute in self.attributes if attribute.start[0]]
+
+    @property
+    def bound_holders(self) -> list[str]:
+        """Who holds bounded attributes, in the order of the parties."""
+        holders = {attribute.party for attribute in self.bounded}
+        return [name for name in self.party_names if name in holders]
 
     @property
     def smallest_k(self) -> int:
@@ -178,6 +200,12 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     )
     for node, requirement in zip(requirement_node.items(), requirements, strict=True):
         _check_decidable(node, requirement, job)
+    groups = math.prod(len(attribute.start[1]) for attribute in job.bounded)
+    if groups > MOST_GROUPS and len(job.bound_holders) > 1:
+        raise attributes_node.error(
+            f"the bounds in at_most make {groups} groups, of which at most {MOST_GROUPS} can be "
+            "counted together; mark more general values"
+        )
     return job
 
 
@@ -230,8 +258,25 @@ def _attribute(name: str, node: Node, common: Common, in_qid: bool) -> ReleasedA
         taxonomy = read_taxonomy(common.files[path], path)
     if range_node:
         limits = read_limits(range_node)
+    marks = read_marks(section, name, taxonomy, in_qid)
     section.close()
-    return ReleasedAttribute(name, party, taxonomy, limits, in_qid)
+    return ReleasedAttribute(name, party, taxonomy, limits, in_qid, marks)
+
+
+def read_marks(
+    section: Section, name: str, taxonomy: Taxonomy | None, in_qid: bool
+) -> tuple[str, ...]:
+    """The values that `at_most` of an attribute names."""
+    node = section.optional("at_most")
+    if node is None:
+        return ()
+    if taxonomy is None or not in_qid:
+        raise node.error("needs a taxonomy, and an attribute in a qid")
+    marks = tuple(node.texts())
+    for mark in marks:
+        if mark not in taxonomy.labels:
+            raise node.error(f"'{mark}' is not in the taxonomy of '{name}'")
+    return marks
 
 
 def read_limits(node: Node) -> tuple[float, float]:

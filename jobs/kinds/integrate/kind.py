@@ -11,19 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.anonymity.models.closeness import unfit
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
 from coterie.anonymity.specialization.scores import SCALE
-from coterie.anonymity.specialization.specialize import Labels, warm_up
+from coterie.anonymity.specialization.specialize import Labels, suppression_limit, warm_up
+from coterie.anonymity.specialization.starting import start_codes
 from coterie.anonymity.table.columns import (
     Column,
     categorical_column,
     continuous_column,
     encode_text,
 )
+from coterie.base.arrays import Mask
 from coterie.base.errors import DataError, VerificationError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
@@ -44,11 +47,13 @@ from coterie.jobs.kinds.integrate.verify import verify_release
 from coterie.jobs.kinds.kind import Kind, Needs, Verdict
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import PreparedIdentifiers, prepare_identifiers
+from coterie.protocols.integration.bounds import Demand, records_within_bounds
 from coterie.protocols.integration.class_labels import MOST_CLASSES, class_holders
 from coterie.protocols.integration.integrate import Outcome, Plan, integrate
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import COORDINATOR, declare
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis
 
 RELEASE = "release.csv"
 
@@ -99,7 +104,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             raw=tuple(attribute.name for attribute in job.of_party(party) if not attribute.in_qid),
             smallest_group=job.smallest_k,
             matching=job.matching.reveal,
-            servers=(),
+            servers=tuple(job.bound_holders[:2]) if len(job.bound_holders) > 2 else (),
             recipients=(),
             zeros=False,
             contributes=True,
@@ -172,10 +177,28 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             labels[job.class_name] = classes
         check_sizes(job.requirements, len(rows))
         models_of(job.requirements, labels)
+        cost = 0
+        if job.bounded:
+            stays = np.flatnonzero(_within_bounds(job, channel, columns, len(rows), rng))
+            cost = len(rows) - len(stays)
+            if cost:
+                rows = rows[stays]
+                columns = {name: column.take(stays) for name, column in columns.items()}
+                plain = {name: column.take(stays) for name, column in plain.items()}
+                labels = {name: column.take(stays) for name, column in labels.items()}
+                classes = None if classes is None else classes.take(stays)
         behaviour = self._behaviour(job, channel.me, rng)
         plan = _plan(job, channel, classes is not None, behaviour.round_by_round)
         outcome = integrate(
-            channel, plan, columns, labels, len(rows), rng, book=workspace.book, **behaviour.hooks
+            channel,
+            plan,
+            columns,
+            labels,
+            len(rows),
+            rng,
+            book=workspace.book,
+            left_out=cost,
+            **behaviour.hooks,
         )
         behaviour.contributions = outcome.contributions
 
@@ -198,7 +221,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
                     share[job.class_name] = column
             write_known(channel.open(DIGESTS, known, to=COORDINATOR), workspace.released)
             write_share(channel.open(COLUMNS, share, to=COORDINATOR), workspace.released)
-        return _result(job, outcome)
+        return _result(job, outcome, cost)
 
     def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         columns: dict[str, Coded] = {}
@@ -239,6 +262,10 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             lines.append(f"k={k} on {names}: smallest group {smallest}")
         if winners := result.entry("winners").items():
             lines.append(f"{len(winners)} specializations")
+        if job.bounded:
+            lines.append(
+                f"the bounds in at_most cost {result.entry('bounds_cost').integer()} records"
+            )
         return lines
 
     def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
@@ -263,6 +290,30 @@ def _plan(job: IntegrateJob, channel: Channel, has_class: bool, round_by_round: 
         max_suppression=job.max_suppression,
         turns=job.adversary == "semi-honest" and not job.hide_scores and not round_by_round,
         conditions=job.conditions,
+        starts={attribute.name: attribute.start[0] for attribute in job.bounded},
+    )
+
+
+def _within_bounds(
+    job: IntegrateJob, channel: Channel, columns: Mapping[str, Column], records: int, rng: Random
+) -> Mask:
+    """Which of the common records the bounds in `at_most` let stay."""
+    axes, codes = [], {}
+    for attribute in job.bounded:
+        _, cut = attribute.start
+        axes.append(Axis(attribute.name, attribute.party, len(cut)))
+        if attribute.party == channel.me and attribute.taxonomy is not None:
+            own = columns[attribute.name].codes
+            codes[attribute.name] = start_codes(attribute.taxonomy, cut, own)
+    names = [axis.name for axis in axes]
+    demands = [
+        Demand(tuple(names.index(name) for name in names if name in requirement.qid), requirement.k)
+        for requirement in job.requirements
+    ]
+    most = suppression_limit(job.max_suppression, records)
+    fork = rng.fork("bounds")
+    return records_within_bounds(
+        channel, job.party_names, axes, codes, demands, records, most, fork
     )
 
 
@@ -270,7 +321,7 @@ def coded(labels: Labels) -> Coded:
     return Coded(labels.codes, labels.values)
 
 
-def _result(job: IntegrateJob, outcome: Outcome) -> dict[str, Any]:
+def _result(job: IntegrateJob, outcome: Outcome, cost: int) -> dict[str, Any]:
     suppressed = outcome.table.suppressed
     return {
         "records": outcome.table.records - suppressed,
@@ -287,7 +338,8 @@ def _result(job: IntegrateJob, outcome: Outcome) -> dict[str, Any]:
         "cut": outcome.table.cut,
         "contributions": {name: mu / SCALE for name, mu in outcome.contributions.items()},
         "anonymity": outcome.table.anonymity,
-        **({"suppressed": suppressed} if job.max_suppression else {}),
+        **({"suppressed": suppressed + cost} if job.max_suppression else {}),
+        **({"bounds_cost": cost} if job.bounded else {}),
     }
 
 

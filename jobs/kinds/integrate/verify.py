@@ -5,6 +5,7 @@ Everything is computed again from `release.csv` and the job that is kept beside 
 * the columns are the job's attributes, then the class, and nothing else; rows are in sorted order;
 * a value of an attribute in a QID stands in the final cut; the cut is one of the taxonomy, every leaf
   under exactly one value, or intervals that follow each other over the whole range;
+* no value lies above the bounds in `at_most`;
 * an attribute in no QID has values that its taxonomy or its range allows;
 * every requirement holds, and the smallest groups are those that `result.json` names;
 * the specializations that `result.json` lists lead from the topmost values to the cut, and their
@@ -81,6 +82,11 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
         raise VerificationError(
             f"{suppressed} of {total} records were suppressed; the job allows a share of "
             f"{job.max_suppression:g}"
+        )
+    if not 0 <= int(result.get("bounds_cost", 0)) <= suppressed:
+        raise VerificationError(
+            f"{RESULT} says that bounds cost {result['bounds_cost']} records, but {suppressed} were "
+            "suppressed"
         )
     _check_order(table, path)
     notation = _notation(result)
@@ -172,6 +178,12 @@ def _check_cut(
             raise VerificationError(f"{where}: '{value}' is not in the cut that {RESULT} lists")
     if attribute.taxonomy is not None:
         taxonomy = attribute.taxonomy
+        for value in cut:
+            _span(taxonomy, value, where)
+            if too_high(taxonomy, value, attribute.at_most):
+                raise VerificationError(
+                    f"{where}: '{value}' is above the bounds {', '.join(attribute.at_most)}"
+                )
         spans = sorted(_span(taxonomy, value, where) for value in cut)
         low, high = 0.0, float(len(taxonomy.leaves))
     else:
@@ -187,6 +199,14 @@ def _check_cut(
         closed = [i.closed for i in intervals]
         if closed != [False] * (len(closed) - 1) + [True]:
             raise VerificationError(f"{where}: not the topmost interval alone is closed")
+
+
+def too_high(taxonomy: Taxonomy, value: str, marks: Sequence[str]) -> bool:
+    """Whether a mark lies below the value, which then stands above a bound."""
+    below = [taxonomy.labels.index(value)]
+    for node in below:  # grows as it is walked
+        below += taxonomy.children[node]
+    return any(taxonomy.labels[node] in marks for node in below[1:])
 
 
 def _span(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
@@ -229,6 +249,14 @@ class _Cut:
         self.tree: Tree = tree
         self._notation = notation
         self.nodes = {self._label(0): 0}
+        taxonomy = attribute.taxonomy
+        if taxonomy is None:
+            return
+        for value in list(taxonomy.labels):  # parents stand before their children
+            if too_high(taxonomy, value, attribute.at_most):
+                node = self.nodes.pop(value)
+                below = taxonomy.children[node]
+                self.nodes |= {taxonomy.labels[child]: child for child in below}
 
     def _label(self, node: int) -> str:
         if isinstance(self.tree, IntervalTree):

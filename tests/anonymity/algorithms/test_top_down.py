@@ -60,5 +60,5 @@ def test_a_leaf_without_a_mark_starts_below_the_root():
 
     table = table_of(["Wichita"] * 3, ["F"] * 3, [1, 2, 3])
     above, cut = start_cut(Table(table.columns, {}, {"place": ("California",)}), "place")
-    assert cut == ("Midwest", "California")
+    assert sorted(cut) == ["California", "Midwest"]
     assert [table.columns[0].taxonomy.labels[node] for node in above] == ["USA", "West"]
