@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 # The Python interface: the module of each function. A module is imported when its function is first
 # used, so that `import coterie` is quick.
-_INTERFACE = {"anonymise": "coterie.house.frames"}
+_INTERFACE = {"anonymise": "coterie.house.frames", "inspect": "coterie.house.inspect_frames"}
 
 
 def __getattr__(name: str) -> Any:

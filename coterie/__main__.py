@@ -50,6 +50,10 @@ COMMANDS = {
         "coterie.coordinator.cli.commands:verify",
         "Check that a release holds what its job promises.",
     ),
+    "inspect": (
+        "coterie.coordinator.cli.tables:inspect",
+        "Say what in a table identifies people.",
+    ),
     "anonymise": (
         "coterie.coordinator.cli.tables:anonymise",
         "Make an anonymous release of one table.",

@@ -111,7 +111,7 @@ def anonymise(
             raise UsageError(f"{name} must be one of {', '.join(known)}, not '{value}'")
     if unknown := [key for key in model if key not in OPTIONS]:
         raise UsageError(f"anonymise takes no argument '{unknown[0]}'")
-    table = _arrow(frame)
+    table = arrow_table(frame)
     used = [*qid, *drop, *(name for name in (sensitive, class_name) if name)]
     require_columns(used, table.column_names, _NOTHING)
     for name in table.column_names:
@@ -175,7 +175,7 @@ class _Memory:
         return as_text(self.table.select(list(columns)), _NOTHING)
 
 
-def _arrow(frame: Any) -> pa.Table:
+def arrow_table(frame: Any) -> pa.Table:
     if isinstance(frame, pa.Table):
         return frame
     if hasattr(frame, "__arrow_c_stream__"):

@@ -27,7 +27,7 @@ BELOW = {
 # In the order in which the folders of a room build on each other.
 FOLDERS = {
     "anonymity": ["table", "models", "utility", "classifier", "counts", "specialization",
-                  "algorithms"],
+                  "algorithms", "risk"],
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
                   "numbers", "statistics", "integration"],
     "jobs": ["file", "data", "matching", "kinds", "run"],

@@ -34,6 +34,71 @@ def anonymise(table: Path, out: Path, force: bool, as_json: bool) -> None:
     click.echo(json.dumps(result) if as_json else "\n".join(lines(result, out)))
 
 
+def _names(text: str | None) -> list[str]:
+    """Names of columns, separated by commas; one with a comma stands in quotation marks."""
+    import csv
+
+    return [name.strip() for name in next(csv.reader([text]), [])] if text else []
+
+
+@click.command()
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--columns", metavar="A,B,...", help="Look at these columns only, in this order.")
+@click.option(
+    "--population", type=click.IntRange(1), metavar="N", help="People that the table is drawn from."
+)
+@click.option(
+    "--alpha",
+    default=0.2,
+    show_default=True,
+    help="Share of unique people that makes a quasi-identifier.",
+)
+@click.option(
+    "--mask",
+    metavar="separation=0.8",
+    help="Which columns to withhold, so that the others separate at most this share of "
+    "pairs; or distinct=0.5.",
+)
+@click.option(
+    "--epsilon",
+    default=0.001,
+    show_default=True,
+    help="Pairs that a sampled key may leave together.",
+)
+@click.option("--delta", default=0.01, show_default=True, help="Chance that a sample misleads.")
+@click.option(
+    "--k",
+    default=10,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Group size for which the cost of --columns is measured.",
+)
+@click.option("--seed", type=int, help="Same seed, same samples; for tests only.")
+@click.option("--html", "page", type=click.Path(path_type=Path), help="Also write this page.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, also for an error.")
+def inspect(
+    table: Path,
+    columns: str | None,
+    mask: str | None,
+    page: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Say what in TABLE identifies people.
+
+    TABLE is a data file (.csv, .parquet) or a table file (.yaml). Nothing leaves this machine.
+    """
+    from coterie.house.inspect import Settings, inspect_path, read_mask
+    from coterie.house.inspect_report import Inspection, lines
+
+    settings = Settings(mask=read_mask(mask) if mask else None, **given)
+    found = inspect_path(table, _names(columns), settings)
+    if page is not None:
+        body = Inspection(found)._repr_html_()
+        page.write_text(f'<!doctype html><meta charset="utf-8">{body}\n', encoding="utf-8")
+    click.echo(json.dumps(found) if as_json else "\n".join(lines(found)))
+
+
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--data", type=click.Path(path_type=Path), help="A table to build from.")

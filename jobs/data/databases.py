@@ -97,6 +97,20 @@ class Sqlite:
             }
         )
 
+    def names(self) -> list[str]:
+        import adbc_driver_sqlite.dbapi as driver
+
+        if not self.path.is_file():
+            raise DataError(f"{self.path}: no such file")
+        uri = f"file:{quote(str(self.path.resolve()))}?mode=ro"
+        with (
+            _complaints(self, driver.Error),
+            driver.connect(uri) as connection,
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
+            return [item[0] for item in cursor.description]
+
     def _kinds(self, cursor: Any, columns: Sequence[str]) -> dict[str, set[str]]:
         """SQLite types are of values, not of columns: which ones each column holds."""
         found = {}
@@ -156,6 +170,17 @@ class DuckDb:
                 table = rows.project(", ".join(map(quoted, columns))).to_arrow_table()
         return as_text(table, str(self))
 
+    def names(self) -> list[str]:
+        import duckdb
+
+        if not self.path.is_file():
+            raise DataError(f"{self.path}: no such file")
+        with (
+            _complaints(self, duckdb.Error),
+            duckdb.connect(str(self.path), read_only=True) as connection,
+        ):
+            return list(connection.sql(f"SELECT * FROM {self.selection.rows}").columns)  # noqa: S608
+
 
 @dataclass(frozen=True)
 class PostgreSql:
@@ -191,6 +216,18 @@ class PostgreSql:
                 cursor.execute(f"SELECT {names} FROM {self.selection.rows}")  # noqa: S608
                 table = cursor.fetch_arrow_table()
         return as_text(table, str(self))
+
+    def names(self) -> list[str]:
+        import adbc_driver_postgresql.dbapi as driver
+
+        with (
+            _complaints(self, driver.Error),
+            driver.connect(self._address(), autocommit=True) as connection,
+            connection.cursor() as cursor,
+        ):
+            cursor.execute("SET default_transaction_read_only = on")
+            cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
+            return [item[0] for item in cursor.description]
 
     def _address(self) -> str:
         """A server that does not answer must not hold the party up."""

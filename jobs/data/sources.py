@@ -90,12 +90,12 @@ class CsvFile:
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         columns = list(dict.fromkeys(columns))
-        header = self._header()
+        header = self.header()
         require_columns(columns, header, str(self))
         for column in columns:
             if header.count(column) > 1:
                 raise DataError(f"{self}: the header has the column '{column}' twice")
-        self._check_quotes()
+        self.check_quotes()
         try:
             return self._parse(columns, threads=True)
         except pa.ArrowInvalid:
@@ -105,7 +105,7 @@ class CsvFile:
         except pa.ArrowInvalid as error:
             raise _explained(str(error), header, str(self)) from None
 
-    def _header(self) -> list[str]:
+    def header(self) -> list[str]:
         try:
             # A wrong byte further down is for Arrow to find: it tells the row.
             with self.path.open(encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
@@ -119,7 +119,7 @@ class CsvFile:
             raise DataError(f"{self}: the file is empty; it must begin with a header")
         return header
 
-    def _check_quotes(self) -> None:
+    def check_quotes(self) -> None:
         """Arrow reads a mark that is never closed as one long value to the end of the file."""
         content = np.memmap(self.path, np.uint8, mode="r")
         block = 1 << 24
@@ -148,15 +148,31 @@ class CsvFile:
         return pacsv.read_csv(
             self.path,
             read_options=pacsv.ReadOptions(use_threads=threads),
-            parse_options=pacsv.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=True, ignore_empty_lines=True
-            ),
-            convert_options=pacsv.ConvertOptions(
-                column_types=dict.fromkeys(columns, pa.string()),
-                include_columns=columns,
-                strings_can_be_null=True,
-                null_values=[""],
-            ),
+            parse_options=self._parsing(),
+            convert_options=self._conversion(columns),
+        )
+
+    def stream(self, columns: list[str], block: int) -> pacsv.CSVStreamingReader:
+        """The same, read in blocks of so many bytes."""
+        return pacsv.open_csv(
+            self.path,
+            read_options=pacsv.ReadOptions(block_size=block),
+            parse_options=self._parsing(),
+            convert_options=self._conversion(columns),
+        )
+
+    def _parsing(self) -> pacsv.ParseOptions:
+        return pacsv.ParseOptions(
+            delimiter=self.delimiter, newlines_in_values=True, ignore_empty_lines=True
+        )
+
+    @staticmethod
+    def _conversion(columns: list[str]) -> pacsv.ConvertOptions:
+        return pacsv.ConvertOptions(
+            column_types=dict.fromkeys(columns, pa.string()),
+            include_columns=columns,
+            strings_can_be_null=True,
+            null_values=[""],
         )
 
 

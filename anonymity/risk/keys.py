@@ -1,0 +1,153 @@
+"""The smallest sets of columns that tell all records apart: greedy, and exactly.
+
+Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), section 2.
+
+* `greedy_key` adds the column that separates most pairs not yet separated. Guarantee: at most
+  1 + 2 ln n times as many columns as the minimum. Cost: m² passes over the records that are not yet
+  alone, where the paper says m³ n: groups are kept, so that a column costs one pass.
+* `minimum_key` is exact. Two records that differ say that a key has one of the columns in which they
+  differ, so a minimum key is a smallest set that meets all these sets of differences. They are too
+  many to list; so the smallest set that meets those known so far is tried on the table, and the pairs
+  that it leaves together are the next ones to know. When it leaves none, it is a key, and no smaller
+  set can be one. A column in which alone two records differ is necessary, and found in this way. A set
+  with fewer combinations of values than there are different records is not tried. The problem is
+  NP-hard: after a number of steps the search ends, and the answer says how small a key could be at the
+  least (`at_least`).
+
+Where records are alike in all columns no key exists. Both then give a set that tells apart whatever
+can be told apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.anonymity.risk.grouping import grouped, pairs_within, size_counts, whole
+from coterie.anonymity.risk.hitting import smallest_hitting_set
+from coterie.base.arrays import Array, Codes
+
+_SAMPLE = 50_000  # differences are first looked for among so many records
+_PAIRS = 2_000  # that one trial of a set adds at most
+_TRIALS = 3_000
+_WORK = 300_000_000  # records that are looked at in trials of the whole table
+
+
+@dataclass(frozen=True)
+class Key:
+    """Columns by their places; `at_least` is how many a set as good as this one needs."""
+
+    columns: tuple[int, ...]
+    at_least: int
+
+    @property
+    def exact(self) -> bool:
+        return len(self.columns) == self.at_least
+
+
+def greedy_key(columns: Sequence[Codes], records: int) -> tuple[int, ...]:
+    """Columns in the order in which they were chosen; ties go to the first."""
+    chosen: list[int] = []
+    rows = np.arange(records)
+    groups = whole(records)
+    sizes_of = [int(codes.max(initial=0)) + 1 for codes in columns]
+    together = pairs_within(groups.sizes)
+    while together:
+        best, left = -1, together
+        for j, codes in enumerate(columns):
+            if j in chosen or sizes_of[j] == 1:
+                continue
+            keys = groups.numbers.astype(np.int64) * sizes_of[j] + codes[rows]
+            remaining = pairs_within(size_counts(keys, groups.count * sizes_of[j]))
+            if remaining < left:
+                best, left = j, remaining
+        if best < 0:
+            break
+        chosen.append(best)
+        together = left
+        groups = groups.refined(columns[best][rows])
+        stays = groups.sizes[groups.numbers] > 1  # a record that is alone stays so
+        rows = rows[stays]
+        groups = grouped([groups.numbers[stays]], len(rows))
+    return tuple(chosen)
+
+
+def minimum_key(columns: Sequence[Codes], records: int, trials: int = _TRIALS) -> Key:
+    """The smallest set that tells apart all records that differ."""
+    sample = np.linspace(0, records - 1, min(records, _SAMPLE)).astype(np.int64)
+    small = [codes[sample] for codes in columns]
+    bits = [math.log2(int(codes.max(initial=0)) + 1) for codes in columns]
+    need = math.log2(max(grouped(small, len(sample)).count, 1)) - 1e-9
+    known: set[int] = set()
+    chosen: tuple[int, ...] = ()
+    at_least = 0
+    for part, count in ((small, len(sample)), (columns, records)):
+        left = min(trials, max(_WORK // max(count, 1), 3))
+        while True:
+            found = smallest_hitting_set(known, len(columns), bits, need, exactly=left > 0)
+            chosen, at_least = found.chosen, max(at_least, found.at_least)
+            fresh = differences(part, count, chosen)
+            if not fresh:
+                break
+            known = _minimal(known | fresh)
+            left -= 1
+    if len(chosen) > at_least:
+        chosen = _spared(columns, records, chosen)
+    return Key(chosen, at_least)
+
+
+def _spared(columns: Sequence[Codes], records: int, chosen: tuple[int, ...]) -> tuple[int, ...]:
+    """The set without columns that it does not need."""
+    for j in chosen:
+        rest = tuple(i for i in chosen if i != j)
+        if not differences(columns, records, rest):
+            chosen = rest
+    return chosen
+
+
+def differences(columns: Sequence[Codes], records: int, chosen: Sequence[int]) -> set[int]:
+    """In what some pairs differ that the chosen columns leave together: a bit for each column.
+
+    Empty only if no two records that differ are left together. Each record is compared with the one
+    before it in its group, so that a group of different records shows at least one pair.
+    """
+    groups = grouped([columns[j] for j in chosen], records)
+    if groups.count == records:
+        return set()
+    sizes = groups.sizes
+    rows = np.flatnonzero(sizes[groups.numbers] > 1)
+    order = rows[np.argsort(groups.numbers[rows], kind="stable")]
+    alike = groups.numbers[order[1:]] == groups.numbers[order[:-1]]
+    one, other = order[:-1][alike], order[1:][alike]
+    found: set[int] = set()
+    step = 1 << 20
+    for start in range(0, len(one), step):
+        found |= _masks(columns, one[start : start + step], other[start : start + step])
+        if len(found) >= _PAIRS:
+            break
+    return set(sorted(found, key=int.bit_count)[:_PAIRS])
+
+
+def _masks(columns: Sequence[Codes], one: Array, other: Array) -> set[int]:
+    differ = np.stack([codes[one] != codes[other] for codes in columns], axis=1)
+    packed = np.unique(np.packbits(differ, axis=1, bitorder="little"), axis=0)
+    return {int.from_bytes(row.tobytes(), "little") for row in packed} - {0}
+
+
+def _minimal(sets: set[int]) -> set[int]:
+    """The sets that contain no other: who meets these meets all."""
+    kept: list[int] = []
+    for mask in sorted(sets, key=int.bit_count):
+        if not any(other & mask == other for other in kept):
+            kept.append(mask)
+    return set(kept)
+
+
+def necessary(columns: Sequence[Codes], records: int) -> tuple[int, ...]:
+    """Columns that any key has: without them two different records are alike."""
+    every = grouped(columns, records).count
+    others = [[codes for i, codes in enumerate(columns) if i != j] for j in range(len(columns))]
+    return tuple(j for j, rest in enumerate(others) if grouped(rest, records).count < every)

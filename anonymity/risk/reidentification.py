@@ -1,0 +1,93 @@
+"""The chance to find a person in a table by the columns that somebody knows.
+
+Domingo-Ferrer, Mateo-Sanz and others name three attackers; the textbook chapter (section 20.3) has the
+attack. With groups of sizes f alike in the known columns, n records:
+
+* prosecutor, who knows that a person is in the table: 1/f, highest over all records;
+* marketer, who wants to find as many as possible: the mean of 1/f over the records, groups/n;
+* journalist, who does not know who is in the table, a sample of a population of N: the expected 1/F,
+  highest over all records, where F is the number of people in the population with the same values.
+  Given f, F is taken to be f and a negative binomial number more with share n/N (Benedetti, Franconi 1998):
+  E[1/F] = π ∫ y^(f-1) / (π + (1-π) y) dy from 0 to 1, by a recurrence in f. With N = n it is 1/f.
+
+`known_at_random` answers exercise 16: for random sets of B columns, the mean share of unique records.
+
+Cost: one pass for each column. Errata: exercise 14's chance is n/2^B; the print lost the exponent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.anonymity.risk.grouping import group_sizes
+from coterie.base.arrays import Codes, Floats, Ints
+
+_BELOW = (2, 5, 10)  # groups smaller than these are counted
+
+
+@dataclass(frozen=True)
+class Risk:
+    prosecutor: float
+    marketer: float
+    uniques: int
+    journalist: float | None  # None: nobody said how large the population is
+    below: dict[int, int]  # records in groups smaller than so many
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "prosecutor": self.prosecutor,
+            "journalist": self.journalist,
+            "marketer": self.marketer,
+            "uniques": self.uniques,
+            "below": {str(size): records for size, records in self.below.items()},
+        }
+
+
+def risk_of(sizes: Ints, population: int | None = None) -> Risk:
+    """The risk of groups of these sizes; none without records."""
+    if not len(sizes):
+        return Risk(0.0, 0.0, 0, None if population is None else 0.0, dict.fromkeys(_BELOW, 0))
+    records = int(sizes.sum())
+    smallest = int(sizes.min())
+    journalist = None
+    if population is not None:
+        journalist = float(expected_inverse(smallest, min(records / population, 1.0)))
+    return Risk(
+        1 / smallest,
+        len(sizes) / records,
+        int((sizes == 1).sum()),
+        journalist,
+        {size: int(sizes[sizes < size].sum()) for size in _BELOW},
+    )
+
+
+def expected_inverse(records: int, share: float) -> float:
+    """E[1/F] of a group with so many records, in a sample that is this share of the population."""
+    if share >= 1:
+        return 1 / records
+    rest = 1 - share
+    if share <= 0.5:  # upwards, errors shrink by share/rest in each step
+        value = -np.log(share) / rest
+        for f in range(1, records):
+            value = (1 / f - share * value) / rest
+        return float(share * value)
+    last = records + 2000
+    value = 1 / last  # far off, and forgotten on the way down
+    for f in range(last - 1, records - 1, -1):
+        value = (1 / f - rest * value) / share
+    return float(share * value)
+
+
+def known_at_random(
+    columns: Sequence[Codes], records: int, known: int, draws: int, rng: np.random.Generator
+) -> Floats:
+    """The share of unique records on each of some random sets of so many columns."""
+    found = []
+    for _ in range(draws):
+        chosen = rng.choice(len(columns), known, replace=False)
+        sizes = group_sizes([columns[j] for j in chosen.tolist()], records)
+        found.append((sizes == 1).sum() / max(records, 1))
+    return np.array(found)

@@ -1,0 +1,174 @@
+"""The columns of a table as codes, read piece by piece, so that the table itself is never held.
+
+A code takes one to four bytes where the text takes many more. If even the codes are too much for the memory
+given, they go to files in a temporary folder, which is removed with the table, and are read from there as
+they are needed. The values of a column are kept once each.
+
+An empty value and `?` are one value like others: that something is not known of a person also tells
+people apart.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coterie.anonymity.table.columns import code_type
+from coterie.base.arrays import Codes
+from coterie.base.errors import DataError
+
+GAP = "?"
+_NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+_DATE = r"^\d{4}-\d{2}-\d{2}([ T].*)?$"
+_NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """A code for each record, and the values that the codes stand for."""
+
+    name: str
+    codes: Codes
+    values: pa.Array
+    missing: int
+
+    @property
+    def distinct(self) -> int:
+        return len(self.values)
+
+    @property
+    def kind(self) -> str:
+        """`number`, `date`, `text`, `mixed` (some numbers, some not) or `empty`."""
+        told = self.values.filter(pc.not_equal(self.values, GAP))
+        if not len(told):
+            return "empty"
+        numbers = int(pc.sum(pc.match_substring_regex(told, _NUMBER)).as_py() or 0)
+        if numbers == len(told):
+            return "number"
+        if pc.all(pc.match_substring_regex(told, _DATE)).as_py():
+            return "date"
+        return "mixed" if numbers * 2 >= len(told) else "text"
+
+    def notes(self) -> list[str]:
+        """What somebody should look at before the table is used."""
+        found = []
+        if self.kind == "mixed":
+            plain = pc.match_substring_regex(self.values, _NUMBER)
+            other = pc.and_(pc.invert(plain), pc.not_equal(self.values, GAP))
+            odd = np.flatnonzero(other.to_numpy(zero_copy_only=False))
+            row = int(np.isin(self.codes, odd).argmax())
+            value = self.values[int(self.codes[row])].as_py()
+            what = "is not finite" if _NOT_FINITE.fullmatch(value) else "is not a number"
+            found.append(
+                f"row {row + 1}: column '{self.name}': '{value}' {what}, as {len(odd):,} of its "
+                f"{self.distinct:,} values are not"
+            )
+        if self.distinct == 1:
+            found.append(f"column '{self.name}' has one value only: it tells nobody apart")
+        return found
+
+
+@dataclass
+class CodedTable:
+    """The columns of a table, all of the same length."""
+
+    columns: list[CodedColumn]
+    records: int
+    source: str
+    folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+
+    def column(self, name: str) -> CodedColumn:
+        return next(column for column in self.columns if column.name == name)
+
+    def codes(self, names: Sequence[str]) -> list[Codes]:
+        return [self.column(name).codes for name in names]
+
+
+def free_memory() -> int:
+    """Bytes that this machine could give to a process now."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return 1 << 32
+
+
+def coded_table(
+    pieces: Iterable[pa.Table], names: Sequence[str], source: str, memory: int | None = None
+) -> CodedTable:
+    """Codes of all columns; in files if they take more than `memory` bytes, half of what is free."""
+    limit = free_memory() // 2 if memory is None else memory
+    folder: tempfile.TemporaryDirectory[str] | None = None
+    growing = [_Growing(name) for name in names]
+    records = 0
+    for piece in pieces:
+        records += piece.num_rows
+        for column in growing:
+            column.add(piece.column(column.name))
+        if folder is None and sum(column.bytes for column in growing) > limit:
+            folder = tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True)
+            for at, column in enumerate(growing):
+                column.spill(Path(folder.name) / str(at))
+    if not records:
+        raise DataError(f"{source}: the table has no records")
+    return CodedTable([column.finished(records) for column in growing], records, source, folder)
+
+
+class _Growing:
+    """A column while its pieces come in."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.values = pa.array([], pa.string())
+        self.missing = 0
+        self._pieces: list[Codes] = []
+        self._file: Path | None = None
+        self.bytes = 0
+
+    def add(self, text: pa.ChunkedArray) -> None:
+        filled = pc.fill_null(text, GAP).combine_chunks()
+        if isinstance(filled, pa.ChunkedArray):
+            filled = (
+                pa.concat_arrays(filled.chunks) if filled.num_chunks else pa.array([], pa.string())
+            )
+        encoded = filled.dictionary_encode()
+        place = pc.index_in(encoded.dictionary, value_set=self.values)
+        fresh = encoded.dictionary.filter(pc.is_null(place))
+        numbers = place.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        numbers[numbers < 0] = len(self.values) + np.arange(len(fresh))
+        if len(fresh):
+            self.values = pa.concat_arrays([self.values, fresh])
+        codes = numbers[encoded.indices.to_numpy()] if len(filled) else np.zeros(0, np.int64)
+        self._keep(codes.astype(code_type(len(self.values))))
+        self.missing += int(pc.sum(pc.equal(filled, GAP)).as_py() or 0)
+
+    def _keep(self, codes: Codes) -> None:
+        if self._file is not None:
+            with self._file.open("ab") as out:
+                out.write(codes.astype(np.uint32).tobytes())
+            return
+        self._pieces.append(codes)
+        self.bytes += codes.nbytes
+
+    def spill(self, file: Path) -> None:
+        """What came so far goes to a file, and so does the rest."""
+        self._file, pieces, self._pieces, self.bytes = file, self._pieces, [], 0
+        for codes in pieces:
+            self._keep(codes)
+
+    def finished(self, records: int) -> CodedColumn:
+        codes: Any
+        if self._file is not None:
+            codes = np.memmap(self._file, np.uint32, "r", shape=(records,))
+        else:
+            kind = code_type(len(self.values))
+            codes = np.concatenate([piece.astype(kind) for piece in self._pieces])
+        return CodedColumn(self.name, codes, self.values, self.missing)

@@ -1,0 +1,388 @@
+"""`coterie inspect TABLE`: what in a table identifies people.
+
+Every figure is that of a module in `anonymity.risk`, which has the paper and the guarantee. Tables with more
+than `_CELLS` values get some figures from a sample, and the notes say which.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie.anonymity.risk.dimensions import costs
+from coterie.anonymity.risk.duplicates import likely_duplicates
+from coterie.anonymity.risk.grouping import group_sizes, pairs_within, whole
+from coterie.anonymity.risk.keys import greedy_key, minimum_key
+from coterie.anonymity.risk.masks import MEASURES, Measure, published, published_by_pairs
+from coterie.anonymity.risk.quasi_identifiers import possible
+from coterie.anonymity.risk.ratios import Ratios, ratios_of, ratios_of_sizes, separation_of
+from coterie.anonymity.risk.reidentification import known_at_random, risk_of
+from coterie.anonymity.risk.sampled_keys import distinct_key, separation_key, share_set
+from coterie.anonymity.table.columns import categorical_column, continuous_column
+from coterie.anonymity.table.table import Table
+from coterie.anonymity.table.taxonomy import taxonomy_of
+from coterie.base.arrays import Codes, Ints
+from coterie.base.errors import DataError, UsageError
+from coterie.house.coded import CodedColumn, CodedTable, coded_table
+from coterie.house.prepare import prepare
+from coterie.house.table_file import TableFile, load_table_file
+from coterie.jobs.data.batches import batches, column_names
+from coterie.jobs.data.sources import file_source, require_columns
+
+_CELLS = 50_000_000  # larger tables are sampled where all sets of columns would be looked at
+_SAMPLE = 200_000
+_PAIRS = 50_000
+_MEASURED = 300_000  # records up to which the cost of columns is measured
+_LISTED = 20
+_SLACK = 0.02  # ε of sampled β-separation
+SHARES = (0.9, 0.99, 0.999)  # β of the sets that separate so many pairs
+
+
+@dataclass(frozen=True)
+class Settings:
+    population: int | None = None
+    alpha: float = 0.2
+    epsilon: float = 0.001
+    delta: float = 0.01
+    mask: tuple[Measure, float] | None = None
+    k: int = 10
+    seed: int | None = None
+
+
+def read_mask(text: str) -> tuple[Measure, float]:
+    """`separation=0.8` or `distinct=0.5`."""
+    name, _, number = text.partition("=")
+    for measure in MEASURES:
+        if name == measure:
+            try:
+                beta = float(number)
+            except ValueError:
+                break
+            if 0 < beta <= 1:
+                return measure, beta
+            break
+    raise UsageError(f"--mask: '{text}' is not as in separation=0.8 or distinct=0.5")
+
+
+def check(settings: Settings) -> None:
+    for name, value in (("alpha", settings.alpha), ("epsilon", settings.epsilon),
+                        ("delta", settings.delta)):  # fmt: skip
+        if not 0 < value < 1:
+            raise UsageError(f"{name} must be between 0 and 1, not {value:g}")
+    if settings.k < 1:
+        raise UsageError("k must be at least 1")
+
+
+def inspect_path(path: Path, wanted: Sequence[str], settings: Settings) -> dict[str, Any]:
+    """A data file, or a table file by its suffix."""
+    check(settings)
+    for name in wanted:
+        if wanted.count(name) > 1:
+            raise UsageError(f"--columns names '{name}' twice")
+    if path.suffix.lower() in (".yaml", ".yml"):
+        file = load_table_file(path)
+        names = list(wanted) or file.columns
+        table = coded_table(batches(file.source, names), names, str(file.source))
+        return inspect_table(table, settings, file)
+    source = file_source(path)
+    present = column_names(source)
+    names = list(wanted) or present
+    require_columns(names, present, str(source))
+    table = coded_table(batches(source, names), names, str(source))
+    return inspect_table(table, settings, qid=wanted)
+
+
+def inspect_table(
+    table: CodedTable, settings: Settings, file: TableFile | None = None, qid: Sequence[str] = ()
+) -> dict[str, Any]:
+    """All that is known of the table; `qid` are columns whose cost is measured."""
+    check(settings)
+    if settings.population is not None and settings.population < table.records:
+        raise UsageError(
+            f"a population of {settings.population:,} is smaller than the table, "
+            f"which has {table.records:,} records"
+        )
+    rng = np.random.default_rng(settings.seed)
+    names = [column.name for column in table.columns]
+    codes = table.codes(names)
+    every = group_sizes(codes, table.records)
+    groups = ratios_of_sizes(every, table.records)
+    notes = [note for column in table.columns for note in column.notes()]
+    large = table.records * len(names) > _CELLS
+    found: dict[str, Any] = {
+        "records": table.records,
+        "duplicates": table.records - groups.groups,
+        "columns": _columns(table, codes, groups, large, notes, rng),
+        **_keys(table, names, every, settings, large, notes, rng),
+        "risk": risk_of(every, settings.population).as_dict(),
+        "known": _known(codes, table.records, rng),
+    }
+    if not large:
+        found["likely_duplicates"] = _likely(codes, names, table.records, found["keys"])
+    alone = [c["name"] for c in found["columns"] if c["distinct"] == table.records > 1]
+    found["identifiers"] = alone
+    if alone and len(alone) < len(names):
+        rest = [name for name in names if name not in alone]
+        sizes = group_sizes(table.codes(rest), table.records)
+        found["besides"] = {
+            "columns": rest,
+            "duplicates": table.records - len(sizes),
+            **_keys(table, rest, sizes, settings, large, [], rng),
+            "risk": risk_of(sizes, settings.population).as_dict(),
+        }
+    if settings.population is not None:
+        found["quasi_identifiers"] = _quasi_identifiers(table, settings)
+    if settings.mask is not None:
+        found |= _mask(codes, names, table.records, settings, large, rng)
+    found["qids"] = _qids(table, settings, file, qid, notes)
+    found["notes"] = notes
+    return found
+
+
+def _columns(
+    table: CodedTable,
+    codes: Sequence[Codes],
+    groups: Ratios,
+    large: bool,
+    notes: list[str],
+    rng: np.random.Generator,
+) -> list[dict[str, Any]]:
+    """Each column alone, and how many records are unique only because of it."""
+    part, records, uniques = list(codes), table.records, groups.uniques
+    if large and records > _SAMPLE:
+        rows = np.sort(rng.choice(records, _SAMPLE, replace=False))
+        part, records = [column[rows] for column in codes], _SAMPLE
+        uniques = ratios_of(part, records).uniques
+        notes.append(f"'adds' was counted among {_SAMPLE:,} records drawn at random")
+    found = []
+    for at, column in enumerate(table.columns):
+        counts = np.bincount(column.codes, minlength=column.distinct)
+        alone = ratios_of_sizes(counts[counts > 0], table.records)
+        rest = ratios_of([c for i, c in enumerate(part) if i != at], records)
+        found.append(
+            {
+                "name": column.name,
+                "type": column.kind,
+                "distinct": column.distinct,
+                "missing": column.missing,
+                "separation": alone.separation,
+                "uniques": alone.uniques,
+                "adds": uniques - rest.uniques,
+            }
+        )
+    return found
+
+
+def _keys(
+    table: CodedTable,
+    names: Sequence[str],
+    every: Ints,
+    settings: Settings,
+    large: bool,
+    notes: list[str],
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """The smallest sets that tell records apart, by several measures."""
+    codes, records = table.codes(names), table.records
+    entries: list[dict[str, Any]] = []
+
+    def add(how: str, chosen: Sequence[int], **more: Any) -> None:
+        picked = [names[j] for j in chosen]
+        if not picked:
+            return
+        ratios = ratios_of(table.codes(picked), records)
+        entries.append(
+            {
+                "how": how,
+                "columns": picked,
+                "distinct": ratios.distinct,
+                "separation": ratios.separation,
+                "uniques": ratios.uniques,
+                **more,
+            }
+        )
+
+    minimum = minimum_key(codes, records)
+    add("minimum", minimum.columns, at_least=minimum.at_least)
+    if not minimum.exact:
+        notes.append(
+            f"the search for the minimum key was given up: {len(minimum.columns)} columns, "
+            f"at least {minimum.at_least} are needed"
+        )
+    if large:
+        notes.append("the greedy key was not looked for: the table is large")
+    else:
+        greedy = greedy_key(codes, records)
+        add("greedy", greedy)
+        for beta in SHARES:
+            add("share", _prefix(codes, records, greedy, beta), beta=beta)
+    if records > 1:
+        given = {"epsilon": settings.epsilon, "delta": settings.delta}
+        chosen = separation_key(codes, records, settings.epsilon, settings.delta, rng)
+        add("separation", chosen, **given)
+        add(
+            "distinct",
+            distinct_key(codes, records, 0.1, settings.delta, rng),
+            epsilon=0.1,
+            delta=settings.delta,
+        )
+        for beta in SHARES if large else ():
+            chosen = share_set(codes, records, beta, _SLACK, settings.delta, rng)
+            add("share", chosen, beta=beta, epsilon=_SLACK, delta=settings.delta)
+    is_key = len(every) == records and minimum.exact
+    return {
+        "minimum_key": [names[j] for j in minimum.columns] if is_key else None,
+        "keys": entries,
+    }
+
+
+def _prefix(
+    codes: Sequence[Codes], records: int, order: Sequence[int], beta: float
+) -> tuple[int, ...]:
+    """As many columns of a greedy key as separate this share of all pairs."""
+    groups = whole(records)
+    for number, j in enumerate(order, 1):
+        groups = groups.refined(codes[j])
+        if separation_of(pairs_within(groups.sizes), records) >= beta:
+            return tuple(order[:number])
+    return ()
+
+
+def _known(
+    codes: Sequence[Codes], records: int, rng: np.random.Generator
+) -> list[dict[str, float]]:
+    """What somebody finds who knows so many columns, whichever they are."""
+    draws = min(max(20_000_000 // (records * 8), 1), 20)
+    sizes = [b for b in (1, 2, 3, 4, 5, 6, 8, 10, 15, 20) if b <= len(codes)]
+    found = []
+    for known in sizes:
+        possible_sets = math.comb(len(codes), known)
+        shares = known_at_random(codes, records, known, min(draws, possible_sets), rng)
+        found.append(
+            {
+                "columns": known,
+                "uniques": float(shares.mean()),
+                "least": float(shares.min()),
+                "most": float(shares.max()),
+            }
+        )
+    return found
+
+
+def _likely(
+    codes: Sequence[Codes], names: Sequence[str], records: int, keys: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Pairs alike in all but one column; what the minimum key spares is told by the others."""
+    needed: list[str] = next((entry["columns"] for entry in keys if entry["how"] == "minimum"), [])
+    return [
+        {
+            "rows": [pair.one + 1, pair.other + 1],
+            "differ": None if pair.differs is None else names[pair.differs],
+            "expected": pair.expected,
+        }
+        for pair in likely_duplicates(
+            codes, records, _LISTED, [j for j, name in enumerate(names) if name in needed]
+        )
+    ]
+
+
+def _quasi_identifiers(table: CodedTable, settings: Settings) -> list[dict[str, Any]]:
+    population = settings.population or table.records
+    sizes = {c.name: c.distinct for c in table.columns}
+    found = []
+    for at, finding in enumerate(possible(sizes, population, settings.alpha)):
+        entry: dict[str, Any] = {
+            "columns": list(finding.columns),
+            "cells": finding.cells,
+            "bound": finding.bound,
+            "crowd": finding.crowd,
+        }
+        if at < _LISTED:
+            entry["uniques"] = ratios_of(table.codes(finding.columns), table.records).uniques
+        found.append(entry)
+    return found
+
+
+def _mask(
+    codes: Sequence[Codes],
+    names: Sequence[str],
+    records: int,
+    settings: Settings,
+    large: bool,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """The columns to withhold, and those that may be shown, in the order of choice."""
+    assert settings.mask is not None  # noqa: S101
+    measure, beta = settings.mask
+    if large and measure == "separation":
+        shown = published_by_pairs(codes, records, beta, settings.delta, _PAIRS, rng)
+    else:
+        shown = published(codes, records, beta, measure)
+    ratios = ratios_of([codes[j] for j in shown], records)
+    return {
+        "mask": [name for j, name in enumerate(names) if j not in shown],
+        "publish": [names[j] for j in shown],
+        "published_ratio": ratios.separation if measure == "separation" else ratios.distinct,
+    }
+
+
+def _qids(
+    table: CodedTable,
+    settings: Settings,
+    file: TableFile | None,
+    qid: Sequence[str],
+    notes: list[str],
+) -> list[dict[str, Any]]:
+    """The risk of the raw table on each qid, and what each of its columns costs the others."""
+    wanted = [(tuple(qid), settings.k)] if qid else []
+    prepared: Table | None = None
+    if file is not None:
+        wanted = [(r.qid, r.k) for r in file.requirements]
+    found = []
+    for names, k in wanted:
+        if any(name not in {c.name for c in table.columns} for name in names):
+            continue
+        sizes = group_sizes(table.codes(names), table.records)
+        entry: dict[str, Any] = {
+            "qid": list(names),
+            "k": k,
+            "risk": risk_of(sizes, settings.population).as_dict(),
+            "costs": None,
+        }
+        try:
+            if table.records > _MEASURED:
+                raise DataError(f"the table has more than {_MEASURED:,} records")
+            if file is not None:
+                prepared = prepared or prepare(file).table
+            else:
+                prepared = _flat_table(table, names)
+            entry["costs"] = [
+                {"column": step.column, "groups": step.groups, "width": step.width}
+                for step in costs(prepared, names, k)
+            ]
+        except DataError as error:
+            notes.append(f"what each column of {', '.join(names)} costs was not measured: {error}")
+        found.append(entry)
+    return found
+
+
+def _flat_table(table: CodedTable, names: Sequence[str]) -> Table:
+    """Numbers as numbers, everything else as the value or `*`."""
+    return Table(tuple(_typed(table.column(name), table.source) for name in names))
+
+
+def _typed(column: CodedColumn, source: str) -> Any:
+    text = column.values.take(np.asarray(column.codes))
+    if column.kind == "number" and not column.missing:
+        return continuous_column(column.name, text, None, source)
+    values = sorted(column.values.to_pylist())
+    top = "*"
+    while top in values:  # the top is another value than all others
+        top += "*"
+    tree = taxonomy_of([[value, top] for value in values])
+    return categorical_column(column.name, text, tree, source)

@@ -1,0 +1,80 @@
+"""A source read piece by piece, and the names of its columns.
+
+`Source.read` gives a whole table of texts. What only counts values need not hold it: `batches` gives the same
+rows in the same text form, some ten thousand at a time, where the source can be read so: CSV and
+Parquet files. Others are read whole and handed on in one piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from coterie.base.errors import DataError
+from coterie.jobs.data.sources import CsvFile, ParquetFile, Source, as_text, require_columns
+
+_BLOCK = 1 << 24  # bytes of a CSV file that are parsed together
+_ROWS = 1 << 18
+
+
+def column_names(source: Source) -> list[str]:
+    """The columns of a source, in its order; one that stands twice is an error."""
+    if isinstance(source, CsvFile):
+        names = source.header()
+    elif isinstance(source, ParquetFile):
+        names = _parquet_names(source.path)
+    else:
+        names = source.names()  # type: ignore[attr-defined]
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"{source}: has the column '{name}' twice")
+    return list(names)
+
+
+def _parquet_names(path: Path) -> list[str]:
+    try:
+        with pq.ParquetFile(path) as file:
+            return list(file.schema_arrow.names)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or 'cannot be read'}") from None
+    except pa.ArrowException:
+        raise DataError(f"{path}: not a Parquet file, or a damaged one") from None
+
+
+def batches(source: Source, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """The named columns as texts, in pieces of the source's rows."""
+    if isinstance(source, CsvFile) and source.path.is_file():
+        require_columns(columns, source.header(), str(source))
+        yield from _csv(source, list(columns))
+    elif isinstance(source, ParquetFile) and source.path.is_file():
+        require_columns(columns, _parquet_names(source.path), str(source))
+        yield from _parquet(source, list(columns))
+    else:
+        yield source.read(columns)
+
+
+def _csv(source: CsvFile, columns: list[str]) -> Iterator[pa.Table]:
+    if source.path.stat().st_size <= _BLOCK:
+        yield source.read(columns)
+        return
+    source.check_quotes()
+    try:
+        with source.stream(columns, _BLOCK) as reader:
+            for batch in reader:
+                yield pa.table(batch)
+    except pa.ArrowInvalid:
+        source.read(columns)  # tells the row that cannot be read
+        raise DataError(f"{source}: cannot be read piece by piece") from None
+
+
+def _parquet(source: ParquetFile, columns: list[str]) -> Iterator[pa.Table]:
+    try:
+        with pq.ParquetFile(source.path) as file:
+            for batch in file.iter_batches(_ROWS, columns=columns):
+                yield as_text(pa.table(batch).select(columns), str(source))
+    except (OSError, pa.ArrowException):
+        source.read(columns)  # tells what is wrong
+        raise DataError(f"{source}: cannot be read piece by piece") from None
