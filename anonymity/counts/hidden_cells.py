@@ -233,8 +233,8 @@ def _sound(
 
     Tables that are shown and connected must have an attribute in common, the one that is cut into
     slices. The records of a small cell of a hidden table must be able to move without touching a
-    shown one; or the table is a margin of a sliced one across its slices: then a small cell in it
-    means that no slice is good, and none is afterwards.
+    shown one; or the table is a margin of a sliced one, so that a small cell in it means that the
+    slices it crosses are bad, and the cell that becomes empty keeps them so.
     """
     groups = _connected(tables, holders.known, shown)
     if not all(len(group) == 1 or _common(tables, group, holders) for group in groups):
@@ -245,8 +245,7 @@ def _sound(
         sliced = [
             group
             for group in groups
-            if (attribute := _cut([tables[other] for other in group], holders))
-            and attribute not in table.names
+            if _cut([tables[other] for other in group], holders)
             and any(set(table.names) <= set(tables[other].names) for other in group)
         ]
         free = all(

@@ -128,7 +128,7 @@ def test_what_all_know_cuts_a_table_into_blocks(sizes):
 def test_a_table_of_one_holder_is_hidden_from_the_others():
     assert safe({"x": "A", "y": "B"}, {"x": 5, "y": 1}, ["x"], 11, 2) > 0
     safe({"x": "A", "z": "A", "y": "B"}, {"x": 2, "z": 3, "y": 1}, ["xz"], 8, 3)
-    safe({"x": "A"}, {"x": 3, "c": 2}, ["xc"], 8, 2, "c", servers=("A", "B"))
+    safe({"x": "A", "y": "B"}, {"x": 3, "y": 1, "c": 2}, ["xc"], 8, 2, "c")
 
 
 @pytest.mark.parametrize("servers", [("A", "B"), ("A", "C"), ("A", "D")])
@@ -141,8 +141,10 @@ def test_coalitions_without_one_of_the_servers_learn_no_more(servers):
 def with_sums(table, axis):
     """All tables with the same sums along an axis, one in each row, flat."""
     lines = np.moveaxis(np.asarray(table), axis, -1)
-    worlds = itertools.product(*(spread(int(line.sum()), len(line)) for line in lines))
-    return np.moveaxis(np.array(list(worlds)), -1, 1 + axis).reshape(-1, np.size(table))
+    flat = lines.reshape(-1, lines.shape[-1])
+    worlds = itertools.product(*(spread(int(line.sum()), len(line)) for line in flat))
+    turned = np.array(list(worlds)).reshape(-1, *lines.shape)
+    return np.moveaxis(turned, -1, 1 + axis).reshape(-1, np.size(table))
 
 
 @pytest.mark.parametrize(
@@ -157,13 +159,25 @@ def with_sums(table, axis):
     ],
 )
 def test_of_all_tables_with_the_same_sums_one_looks_the_same_and_has_the_cell_empty(table):
-    components = plan([Table(("x", "y"), np.shape(table))], Holders(AB, ("A", "B")))
+    could_be_empty(plan([Table(("x", "y"), np.shape(table))], Holders(AB, ("A", "B"))), table)
+
+
+def test_lines_of_two_classes_do_not_protect_each_other():
+    """Class by class: a large cell of one class hides nothing in the other, whose sums are known."""
+    table = np.stack([[[1, 2, 2], [2, 2, 2]], [[2, 0, 0], [2, 0, 0]]], axis=-1)
+    holders = Holders(AB, ("A", "B"), frozenset("c"))
+    could_be_empty(plan([Table(("x", "y", "c"), table.shape)], holders), table)
+
+
+def could_be_empty(components, table, minimum=2):
     for axis in (0, 1):
         worlds = with_sums(table, axis)
-        seen, visible = shown(components, worlds, 2)
+        seen, visible = shown(components, worlds, minimum)
         here = (worlds == np.ravel(table)).all(axis=1).argmax()
         same = (seen == seen[here]) & (visible == visible[here]).all(axis=1)
-        for at in np.flatnonzero(np.ravel(table) == 1):
+        small = np.flatnonzero((np.ravel(table) > 0) & (np.ravel(table) < minimum))
+        assert small.size
+        for at in small:
             assert (worlds[same, at] == 0).any()
 
 
@@ -184,6 +198,21 @@ def test_tables_of_one_job_do_not_give_each_other_away(tables, owner):
     holders = dict(zip("xyz", owner, strict=True))
     for total, minimum in ((6, 2), (7, 3)):
         safe(holders, {"x": 2, "y": 2, "z": 2}, tables, total, minimum)
+
+
+@pytest.mark.parametrize("owner", ["ABA", "ABB", "ABC"])
+def test_of_three_tables_in_a_ring_two_that_are_shown_would_give_the_third_away(owner):
+    """With nine records two values of y can be shown, and x by z be bounded from below by them."""
+    holders = dict(zip("xyz", owner, strict=True))
+    assert safe(holders, {"x": 2, "y": 2, "z": 2}, ["xy", "yz", "xz"], 9, 2) > 0
+
+
+def test_who_knows_the_free_attribute_of_a_hidden_table_is_not_deceived_by_it():
+    """A knows x and z: how many records have each value of y bounds x by y by z from below."""
+    holders = {"x": "A", "y": "B", "z": "A"}
+    for total in (5, 6):
+        sizes = {"x": 2, "y": 2, "z": 2}
+        safe(holders, sizes, ["x", "y", "xyz"], total, 2, servers=("A", "C"))
 
 
 def test_slices_are_shown_where_all_their_cells_are_large():
