@@ -42,6 +42,7 @@ _ZERO = _hiding("shares_of_zero_hide_what_a_party_holds")
 _SALT = _hiding("every_party_adds_to_the_salt_of_an_intersection")
 _PAILLIER_KEYS = _hiding("paillier_keys_and_bases_are_drawn_anew")
 
+_FREQUENCIES = "tests/protocols/integration/test_joint_frequencies.py"
 _CELLS = "tests/protocols/statistics/test_visible_cells.py"
 
 MUTANTS = [
@@ -557,6 +558,25 @@ MUTANTS = [
         "                    accepted = self._shared.decide(winner, candidates, instruction)",
         "tests/protocols/integration/test_conditions.py::"
         "test_a_holder_that_rejects_everything_learns_how_often_and_nothing_else",
+    ),
+    _mutant(
+        "the groups in which frequencies do not suffice",
+        "protocols/integration/joint_frequencies.py",
+        "shares = self._pair.run(_below_circuit(least, bits), filled, bits)",
+        "rows = np.unpackbits(filled.view(np.uint8), axis=1, bitorder='little')\n"
+        "        mine = rows.reshape(-1, least, 64)[:, :, :bits].reshape(len(rows), -1)\n"
+        "        told = self._pair._garbled(_below_circuit(least, bits), mine, 'both')\n"
+        "        shares = told * np.uint8(self._pair.proposes)",
+        f"{_FREQUENCIES}::test_a_holder_does_not_learn_which_group_is_not_diverse",
+    ),
+    _mutant(
+        "the frequencies of the other's column",
+        "protocols/integration/joint_frequencies.py",
+        "filled = sums[sizes > 0].astype(np.uint64)",
+        "filled = sums[sizes > 0].astype(np.uint64)\n"
+        "        self.channel.send(self._pair.peer, filled)\n"
+        "        self.channel.recv(self._pair.peer)",
+        f"{_FREQUENCIES}::test_a_holder_learns_nothing_of_the_others_column_but_the_verdict",
     ),
     _mutant(
         "the mask of a small factorial",

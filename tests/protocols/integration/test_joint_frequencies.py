@@ -53,16 +53,30 @@ def test_proposals_are_rejected_by_two_houses_together():
         assert_equal(outcome, single)
 
 
+GROUPS = np.repeat([0, 1], 40)
+
+
+def holders_of(watched, other):
+    """Both decide on two groups of forty records; `other` is the column that is not watched's."""
+
+    def party(channel, rng):
+        codes = np.arange(80) % 9 if channel.me == watched else other
+        labels = Labels(codes, tuple("abcdefghi"))
+        model = JointDiversity(3, ("s", "t"), by_frequency=True)
+        both = JointFrequencies(channel, ("ann", "bob"), model, [(labels, 2)], rng)
+        return both.hold(GROUPS, np.arange(80), 2)
+
+    return dict.fromkeys(("ann", "bob"), party)
+
+
 @pytest.mark.parametrize("watched", ["ann", "bob"])
 def test_a_holder_learns_nothing_of_the_others_column_but_the_verdict(watched):
-    def scene(world):
-        def party(channel, rng):
-            draw = np.random.default_rng(3 + (world and channel.me != watched))
-            labels = Labels(draw.integers(0, 9, 80), tuple("abcdefghi"))
-            model = JointDiversity(3, ("s", "t"), by_frequency=True)
-            both = JointFrequencies(channel, ("ann", "bob"), model, [(labels, 2)], rng)
-            return both.hold(np.arange(80) % 2, np.arange(80), 2)
+    others = [np.random.default_rng(world).integers(0, 9, 80) for world in (3, 4)]
+    assert_alike(lambda world: holders_of(watched, others[world]), watched, runs=20)
 
-        return dict.fromkeys(("ann", "bob"), party)
 
-    assert_alike(scene, watched)
+@pytest.mark.parametrize("watched", ["ann", "bob"])
+def test_a_holder_does_not_learn_which_group_is_not_diverse(watched):
+    diverse = np.arange(80) % 9
+    others = [np.where(world == GROUPS, 0, diverse) for world in (0, 1)]
+    assert_alike(lambda world: holders_of(watched, others[world]), watched, runs=20)
