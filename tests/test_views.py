@@ -52,6 +52,27 @@ def test_a_single_bit_shows_in_many_runs():
     assert_alike(scene((0, 2), lambda x, c, rng: x ^ rng.below(2**40)), "bob", runs=40)
 
 
+def test_a_short_message_without_a_mask_is_found_in_two_runs():
+    with pytest.raises(AssertionError, match="the same in all runs of a world"):
+        assert_alike(scene((1, 65534), lambda x, channel, rng: x), "bob")
+    assert_alike(scene((1, 65534), lambda x, c, rng: (x + rng.below(2**64)) % 2**64), "bob")
+
+
+def test_a_mask_that_the_watched_party_has_drawn_hides_nothing():
+    def world(number):
+        def alice(channel, rng):
+            channel.send("bob", SECRETS[number][:40] + channel.recv("bob"))
+
+        def bob(channel, rng):
+            channel.send("alice", rng.array(40, np.uint32))
+            return channel.recv("alice") is None
+
+        return {"alice": alice, "bob": bob}
+
+    with pytest.raises(AssertionError, match="the same in all runs of a world"):
+        assert_alike(world, "bob")
+
+
 def test_the_opening_of_a_value_that_differs_is_found_at_whoever_learns_it():
     def world(number):
         def party(channel, rng):

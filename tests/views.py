@@ -9,11 +9,16 @@ party receives, in order:
     circuits    what a garbled circuit gives the party, in the clear or as a share, counts as received
     bits        every bit of every word, over all words of a message and all runs: as often one in the
                 first world as in the second (and, over sixteen runs and more, at every single place)
+    places      over two runs and more: the bits of a message that are the same in all runs of a world
+                and different between the worlds are no more than chance makes them
 
-A result that is a share is part of the view and compared by its bits; any other must be equal.
-Everything is seeded: a comparison comes out the same every time. The bits of a message that are
-uniform in both worlds deviate by more than `LIMIT` standard deviations once in some ten million
-times; a mask that is missing gives hundreds, as long as the secrets of the two worlds are far apart.
+The watched party draws the same random numbers in all runs of both worlds: what it receives must be
+masked by numbers of the others, not by its own, which it knows. A result that is a share is part of
+the view and compared by its bits; any other must be equal. Everything is seeded: a comparison comes
+out the same every time. The bits of a message that are uniform in both worlds deviate by more than
+`LIMIT` standard deviations once in some ten million times; a mask that is missing gives hundreds, as
+long as the secrets of the two worlds are far apart, and a short message without one is found by its
+places.
 """
 
 from __future__ import annotations
@@ -36,6 +41,7 @@ from coterie.protocols.primitives.randomness import Random
 
 LIMIT = 5.4
 PLACES = 16  # runs from which on single places are compared, too
+SURPRISE = np.log(10_000_000)  # one message of so many is separated by chance
 _patching = threading.Lock()
 
 
@@ -60,8 +66,11 @@ class View:
 Party = Callable[[Channel, Random], Any]
 
 
-def watch(parties: Mapping[str, Party], seed: str) -> dict[str, View]:
-    """Runs the parties, each with a generator of its own, and returns what each of them saw."""
+def watch(parties: Mapping[str, Party], seed: str, watched: str = "") -> dict[str, View]:
+    """Runs the parties, each with a generator of its own, and returns what each of them saw.
+
+    The watched one's generator is the same whatever the seed.
+    """
     views = {name: View() for name in parties}
     traced: dict[str, Traced] = {}
     honest = Channel.open
@@ -73,7 +82,8 @@ def watch(parties: Mapping[str, Party], seed: str) -> dict[str, View]:
         return honest(self, opening, value, to)
 
     def function(name: str) -> Callable[[Channel], Any]:
-        return lambda channel: parties[name](channel, Random(f"view {seed} {name}"))
+        own = f"view {name}" if name == watched else f"view {seed} {name}"
+        return lambda channel: parties[name](channel, Random(own))
 
     decoded: dict[str, list[tuple[str, str, list[Any]]]] = {name: [] for name in parties}
 
@@ -160,10 +170,12 @@ def deviation(ones: Sequence[np.ndarray], numbers: Sequence[int]) -> float:
     return float(np.max(np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)))
 
 
-def differing_bits(first: Sequence[Any], second: Sequence[Any]) -> float:
-    """The largest deviation between values of one structure, of several runs of each world."""
+Worlds = Sequence[Sequence[Sequence[np.ndarray]]]
+
+
+def differing_bits(worlds: Worlds) -> float:
+    """The largest deviation between messages of one structure: by world and run, as bits."""
     worst = 0.0
-    worlds = [[bits(value) for value in values] for values in (first, second)]
     for at in range(len(worlds[0][0])):
         stacks = [np.stack([run[at] for run in world]) for world in worlds]
         ones = [stack.sum(axis=(0, 1), dtype=np.int64) for stack in stacks]
@@ -173,6 +185,26 @@ def differing_bits(first: Sequence[Any], second: Sequence[Any]) -> float:
             ones = [stack.sum(axis=0, dtype=np.int64).reshape(-1) for stack in stacks]
             worst = max(worst, deviation(ones, [len(world) for world in worlds]))
     return worst
+
+
+def separated(worlds: Worlds) -> bool:
+    """Whether more bits tell the worlds apart in every run than chance would have it.
+
+    Of bits that are not the same everywhere, uniform ones are the same in all runs of a world, and
+    different between the worlds, with a small probability; Chernoff bounds how often.
+    """
+    runs = len(worlds[0])
+    flat = [np.stack([np.concatenate([a.reshape(-1) for a in run]) for run in w]) for w in worlds]
+    ones = [bits.sum(axis=0, dtype=np.int64) for bits in flat]
+    total = ones[0] + ones[1]
+    varying = int(((total > 0) & (total < 2 * runs)).sum())
+    apart = int(((total == runs) & ((ones[0] == 0) | (ones[1] == 0))).sum())
+    chance = 2 / (4.0**runs - 2)
+    if not varying or apart <= varying * chance:
+        return False
+    share = apart / varying
+    rest = (1 - share) * np.log((1 - share) / (1 - chance)) if share < 1 else 0.0
+    return bool(varying * (share * np.log(share / chance) + rest) > SURPRISE)
 
 
 def differences(
@@ -214,10 +246,15 @@ def differences(
             for row, view in zip(world, views, strict=True):
                 row.append([view.result])
     for at in range(len(columns[0][0])):
-        worst = differing_bits([row[at] for row in columns[0]], [row[at] for row in columns[1]])
+        worlds = [[bits(row[at]) for row in world] for world in columns]
+        if not worlds[0][0]:
+            continue
+        where = first[0].received[at][:2] if at < len(first[0].received) else "the result"
+        worst = differing_bits(worlds)
         if worst > LIMIT:
-            where = first[0].received[at][:2] if at < len(first[0].received) else "the result"
             found.append(f"message {at}, {where}: {worst:.1f} standard deviations")
+        if min(len(first), len(second)) > 1 and separated(worlds):
+            found.append(f"message {at}, {where}: the same in all runs of a world")
     return found
 
 
@@ -234,7 +271,8 @@ def assert_alike(
     `drawn` names openings whose values are random, such as an order that all parties draw together.
     """
     worlds = [
-        [watch(scene(world), f"{world} {run}")[watched] for run in range(runs)] for world in (0, 1)
+        [watch(scene(world), f"{world} {run}", watched)[watched] for run in range(runs)]
+        for world in (0, 1)
     ]
     found = differences(*worlds, shares=shares, drawn=tuple(drawn))
     assert not found, f"{watched} can tell the worlds apart: {'; '.join(found)}"
