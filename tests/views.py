@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
@@ -66,10 +66,12 @@ class View:
 Party = Callable[[Channel, Random], Any]
 
 
-def watch(parties: Mapping[str, Party], seed: str, watched: str = "") -> dict[str, View]:
+def watch(
+    parties: Mapping[str, Party], seed: str, watched: Collection[str] = ()
+) -> dict[str, View]:
     """Runs the parties, each with a generator of its own, and returns what each of them saw.
 
-    The watched one's generator is the same whatever the seed.
+    The generators of those watched are the same whatever the seed.
     """
     views = {name: View() for name in parties}
     traced: dict[str, Traced] = {}
@@ -82,7 +84,7 @@ def watch(parties: Mapping[str, Party], seed: str, watched: str = "") -> dict[st
         return honest(self, opening, value, to)
 
     def function(name: str) -> Callable[[Channel], Any]:
-        own = f"view {name}" if name == watched else f"view {seed} {name}"
+        own = f"view {name}" if name in watched else f"view {seed} {name}"
         return lambda channel: parties[name](channel, Random(own))
 
     decoded: dict[str, list[tuple[str, str, list[Any]]]] = {name: [] for name in parties}
@@ -258,21 +260,31 @@ def differences(
     return found
 
 
+def together(views: Mapping[str, View], names: Sequence[str]) -> View:
+    """What several parties saw that tell each other everything."""
+    return View(
+        [item for name in names for item in views[name].received],
+        [item for name in names for item in views[name].opened],
+        [views[name].result for name in names],
+    )
+
+
 def assert_alike(
     scene: Callable[[int], Mapping[str, Party]],
-    watched: str,
+    watched: str | Sequence[str],
     runs: int = 2,
     *,
     shares: bool = False,
     drawn: Iterable[str] = (),
 ) -> None:
-    """The watched party cannot tell the scene's world 0 from its world 1.
+    """The watched party, or several that work together, cannot tell world 0 from world 1.
 
     `drawn` names openings whose values are random, such as an order that all parties draw together.
     """
+    names = [watched] if isinstance(watched, str) else list(watched)
     worlds = [
-        [watch(scene(world), f"{world} {run}", watched)[watched] for run in range(runs)]
+        [together(watch(scene(world), f"{world} {run}", names), names) for run in range(runs)]
         for world in (0, 1)
     ]
     found = differences(*worlds, shares=shares, drawn=tuple(drawn))
-    assert not found, f"{watched} can tell the worlds apart: {'; '.join(found)}"
+    assert not found, f"{' and '.join(names)} can tell the worlds apart: {'; '.join(found)}"

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.errors import DataError, PeerFaultError
 from coterie.protocols.integration.class_labels import class_holders, share_class
-from coterie.protocols.messaging import wire
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.messaging.wrappers import Traced
 from coterie.protocols.primitives.randomness import Random
+from tests.views import assert_alike, watch
 
 NAMES = ("ann", "bob", "cat")
 
@@ -87,23 +86,40 @@ def test_of_three_holders_the_one_that_differs_is_named():
         run({"ann": texts, "bob": texts[::-1], "cat": texts}, 10)
 
 
+def disagreeing(columns, records):
+    """Parties that find out that two of them disagree, for a view test."""
+
+    def party(channel, rng):
+        labels = labels_of(columns[channel.me]) if channel.me in columns else None
+        with pytest.raises(DataError, match="disagree on the class of"):
+            share_class(channel, list(columns), labels, records, rng)
+
+    return dict.fromkeys(NAMES, party)
+
+
+@pytest.mark.parametrize("watched", NAMES)
+def test_nobody_learns_on_which_records_the_holders_disagree(watched):
+    texts = ["Y"] * 50 + ["N"] * 50
+
+    def scene(world):
+        other = ["N", *texts[1:]] if world else [*texts[:-1], "Y"]
+        fixed = "bob" if watched == "bob" else "ann"
+        columns = {name: texts if name == fixed else other for name in ("ann", "bob")}
+        return disagreeing(columns, 100)
+
+    assert_alike(scene, watched)
+
+
 def test_who_disagrees_shows_no_labels_and_no_order():
     """The second holder sees points it cannot read; the first sees its own back in another order,
     and only the number of those that are common."""
     texts = ["Y"] * 50 + ["N"] * 50
-    traces = {}
-
-    def wrap(transport):
-        traces[transport.me] = Traced(transport, capture=True)
-        return traces[transport.me]
-
-    with pytest.raises(DataError):
-        run({"ann": texts, "bob": ["N", *texts[1:]]}, 100, wrap)
-    for trace in traces.values():
-        assert all(c.step in ("class/agree", "class/verdict") for c in trace.captured)
-    back = [c for c in trace_of(traces["ann"]) if len(c.body) > 1000]  # not those of whole columns
-    assert len(back) == 1
-    ours, theirs = wire.decode(bytearray(back[0].body))
+    views = watch(disagreeing({"ann": texts, "bob": ["N", *texts[1:]]}, 100), "order")
+    for view in views.values():
+        assert all(step in ("class/agree", "class/verdict") for _, step, _ in view.received)
+    [(ours, theirs)] = [  # not those of whole columns
+        values for _, _, values in views["ann"].received if np.shape(values[0])[:1] == (100,)
+    ]
     assert ours.shape == theirs.shape == (100, 32)
 
 
@@ -115,33 +131,18 @@ def test_no_holder_can_try_which_of_its_labels_differ():
     columns = {"ann": texts, "bob": ["N", *texts[1:]]}
 
     def received(seed):
-        traces = {}
-
-        def wrap(transport):
-            traces[transport.me] = Traced(transport, capture=True)
-            return traces[transport.me]
-
-        def party(name):
-            labels, rng = labels_of(columns[name]), Random(f"{name} {seed}")
-            return lambda channel: share_class(channel, ["ann", "bob"], labels, 100, rng)
-
-        with pytest.raises(DataError):
-            run_parties({name: party(name) for name in columns}, wrap=wrap)
+        views = watch(disagreeing(columns, 100), seed)
         found = {}
-        for name, trace in traces.items():
-            values = [v for c in trace_of(trace) for v in wire.decode(bytearray(c.body))]
+        for name in columns:
+            values = [v for _, _, values in views[name].received for v in values]
             assert not any(isinstance(v, bytes) for v in values)
             found[name] = {p.tobytes() for v in values if isinstance(v, np.ndarray) for p in v}
             assert len(found[name]) >= 101
         return found
 
-    once, again = received(1), received(2)
+    once, again = received("one"), received("two")
     for name in columns:
         assert not once[name] & again[name]
-
-
-def trace_of(trace):
-    return [c for c in trace.captured if c.direction == "received"]
 
 
 @pytest.mark.parametrize(

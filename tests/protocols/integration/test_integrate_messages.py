@@ -9,26 +9,23 @@ from hypothesis import strategies as st
 
 from coterie.anonymity.specialization.specialize import Instruction, Specializer
 from coterie.anonymity.table.columns import IntervalTree
-from coterie.protocols.messaging import wire
 from coterie.protocols.messaging.codes import pack_codes, unpack_codes
 from coterie.protocols.messaging.wrappers import Metered, Traced
 from tests.protocols.integration.splits import loans, splits
+from tests.views import plain, watch
 
-END_OF_TURN = b"".join(wire.encode([0]))
+END_OF_TURN = [0]
 
 
 def traced_run(split):
-    traced = {}
-
-    def wrap(transport):
-        traced[transport.me] = Traced(transport, capture=True)
-        return traced[transport.me]
-
-    outcomes = split.run(wrap)
-    received = {
-        me: [c for c in trace.captured if c.direction == "received"] for me, trace in traced.items()
+    """What every party got, and what it received."""
+    functions = {name: split.party(name) for name in split.names}
+    views = watch(
+        {name: lambda channel, _, f=f: f(channel) for name, f in functions.items()}, "messages"
+    )
+    return {name: view.result for name, view in views.items()}, {
+        name: view.received for name, view in views.items()
     }
-    return outcomes, received
 
 
 def child_places(tree, node):
@@ -82,45 +79,44 @@ def test_what_a_party_receives_can_be_written_from_the_final_table(split, turns)
             if party != me:
                 split_at = np.array([] if at is None else [at])
                 packed = pack_codes(codes, len(winner.children))
-                body = wire.encode([attribute, node, score, split_at, packed, 0])
-                expected.append((party, b"".join(body)))
+                expected.append((party, plain([attribute, node, score, split_at, packed, 0])))
         got = [
-            (c.peer, c.body)
-            for c in received[me]
-            if c.step == "specialize/instruct" and c.body != END_OF_TURN
+            (peer, plain(values))
+            for peer, step, values in received[me]
+            if step == "specialize/instruct" and values != END_OF_TURN
         ]
         assert got == expected
 
-        for message in received[me]:
-            values = wire.decode(bytearray(message.body))
-            if message.step == "specialize/winner":
+        for peer, step, values in received[me]:
+            if step == "specialize/winner":
                 assert len(values) == 1
                 assert isinstance(values[0], int)
-            elif message.step == "specialize/announce":
+            elif step == "specialize/announce":
                 spans = [
                     [tree.low[0], tree.high[0]]
                     for name, tree in zip(final.names, final.trees, strict=True)
-                    if split.holders[name] == message.peer
+                    if split.holders[name] == peer
                     and split.case.attributes[name] == ("range", None)
                 ]
                 assert values[0].tolist() == spans
-            elif message.step == "class/share":
+            elif step == "class/share":
                 assert values[0] == list(outcome.classes.values)
                 packed = pack_codes(outcome.classes.codes, len(outcome.classes.values))
                 assert np.array_equal(values[1], packed)
-            elif message.step == "specialize/compare":  # what this party has sent itself
-                compared = {c.body for c in received[me] if c.step == message.step}
-                assert compared == {
-                    c.body for c in received[message.peer] if c.step == message.step
-                }
+            elif step == "specialize/compare":  # what this party has sent itself
+                one, other = (
+                    {str(plain(v)) for _, place, v in received[name] if place == step}
+                    for name in (me, peer)
+                )
+                assert one == other
                 assert [len(digest) for digest in values[0]] == [32] * len(split.names)
-            elif message.step == "class/verdict":
+            elif step == "class/verdict":
                 assert values == [[]]
-            elif message.step == "class/agree":  # one encrypted point for a column, and the verdict
+            elif step == "class/agree":  # one encrypted point for a column, and the verdict
                 shapes = [getattr(value, "shape", value) for value in values]
                 assert shapes in ([1], [(1, 32)], [(1, 32), (1, 32)])
             else:
-                assert message.step == "specialize/instruct"
+                assert step == "specialize/instruct"
 
 
 @pytest.mark.parametrize("choices", [1, 2, 3, 5, 16, 200, 256, 257, 3000])

@@ -2,8 +2,10 @@
 
 import random
 
-from coterie.protocols.messaging.wrappers import Traced
-from tests.protocols.intersection.intersections import run
+from coterie.protocols.intersection.intersect import intersect
+from coterie.protocols.messaging.wire import encode
+from tests.protocols.intersection.intersections import NAMES
+from tests.views import watch
 
 WAYS = [("ring", "intersection"), ("oprf", "intersection"), ("ring", "pairwise")]
 
@@ -17,16 +19,30 @@ def drawn(parties: int, size: int, seed: int) -> list[list[bytes]]:
     return numbered(*(rng.sample(range(int(size * 1.3)), size) for _ in range(parties)))
 
 
-def watched(sets, **options) -> dict[str, Traced]:
-    traced: dict[str, Traced] = {}
-    run(sets, wrap=lambda t: traced.setdefault(t.me, Traced(t, capture=True)), **options)
-    return traced
+def watched(sets, seed=0, **options) -> dict[str, list[tuple[str, str, list]]]:
+    """For each party what it sent: to whom, in which step, and the values."""
+    names = NAMES[: len(sets)]
+
+    def party(own):
+        return lambda channel, rng: intersect(channel, names, own, rng, **options)
+
+    views = watch({n: party(own) for n, own in zip(names, sets, strict=True)}, str(seed))
+    return {
+        name: [
+            (receiver, step, values)
+            for receiver, view in views.items()
+            for peer, step, values in view.received
+            if peer == name and step != "decoded"
+        ]
+        for name in names
+    }
 
 
-def shapes(traced: dict[str, Traced], *without: str) -> list:
+def shapes(sent, *without: str) -> list:
+    """Who sent how many bytes to whom, message by message, less some steps."""
     return [
-        (name, item.direction, item.peer, item.step, len(item.body))
-        for name, trace in sorted(traced.items())
-        for item in trace.captured
-        if item.direction == "sent" and item.step.split("/")[-1] not in without
+        (name, peer, step, sum(map(len, encode(values))))
+        for name, messages in sorted(sent.items())
+        for peer, step, values in messages
+        if step.split("/")[-1] not in without
     ]

@@ -55,10 +55,7 @@ def test_buckets_give_the_same_records(protocol, reveal, parties, monkeypatch):
 def test_every_bucket_of_every_set_of_one_size_has_one_size_on_the_wire(monkeypatch):
     monkeypatch.setattr(module, "buckets_for", lambda size, room: 3)
     one, other = (
-        [
-            (step, size)
-            for _, _, _, step, size in shapes(watched(drawn(2, 300, seed), protocol="ring"))
-        ]
+        [(step, size) for _, _, step, size in shapes(watched(drawn(2, 300, seed), protocol="ring"))]
         for seed in (1, 2)
     )
     assert sorted(one) == sorted(other)
@@ -184,4 +181,4 @@ def test_sets_padded_to_one_size_have_one_traffic(protocol, reveal, parties, mon
 
     few, many = traffic(5, 3), traffic(170, 60)
     assert few == many
-    assert any("bucket 2 of" in step for _, _, _, step, _ in few)
+    assert any("bucket 2 of" in step for _, _, step, _ in few)

@@ -4,33 +4,28 @@ import numpy as np
 import pytest
 
 from coterie.protocols.intersection.identifiers import Identifiers
-from coterie.protocols.messaging.wire import decode
-from coterie.protocols.messaging.wrappers import Metered, Traced
+from coterie.protocols.messaging.wire import encode
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.primitives import cipher
 from tests.protocols.intersection.intersections import NAMES, check, run
 from tests.protocols.intersection.sets import WAYS, drawn, numbered, shapes, watched
 
 
-def sent(traced: dict[str, Traced], *without: str) -> dict[str, list[bytes]]:
-    """The bodies each party sent, but for some steps."""
+def sent(messages, *without: str) -> dict[str, list]:
+    """The values each party sent, but for some steps."""
     return {
-        name: [
-            item.body
-            for item in trace.captured
-            if item.direction == "sent" and item.step.split("/")[-1] not in without
-        ]
-        for name, trace in traced.items()
+        name: [v for _, step, values in own if step.split("/")[-1] not in without for v in values]
+        for name, own in messages.items()
     }
 
 
-def words(bodies: list[bytes], size: int) -> set[bytes]:
+def words(values: list, size: int) -> set[bytes]:
     """Every `size` bytes that stand at a multiple of 8 in an array that was sent."""
     found = set()
-    for body in bodies:
-        for value in decode(bytearray(body)):
-            if isinstance(value, np.ndarray):
-                data = value.tobytes()
-                found |= {data[at : at + size] for at in range(0, len(data) - size + 1, 8)}
+    for value in values:
+        if isinstance(value, np.ndarray):
+            data = value.tobytes()
+            found |= {data[at : at + size] for at in range(0, len(data) - size + 1, 8)}
     return found
 
 
@@ -49,9 +44,8 @@ def test_no_identifier_digest_or_hashed_point_is_on_the_wire(
     sets = [
         [b"patient %d" % i for i in range(start, start + 40)] for start in (0, 30, 35)[:parties]
     ]
-    traced = watched(sets, protocol=protocol, reveal=reveal)
-    bodies = [body for own in sent(traced, "confirm").values() for body in own]
-    everything = b"".join(bodies)
+    messages = sent(watched(sets, protocol=protocol, reveal=reveal), "confirm")
+    everything = b"".join(b"".join(encode(own)) for own in messages.values())
     assert len(set(salts)) == 1
     for values in sets:
         hashed = digests(Identifiers.pack(values), salts[0])
@@ -68,13 +62,11 @@ def test_no_identifier_digest_or_hashed_point_is_on_the_wire(
 def test_two_runs_on_the_same_sets_have_no_word_in_common(protocol, reveal, parties):
     sets = drawn(parties, 40, 2)
     seen = [
-        words(
-            [
-                b
+        set().union(
+            *(
+                words(own, 16)
                 for own in sent(watched(sets, seed=seed, protocol=protocol, reveal=reveal)).values()
-                for b in own
-            ],
-            16,
+            )
         )
         for seed in ("one", "two")
     ]

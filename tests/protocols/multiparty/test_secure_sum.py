@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from coterie.base.errors import DataError, PeerFaultError, PeerLostError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.messaging.wire import decode
-from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered, Traced
+from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered
 from coterie.protocols.multiparty.secure_sum import RING, SecureSum, uniform
 from coterie.protocols.primitives.randomness import Random
+from tests.views import assert_alike, watch
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -28,6 +28,16 @@ def run(inputs, work, seed=0, **options):
 
     functions = {n: party(n, v) for n, v in zip(names, inputs, strict=True)}
     return run_parties(functions, **options)
+
+
+def parties(inputs, work):
+    """The same for a view test, which draws the random numbers."""
+    names = NAMES[: len(inputs)]
+
+    def party(values):
+        return lambda channel, rng: work(SecureSum(channel, names, rng), words(values))
+
+    return {name: party(values) for name, values in zip(names, inputs, strict=True)}
 
 
 def words(values):
@@ -68,61 +78,36 @@ def test_the_fixed_point_sum_is_the_sum_of_the_rounded_numbers(numbers):
 
 
 def test_many_sums_of_one_session_each_use_new_masks():
-    traced = {}
-
-    def wrap(transport):
-        return traced.setdefault(transport.me, Traced(transport, capture=True))
-
     def work(session, values):
         return [session.modular(values).tolist() for _ in range(20)]
 
-    results = run([words([5]), words([6]), words([7])], work, wrap=wrap)
-    assert results["a"] == [[18]] * 20
-    shares = [c.body for c in traced["a"].captured if c.step == "sum" and c.peer == "b"]
-    assert len(set(shares)) == len(shares)
+    view = watch(parties([[5], [6], [7]], work), "many")["a"]
+    assert view.result == [[18]] * 20
+    shares = [int(share[0]) for share in view.values("b", "sum")[1::2]]
+    assert len(set(shares)) == len(shares) == 20
 
 
-def coalition_view(inputs, seed, modulus=RING):
-    """Everything that {b, c} receive from the honest {a, d}."""
-    traced = {}
+@pytest.mark.parametrize("modulus", [8, 2**63 + 11, RING])
+def test_a_coalition_sees_the_same_whatever_the_honest_inputs_with_the_same_sum(modulus):
+    """b and c, with all their masks, cannot tell how the sum of a and d is divided."""
 
-    def wrap(transport):
-        return traced.setdefault(transport.me, Traced(transport, capture=True))
+    def scene(world):
+        one, other = ((0, 5), (7, modulus - 2))[world]
+        inputs = [[one] * 40, [1] * 40, [2] * 40, [other] * 40]
+        return parties(inputs, lambda session, v: session.modular(v, modulus))
 
-    run(inputs, lambda session, v: session.modular(words(v), modulus), seed, wrap=wrap)
-    return np.array(
-        [
-            decode(c.body)[1]
-            for c in traced["b"].captured
-            if c.direction == "received" and c.step == "sum" and c.peer in ("a", "d")
-        ]
-    )
-
-
-def test_a_coalition_sees_uniform_shares_whatever_the_honest_inputs_with_the_same_sum():
-    """The simulator draws one share at random and the other to fit the sum; so does the world."""
-    small, runs = 8, 400
-    counts = []
-    for one, other in ((0, 5), (7, 6)):  # both sum to 5 modulo 8
-        inputs = [[one] * 4, [1, 2, 3, 4], [2, 2, 2, 2], [other] * 4]
-        seen = np.zeros((2, small))
-        for seed in range(runs):
-            for honest, shares in enumerate(coalition_view(inputs, f"{one} {seed}", small)):
-                np.add.at(seen[honest], shares, 1)
-        counts.append(seen)
-    expected = runs * 4 / small
-    for seen in counts:  # uniform: 7 degrees of freedom, one honest run in 2,000 exceeds 26
-        assert (((seen - expected) ** 2 / expected).sum(axis=1) < 26).all()
-    both = (counts[0] + counts[1]) / 2  # alike for both inputs
-    assert (sum((seen - both) ** 2 / both for seen in counts).sum(axis=1) < 26).all()
+    assert_alike(scene, ("b", "c"), runs=4)
 
 
 def test_the_honest_shares_seen_add_up_to_the_honest_sum_less_nothing_else():
     """Given the coalition's masks, the two honest shares determine the honest sum only."""
-    shares = coalition_view([[10], [1], [2], [20]], "x")
-    other = coalition_view([[25], [1], [2], [5]], "x")  # same seeds, same honest sum
-    assert (shares.sum(axis=0) == other.sum(axis=0)).all()
-    assert (shares != other).any()
+    views = [
+        watch(parties(inputs, lambda session, v: session.modular(v)), "x")["b"]
+        for inputs in ([[10], [1], [2], [20]], [[25], [1], [2], [5]])  # the same honest sum
+    ]
+    one, other = ([view.values(name, "sum")[1] for name in ("a", "d")] for view in views)
+    assert (sum(one) == sum(other)).all()
+    assert (np.array(one) != np.array(other)).any()
 
 
 @pytest.mark.parametrize("modulus", [3, 2**63 + 11, RING - 1])

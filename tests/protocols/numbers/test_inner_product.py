@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import PeerFaultError
-from coterie.protocols.messaging.wrappers import Metered, Traced
+from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.numbers.inner_product import MASK_BITS, PaillierEngine, mask_bound, sum_bound
 from coterie.protocols.numbers.paillier import KeySizeError, generate
 from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import ENGINES, KEY, run_engines
+from tests.views import watch
 
 RINGS = [Ring(2**64), Ring(2**62), Ring(2**17), Ring(2**32 - 5), Ring(2**61 - 1)]
 
@@ -66,21 +67,23 @@ def test_what_the_key_owner_decrypts_is_spread_over_the_masks_range() -> None:
 def test_equal_inputs_are_never_sent_twice_alike() -> None:
     ring = Ring(2**16)
     same = np.full((4, 1), 7, np.uint64)
-    tracers = {}
 
-    def wrap(transport):
-        tracers[transport.me] = Traced(transport, capture=True)
-        return tracers[transport.me]
+    def party(channel, rng):
+        first = channel.me == "alice"
+        key = None if first else KEY
+        engine = PaillierEngine(channel, channel.peers[0], first, rng, KEY.bits, key)
+        engine.inner_products(ring, same, rng)
 
-    def work(engine, rng):
-        return engine.inner_products(ring, same, rng)
-
-    run_engines("paillier", work, work, wrap=wrap)
-    bodies = [c.body for t in tracers.values() for c in t.captured if c.direction == "sent"]
-    chunks = [
-        body[at : at + KEY.width] for body in bodies for at in range(16, len(body), KEY.width)
+    views = watch({"alice": party, "bob": party}, "equal")
+    rows = [
+        row.tobytes()
+        for view in views.values()
+        for _, _, values in view.received
+        for value in values
+        if isinstance(value, np.ndarray) and value.ndim == 2
+        for row in value
     ]
-    assert len(set(chunks)) == len(chunks)
+    assert len(set(rows)) == len(rows) >= 5
 
 
 def test_a_key_too_small_for_the_ring_is_refused_before_any_work() -> None:

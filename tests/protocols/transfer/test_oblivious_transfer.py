@@ -23,6 +23,7 @@ from coterie.protocols.transfer.oblivious_transfer import (
     pack,
     unpack,
 )
+from tests.views import assert_alike, watch
 
 
 def pair(sender, receiver, seed=0, **options):
@@ -75,31 +76,16 @@ def test_no_two_runs_of_the_base_transfers_share_an_oracle():
 
 
 def test_base_choices_do_not_show_in_the_points():
-    """Either of the two points is uniform whatever the choice: their low bits are even coins."""
-    points = {}
-    for choice in (0, 1):
-        traces = []
+    """Either of the two points is uniform whatever the choice."""
 
-        def wrap(transport, traces=traces):
-            traces.append(Traced(transport, capture=True))
-            return traces[-1]
+    def scene(world):
+        choices = np.full(200, world, np.uint8)
+        return {
+            "anna": lambda channel, rng: send_keys(channel, "bela", 200, rng) is None,
+            "bela": lambda channel, rng: receive_keys(channel, "anna", choices, rng) is None,
+        }
 
-        choices = np.full(400, choice, np.uint8)
-        run_parties(
-            {
-                "anna": lambda channel: send_keys(channel, "bela", 400, Random(4)),
-                "bela": lambda channel, c=choices: receive_keys(channel, "anna", c, Random(3)),
-            },
-            wrap=wrap,
-        )
-        [body] = [
-            c.body for t in traces for c in t.captured if c.direction == "sent" and t.me == "bela"
-        ]
-        points[choice] = np.frombuffer(body[-400 * 64 :], np.uint8).reshape(400, 2, 32)
-    for choice, side in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        # Bits 8 … 15 of an encoded point are uniform: 3,200 coins, 6 standard deviations.
-        ones = int(np.unpackbits(points[choice][:, side, 1]).sum())
-        assert abs(ones - 1600) < 6 * (3200 / 4) ** 0.5
+    assert_alike(scene, "anna")
 
 
 @settings(max_examples=25, deadline=None)
@@ -158,28 +144,26 @@ def test_messages_look_random_and_independent_of_choices_and_of_each_other():
     assert len(np.unique(np.concatenate([zero, one]), axis=0)) == 2 * count
 
 
-def test_columns_look_random_whatever_the_choices():
-    count = 1 << 12
-    for value in (0, 1):
-        traces = []
+def columns_of(value, count=1 << 12):
+    """A sender and a receiver that always makes the same choice."""
+    choices = np.full(count, value, np.uint8)
+    return {
+        "anna": lambda channel, rng: Sender(channel, "bela", rng).random(count) is None,
+        "bela": lambda channel, rng: Receiver(channel, "anna", rng).random(choices) is None,
+    }
 
-        def wrap(transport, traces=traces):
-            traces.append(Traced(transport, capture=True))
-            return traces[-1]
 
-        choices = np.full(count, value, np.uint8)
-        pair(lambda s: s.random(count), lambda r, c=choices: r.random(c), wrap=wrap)
-        [body] = [
-            c.body
-            for t in traces
-            for c in t.captured
-            if t.me == "bela" and c.direction == "sent" and c.step == STEP
-        ]
-        columns = np.frombuffer(body[-16 * count :], np.uint8).reshape(128, -1)
-        spread = np.unpackbits(columns, axis=1)
-        assert balanced(spread)
-        assert all(balanced(row) for row in spread)
-        assert all(balanced(a ^ b) for a, b in pairwise(spread))
+def test_choices_do_not_show_in_the_columns():
+    assert_alike(columns_of, "anna")
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_columns_look_random_and_independent_of_each_other(value):
+    [columns] = watch(columns_of(value), "columns")["anna"].values("bela", STEP)
+    spread = np.unpackbits(columns.view(np.uint8).reshape(128, -1), axis=1)
+    assert balanced(spread)
+    assert all(balanced(row) for row in spread)
+    assert all(balanced(a ^ b) for a, b in pairwise(spread))
 
 
 def test_a_share_of_bit_products_is_an_even_coin():
