@@ -218,6 +218,7 @@ def _policy(node: Node) -> Policy:
         conditions=section.read(
             "conditions", lambda n: n.choice("shares", "holder"), Policy.conditions
         ),
+        recipients=_names(section, "recipients"),
         zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
     )
     section.close()

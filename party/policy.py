@@ -29,6 +29,7 @@ class Policy:
     servers: frozenset[str] | None = None  # None: any
     conditions: str = "shares"
     zeros: bool = False
+    recipients: frozenset[str] = frozenset()  # besides the coordinator
 
 
 def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
@@ -67,7 +68,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_raw(policy, needs.raw),
         *_judge_matching(policy, needs.matching, len(job.party_names)),
         *_judge_servers(policy, needs.servers),
-        *_judge_recipients(needs.recipients),
+        *_judge_recipients(policy, needs.recipients, party),
         *_judge_groups(policy, needs.smallest_group),
         *_judge_conditions(policy, needs.shows_proposals),
         *_judge_zeros(policy, needs.zeros),
@@ -98,9 +99,10 @@ def _judge_servers(policy: Policy, servers: Collection[str]) -> list[str]:
     return _missing("servers", "the server", servers, policy.servers)
 
 
-def _judge_recipients(recipients: Collection[str]) -> list[str]:
-    """No rule permits that anybody besides the coordinator receives the result."""
-    return [f"no rule of the policy lets '{name}' receive the result" for name in recipients]
+def _judge_recipients(policy: Policy, recipients: Collection[str], party: str) -> list[str]:
+    """The result holds this party's columns; this party itself may always have it."""
+    others = [name for name in recipients if name != party]
+    return _missing("recipients", "the recipient", others, policy.recipients)
 
 
 def _judge_groups(policy: Policy, smallest: int | None) -> list[str]:

@@ -155,12 +155,20 @@ class Book:
 
     def _reload(self, record: Record) -> None:
         """A job that had not begun goes on where it was; its data is checked again at the start."""
+        record.job = self.stored_job(record)
+        if record.job is None:
+            self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6)
+
+    def stored_job(self, record: Record) -> Job | None:
+        """The job as it is kept in its folder, also when it has ended; None if it is not."""
+        if record.job is not None:
+            return record.job
         try:
             stored = json.loads((record.folder / "job.json").read_text())
             files = {path: base64.b64decode(data) for path, data in stored["files"].items()}
-            record.job = parse_job(stored["text"], files)
+            return parse_job(stored["text"], files)
         except (OSError, ValueError, KeyError, UsageError):
-            self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6)
+            return None
 
     def add(self, job_id: str, coordinator: str, job: Job | None) -> Record | None:
         """A new record; None if the job's id was used before."""

@@ -23,6 +23,7 @@ from coterie.party.config import PartyConfig
 from coterie.party.gate import Gate
 from coterie.party.health import Health
 from coterie.party.live import EVERY, Change, Live
+from coterie.party.receptions import Receptions
 from coterie.party.records import Book
 from coterie.party.service import JobService
 from coterie.party.worker import Worker
@@ -72,7 +73,11 @@ class PartyServer:
             options=_OPTIONS,
             maximum_concurrent_rpcs=_THREADS,
         )
-        service = JobService(self._live, self._book, self._audit, self._worker, self._caller, clock)
+        receptions = Receptions(self._live, self._book, self._audit)
+        self._peers.compare = receptions.compare
+        service = JobService(
+            self._live, self._book, self._audit, self._worker, receptions, self._caller, clock
+        )
         add_JobsServicer_to_server(service, self._server)  # type: ignore[no-untyped-call]
         self._server.add_generic_rpc_handlers((self._peers,))
         self._health = Health()

@@ -7,6 +7,7 @@ own certificate may approve and list jobs.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ from coterie.base.errors import (
     EnvironmentFaultError,
     RefusedError,
     UsageError,
+    VerificationError,
 )
 from coterie.base.names import is_job_id
 from coterie.base.text import one_line
@@ -34,6 +36,7 @@ from coterie.party.config import PartyConfig
 from coterie.party.examinations import Examinations
 from coterie.party.live import Live
 from coterie.party.policy import judge_coordinator
+from coterie.party.receptions import Receptions
 from coterie.party.records import ENDED, Book, Record
 from coterie.party.worker import Worker, check_data, check_parties, check_policy, log
 from coterie.protos import jobs_pb2 as pb
@@ -56,6 +59,7 @@ class JobService(JobsServicer):
         book: Book,
         audit: AuditLog,
         worker: Worker,
+        receptions: Receptions,
         identify: Callable[[grpc.ServicerContext], Caller],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -63,6 +67,7 @@ class JobService(JobsServicer):
         self._book = book
         self._audit = audit
         self._worker = worker
+        self._receptions = receptions
         self._identify = identify
         self._examinations = Examinations(lambda: live.config.policy, clock)
         self._fetch_lock = threading.Lock()
@@ -356,6 +361,26 @@ class JobService(JobsServicer):
                     yield pb.FileChunk(path=name, data=data, last=last)
                     if last:
                         break
+
+    def Deliver(self, request: Any, context: grpc.ServicerContext) -> pb.Delivered:  # noqa: N802
+        chunks: Iterator[pb.FileChunk] = iter(request)
+        first = next(chunks, None)
+        record = self._record(first.job_id if first else "", context)
+        if first is None or record.state != State.FINISHED:
+            state = State.Name(record.state)
+            _abort(
+                context, grpc.StatusCode.FAILED_PRECONDITION, f"the job is {state}, not FINISHED"
+            )
+        codes = {
+            VerificationError: grpc.StatusCode.ABORTED,
+            RefusedError: grpc.StatusCode.PERMISSION_DENIED,
+            UsageError: grpc.StatusCode.INVALID_ARGUMENT,
+        }
+        try:
+            return self._receptions.deliver(record, itertools.chain([first], chunks))
+        except CoterieError as error:
+            code = codes.get(type(error), grpc.StatusCode.INTERNAL)
+            _abort(context, code, describe_to_coordinator(error, self._config.policy.explain))
 
     def _fetching(self, coordinator: str, context: grpc.ServicerContext) -> None:
         """One more result on its way to this coordinator: what it does not read waits in memory."""

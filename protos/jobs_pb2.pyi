@@ -167,14 +167,26 @@ class Event(_message.Message):
     def __init__(self, state: _Optional[_Union[State, str]] = ..., step: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., sent_bytes: _Optional[int] = ..., received_bytes: _Optional[int] = ..., seconds: _Optional[float] = ..., error: _Optional[str] = ..., exit_code: _Optional[int] = ..., culprit: _Optional[str] = ..., place: _Optional[int] = ...) -> None: ...
 
 class FileChunk(_message.Message):
-    __slots__ = ("path", "data", "last")
+    __slots__ = ("path", "data", "last", "job_id")
     PATH_FIELD_NUMBER: _ClassVar[int]
     DATA_FIELD_NUMBER: _ClassVar[int]
     LAST_FIELD_NUMBER: _ClassVar[int]
+    JOB_ID_FIELD_NUMBER: _ClassVar[int]
     path: str
     data: bytes
     last: bool
-    def __init__(self, path: _Optional[str] = ..., data: _Optional[bytes] = ..., last: _Optional[bool] = ...) -> None: ...
+    job_id: str
+    def __init__(self, path: _Optional[str] = ..., data: _Optional[bytes] = ..., last: _Optional[bool] = ..., job_id: _Optional[str] = ...) -> None: ...
+
+class Delivered(_message.Message):
+    __slots__ = ("digest", "holds", "same")
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    HOLDS_FIELD_NUMBER: _ClassVar[int]
+    SAME_FIELD_NUMBER: _ClassVar[int]
+    digest: str
+    holds: _containers.RepeatedScalarFieldContainer[str]
+    same: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, digest: _Optional[str] = ..., holds: _Optional[_Iterable[str]] = ..., same: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListRequest(_message.Message):
     __slots__ = ("after",)

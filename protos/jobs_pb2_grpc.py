@@ -76,6 +76,11 @@ class JobsStub:
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
                 response_deserializer=coterie_dot_protos_dot_jobs__pb2.FileChunk.FromString,
                 _registered_method=True)
+        self.Deliver = channel.stream_unary(
+                '/coterie.v1.Jobs/Deliver',
+                request_serializer=coterie_dot_protos_dot_jobs__pb2.FileChunk.SerializeToString,
+                response_deserializer=coterie_dot_protos_dot_jobs__pb2.Delivered.FromString,
+                _registered_method=True)
         self.List = channel.unary_unary(
                 '/coterie.v1.Jobs/List',
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.ListRequest.SerializeToString,
@@ -148,6 +153,13 @@ class JobsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Deliver(self, request_iterator, context):
+        """The finished files of a job, from its coordinator to a party that the job names as a recipient.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def List(self, request, context):
         """The jobs this party knows, page by page: for its operator.
         """
@@ -197,6 +209,11 @@ def add_JobsServicer_to_server(servicer, server):
                     servicer.Fetch,
                     request_deserializer=coterie_dot_protos_dot_jobs__pb2.JobRef.FromString,
                     response_serializer=coterie_dot_protos_dot_jobs__pb2.FileChunk.SerializeToString,
+            ),
+            'Deliver': grpc.stream_unary_rpc_method_handler(
+                    servicer.Deliver,
+                    request_deserializer=coterie_dot_protos_dot_jobs__pb2.FileChunk.FromString,
+                    response_serializer=coterie_dot_protos_dot_jobs__pb2.Delivered.SerializeToString,
             ),
             'List': grpc.unary_unary_rpc_method_handler(
                     servicer.List,
@@ -422,6 +439,33 @@ class Jobs:
             '/coterie.v1.Jobs/Fetch',
             coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
             coterie_dot_protos_dot_jobs__pb2.FileChunk.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Deliver(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/coterie.v1.Jobs/Deliver',
+            coterie_dot_protos_dot_jobs__pb2.FileChunk.SerializeToString,
+            coterie_dot_protos_dot_jobs__pb2.Delivered.FromString,
             options,
             channel_credentials,
             insecure,

@@ -84,3 +84,11 @@ class Parting(_message.Message):
 class Parted(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
+
+class Received(_message.Message):
+    __slots__ = ("session", "digest")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    session: str
+    digest: str
+    def __init__(self, session: _Optional[str] = ..., digest: _Optional[str] = ...) -> None: ...

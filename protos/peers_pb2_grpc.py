@@ -54,6 +54,11 @@ class PeersStub:
                 request_serializer=coterie_dot_protos_dot_peers__pb2.Reservation.SerializeToString,
                 response_deserializer=coterie_dot_protos_dot_peers__pb2.Reserved.FromString,
                 _registered_method=True)
+        self.Compare = channel.unary_unary(
+                '/coterie.v1.Peers/Compare',
+                request_serializer=coterie_dot_protos_dot_peers__pb2.Received.SerializeToString,
+                response_deserializer=coterie_dot_protos_dot_peers__pb2.Received.FromString,
+                _registered_method=True)
 
 
 class PeersServicer:
@@ -86,6 +91,14 @@ class PeersServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Compare(self, request, context):
+        """Between recipients of a finished job: the digest of what the caller was given, answered with
+        that of the called one, empty as long as it has been given nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PeersServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -103,6 +116,11 @@ def add_PeersServicer_to_server(servicer, server):
                     servicer.Reserve,
                     request_deserializer=coterie_dot_protos_dot_peers__pb2.Reservation.FromString,
                     response_serializer=coterie_dot_protos_dot_peers__pb2.Reserved.SerializeToString,
+            ),
+            'Compare': grpc.unary_unary_rpc_method_handler(
+                    servicer.Compare,
+                    request_deserializer=coterie_dot_protos_dot_peers__pb2.Received.FromString,
+                    response_serializer=coterie_dot_protos_dot_peers__pb2.Received.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -191,6 +209,33 @@ class Peers:
             '/coterie.v1.Peers/Reserve',
             coterie_dot_protos_dot_peers__pb2.Reservation.SerializeToString,
             coterie_dot_protos_dot_peers__pb2.Reserved.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Compare(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/coterie.v1.Peers/Compare',
+            coterie_dot_protos_dot_peers__pb2.Received.SerializeToString,
+            coterie_dot_protos_dot_peers__pb2.Received.FromString,
             options,
             channel_credentials,
             insecure,

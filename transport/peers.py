@@ -14,11 +14,19 @@ from typing import Any, NoReturn, Protocol, TypeVar
 import grpc
 from google.protobuf.message import DecodeError
 
-from coterie.base.errors import RefusedError
-from coterie.protos.peers_pb2 import Parted, Parting, Reservation, Reserved, SessionRef
+from coterie.base.errors import CoterieError, RefusedError
+from coterie.protos.peers_pb2 import (
+    Parted,
+    Parting,
+    Received,
+    Reservation,
+    Reserved,
+    SessionRef,
+)
 from coterie.transport.outgoing import Send
 from coterie.transport.session import COLLECT, FAREWELL, PART, Session
 
+COMPARE = "/coterie.v1.Peers/Compare"
 _REMEMBERED = 600.0  # seconds that an ended session still answers its peers
 _PARTED = bytes(Parted().SerializeToString())
 T = TypeVar("T", SessionRef, Parting, Reservation)
@@ -33,6 +41,14 @@ class Places(Protocol):
 
     def begun(self, session: Session) -> None:
         """A peer has begun this job."""
+
+
+M = TypeVar("M", SessionRef, Parting, Reservation, Received)
+Compare = Callable[[str, str, str], str]
+
+
+def _refuse(peer: str, session: str, digest: str) -> str:
+    raise RefusedError("no results are compared here")
 
 
 class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
@@ -55,6 +71,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         self._sessions: dict[str, Session] = {}
         self._ended: list[tuple[float, str]] = []
         self.places: Places | None = None
+        self.compare: Compare = _refuse  # peer, session and digest; the answer, or `RefusedError`
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         if details.method == COLLECT:
@@ -69,6 +86,8 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
             return grpc.unary_unary_rpc_method_handler(self._part)
         if details.method == RESERVE and self.places is not None:
             return grpc.unary_unary_rpc_method_handler(self._reserve)
+        if details.method == COMPARE:
+            return grpc.unary_unary_rpc_method_handler(self._compared)
         return None
 
     def add(self, session: Session) -> None:
@@ -108,19 +127,32 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         except RefusedError as error:
             _abort(context, grpc.StatusCode.PERMISSION_DENIED, str(error))
 
-    def _called(
-        self, kind: type[T], request: bytes, context: grpc.ServicerContext
-    ) -> tuple[str, Session, T]:
-        """The caller, the session of the request, and the request."""
+    def _compared(self, request: bytes, context: grpc.ServicerContext) -> bytes:
+        peer, read = self._read(Received, request, context)
+        try:
+            digest = self.compare(peer, read.session, read.digest)
+        except CoterieError as error:
+            _abort(context, grpc.StatusCode.PERMISSION_DENIED, str(error))
+        answer = Received(session=read.session, digest=digest)
+        return bytes(answer.SerializeToString())
+
+    def _read(self, kind: type[M], request: bytes, context: grpc.ServicerContext) -> tuple[str, M]:
+        """Who calls, and the request."""
         try:
             peer = self._identify(context)
         except RefusedError as error:
             _abort(context, grpc.StatusCode.PERMISSION_DENIED, str(error))
         try:
-            read = kind.FromString(request)
+            return peer, kind.FromString(request)
         except DecodeError:
             reason = f"{peer} sent bytes that are no request"
             _abort(context, grpc.StatusCode.INVALID_ARGUMENT, reason)
+
+    def _called(
+        self, kind: type[T], request: bytes, context: grpc.ServicerContext
+    ) -> tuple[str, Session, T]:
+        """Who calls, the session that is meant, and the request."""
+        peer, read = self._read(kind, request, context)
         with self._lock:
             session = self._sessions.get(read.session)
         if session is None:

@@ -144,6 +144,8 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
         f"{byte_count(sent)} exchanged"
     ]
     lines += [f"  {line}" for line in KINDS[job.kind].summary(job, Claim(result))]
+    if given := result.get("recipients"):
+        lines.append(f"  given to {', '.join(given)}, who checked it")
     names = dict.fromkeys((*_RESULT, *KINDS[job.kind].leaves))
     left = [name for name in names if name != "job" and (out / name).exists()]
     return lines + [f"{name.split('.')[0]}: {out / name}" for name in left]

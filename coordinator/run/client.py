@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -21,7 +21,9 @@ from coterie.base.errors import (
     RefusedError,
     UnreachableError,
     UsageError,
+    VerificationError,
 )
+from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos import jobs_pb2_grpc
@@ -31,6 +33,7 @@ CALL_SECONDS = 15.0
 # A proposal makes the party read and check its whole table.
 PREFLIGHT_SECONDS = 600.0
 FETCH_SECONDS = 3600.0
+_PIECE = 1 << 20
 _OPTIONS = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),
@@ -171,6 +174,33 @@ class PartyClient:
         finally:
             if file is not None:
                 file.close()
+
+    def deliver(self, job_id: str, files: Sequence[str], folder: Path) -> pb.Delivered:
+        """Gives the party, a recipient of the job, the finished files."""
+
+        def chunks() -> Iterator[pb.FileChunk]:
+            for name in files:
+                with (folder / name).open("rb") as file:
+                    left = (folder / name).stat().st_size
+                    while True:
+                        data = file.read(_PIECE)
+                        left -= len(data)
+                        last = left <= 0 or not data
+                        yield pb.FileChunk(path=name, data=data, last=last, job_id=job_id)
+                        if last:
+                            break
+
+        with self._named("take the result", FETCH_SECONDS, "deliver"):
+            try:
+                delivered: pb.Delivered = self._jobs.Deliver(chunks(), timeout=FETCH_SECONDS)
+            except grpc.RpcError as error:
+                if error.code() != grpc.StatusCode.ABORTED:
+                    raise
+                detail = one_line(error.details() or "")
+                raise VerificationError(
+                    f"{self.name}: does not accept the result: {detail}"
+                ) from None
+        return delivered
 
     def _create(self, folder: Path, name: str) -> IO[bytes]:
         """A new file, of a name that does not lead out of `folder`."""

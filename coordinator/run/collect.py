@@ -19,8 +19,10 @@ from coterie.base.errors import EnvironmentFaultError, PeerLostError, UsageError
 from coterie.coordinator.run.client import PartyClient
 from coterie.coordinator.run.interrupts import Check, never
 from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import FOLDER, save_job, saved_job
 from coterie.jobs.run.party_run import assemble
+from coterie.jobs.run.received import add_recipients, recipients_of
 from coterie.trust.identity import Identity
 
 NOTE = "run.json"
@@ -78,8 +80,28 @@ def collect(
             reason = f"{error.reason}; 'coterie fetch {out}' asks again"
             raise PeerLostError(error.peer, error.step, reason) from None
         result = assemble(job, {name: Path(scratch) / name for name in clients}, out, job_id)
+    result = _deliver(job, job_id, clients, out, result)
     remove_note(out, job_too=False)
     return result
+
+
+def _deliver(
+    job: Job,
+    job_id: str,
+    clients: Mapping[str, PartyClient],
+    out: Path,
+    result: dict[str, Any],
+) -> dict[str, Any]:
+    """Gives the finished files to the recipients of the job; each checks and compares them."""
+    files = KINDS[job.kind].delivers
+    digests: dict[str, str] = {}
+    for name in recipients_of(job):
+        try:
+            digests[name] = clients[name].deliver(job_id, files, out).digest
+        except PeerLostError as error:
+            reason = f"{error.reason}; 'coterie fetch {out}' delivers the result again"
+            raise PeerLostError(error.peer, error.step, reason) from None
+    return add_recipients(result, digests, out)
 
 
 def fetch_later(out: Path, identity: Identity, patience: float) -> tuple[Job, dict[str, Any]]:

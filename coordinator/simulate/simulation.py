@@ -17,6 +17,7 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kind import AnyKind
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import FINISH, Progress, assemble, run_party
+from coterie.jobs.run.received import add_recipients, recipients_of, take_in
 from coterie.protocols.messaging.memory import MemoryNetwork
 from coterie.protocols.primitives.randomness import Random
 
@@ -85,7 +86,21 @@ def simulate(
             raise next((e for e in errors if not isinstance(e, PeerLostError)), errors[0])
         for name, space in spaces.items():
             shutil.copytree(space.kept, out / "parties" / name, dirs_exist_ok=True)
-        return assemble(job, {name: space.released for name, space in spaces.items()}, out)
+        released = {name: space.released for name, space in spaces.items()}
+        result = assemble(job, released, out)
+        digests = {
+            name: _received(job, name, spaces[name].folder, out) for name in recipients_of(job)
+        }
+        return add_recipients(result, digests, out)
+
+
+def _received(job: Job, name: str, workspace: Path, out: Path) -> str:
+    """What a recipient would be given, checked as it would check it."""
+    folder = out / "parties" / name / "received"
+    folder.mkdir(parents=True)
+    for file in KINDS[job.kind].delivers:
+        shutil.copy(out / file, folder / file)
+    return take_in(job, name, "", workspace, folder).digest
 
 
 def _listener(board: Board, name: str) -> Callable[[Progress], None]:

@@ -10,6 +10,7 @@
     prepare   reads nothing but the party's own table; raises `DataError`; nothing has left yet
     run       the joint computation, through the channel
     assemble  at the coordinator, from what the parties released; says which files it left
+    received  what a recipient checks of the finished result, where a job has recipients
     summary   the result in a few lines for a person
     verify    checks a finished result again, with code that shares nothing with the computation
 
@@ -96,6 +97,7 @@ class Kind(ABC, Generic[J, P]):
     about: ClassVar[str]  # what a job of this kind gives its parties, in one sentence
     files: ClassVar[Sequence[str]]  # such as "attributes.*.taxonomy"; `*` stands for any key
     leaves: ClassVar[Sequence[str]]  # names that `assemble` may write, at the top of the folder
+    delivers: ClassVar[Sequence[str]] = ()  # those of them that go to the recipients of a job
     job_type: type[J]
     data_type: type[P]
 
@@ -125,6 +127,10 @@ class Kind(ABC, Generic[J, P]):
     def summary(self, job: J, result: Claim) -> Sequence[str]:
         """What a person wants to know of `result.json`, besides records, traffic and files."""
 
+    def check_received(self, job: J, party: str, kept: Path, folder: Path) -> Sequence[str]:
+        """What holds of the finished files in `folder`, by what the recipient `party` kept of its run."""
+        raise RefusedError(f"a job of the kind '{job.kind}' has no recipients")
+
     @abstractmethod
     def verify(self, job: J, result: Claim, folder: Path) -> Verdict:
         """Checks the result folder against what the job promises."""
@@ -136,6 +142,7 @@ class AnyKind(ABC):
     about: str
     files: Sequence[str]
     leaves: Sequence[str]
+    delivers: Sequence[str]
 
     @abstractmethod
     def parse(self, section: Section, common: Common) -> Job: ...
@@ -156,6 +163,9 @@ class AnyKind(ABC):
     def assemble(self, job: Job, released: Mapping[str, Path], out: Path) -> Sequence[str]: ...
 
     @abstractmethod
+    def check_received(self, job: Job, party: str, kept: Path, folder: Path) -> Sequence[str]: ...
+
+    @abstractmethod
     def summary(self, job: Job, result: Claim) -> Sequence[str]: ...
 
     @abstractmethod
@@ -171,6 +181,7 @@ class _Registered(AnyKind, Generic[J, P]):
     def __init__(self, kind: Kind[J, P]) -> None:
         self._kind = kind
         self.about, self.files, self.leaves = kind.about, tuple(kind.files), tuple(kind.leaves)
+        self.delivers = tuple(kind.delivers)
 
     def _own(self, job: Job) -> J:
         if not isinstance(job, self._kind.job_type):
@@ -204,6 +215,9 @@ class _Registered(AnyKind, Generic[J, P]):
         if undeclared := {path.split("/")[0] for path in left} - set(self.leaves):
             raise TypeError(f"the kind '{job.kind}' left {min(undeclared)} without declaring it")
         return left
+
+    def check_received(self, job: Job, party: str, kept: Path, folder: Path) -> Sequence[str]:
+        return self._kind.check_received(self._own(job), party, kept, folder)
 
     def summary(self, job: Job, result: Claim) -> Sequence[str]:
         return self._kind.summary(self._own(job), result)

@@ -178,7 +178,7 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path, job_id: str = ""
 
     `job_id` is the one under which the parties know the job; a simulation has none.
     """
-    summaries = {name: _read_summary(name, folder) for name, folder in released.items()}
+    summaries = {name: read_summary(name, folder) for name, folder in released.items()}
     first, *others = summaries
     for other in others:
         if summaries[other]["result"] != summaries[first]["result"]:
@@ -203,12 +203,7 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path, job_id: str = ""
             phase: max(summary["seconds"].get(phase, 0.0) for summary in summaries.values())
             for phase in phases
         },
-        "job": {
-            "id": job_id,
-            "digest": job.digest,
-            "version": __version__,
-            "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        },
+        "job": job_facts(job, job_id),
         "opened": opened,
     }
     KINDS[job.kind].assemble(job, released, out)
@@ -217,7 +212,17 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path, job_id: str = ""
     return result
 
 
-def _read_summary(name: str, folder: Path) -> dict[str, Any]:
+def job_facts(job: Job, job_id: str) -> dict[str, str]:
+    """From which job, which Coterie and when a result is."""
+    return {
+        "id": job_id,
+        "digest": job.digest,
+        "version": __version__,
+        "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+    }
+
+
+def read_summary(name: str, folder: Path) -> dict[str, Any]:
     """What a party says about its run; it may say anything."""
     try:
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))

@@ -45,6 +45,13 @@ def as_lenders(houses):
     return houses
 
 
+def taxonomies():
+    return {
+        f"{name}.csv": "".join(";".join(path) + "\n" for path in paths).encode()
+        for name, paths in (("Sex", SEX), ("Job", JOB))
+    }
+
+
 def propose_loans(houses, **keys):
     """The coordinator, the job's id and the parties' decisions."""
     job = {
@@ -52,10 +59,7 @@ def propose_loans(houses, **keys):
         **keys,
         "parties": {n: {"address": f"127.0.0.1:{houses.ports[n]}"} for n in COLUMNS},
     }
-    files = {
-        f"{name}.csv": "".join(";".join(path) + "\n" for path in paths).encode()
-        for name, paths in (("Sex", SEX), ("Job", JOB))
-    }
+    files = taxonomies()
     coordinator = houses.coordinator()
     coordinator.stubs = {n: s for n, s in coordinator.stubs.items() if n in COLUMNS}
     return coordinator, *coordinator.propose(yaml.safe_dump(job, sort_keys=False), files=files)

@@ -126,7 +126,7 @@ def test_larger_groups_than_asked_for_are_permitted(kind):
 
 def test_whoever_receives_the_result_besides_the_coordinator_needs_a_rule(kind):
     kind.declared = dataclasses.replace(NEEDS, recipients=("bank",))
-    assert verdict() == ["no rule of the policy lets 'bank' receive the result"]
+    assert verdict() == ["policy.recipients does not list the recipient 'bank'"]
 
 
 def test_a_way_of_matching_that_no_rule_knows_is_refused(kind):

@@ -46,6 +46,22 @@ _FREQUENCIES = "tests/protocols/integration/test_joint_frequencies.py"
 _CELLS = "tests/protocols/statistics/test_visible_cells.py"
 
 MUTANTS = [
+    # the joint order of the records goes no further than the coordinator
+    _mutant(
+        "the sorted rows of a release",
+        "jobs/kinds/integrate/release_table.py",
+        "rows = _sorted_rows(list(ordered.values()))",
+        "rows = np.arange(len(next(iter(ordered.values())).codes))",
+        "tests/jobs/kinds/integrate/test_received.py::"
+        "test_what_a_recipient_is_given_does_not_say_whose_value_a_row_has",
+    ),
+    _mutant(
+        "the digest of a release for recipients alone",
+        "party/receptions.py",
+        "if peer not in recipients_of(self._job(record)):",
+        "if False:",
+        "tests/party/test_receptions.py::test_the_digest_is_told_to_recipients_alone",
+    ),
     # what is padded and what is told of data
     _mutant(
         "the room of a padded set",

@@ -61,6 +61,7 @@ class IntegrateJob(Job):
     epsilon: float
     hide_scores: bool
     conditions: str
+    recipients: tuple[str, ...]
 
     def of_party(self, party: str) -> list[ReleasedAttribute]:
         return [attribute for attribute in self.attributes if attribute.party == party]
@@ -101,7 +102,24 @@ class IntegrateJob(Job):
 
     @property
     def warnings(self) -> list[str]:
-        return [*lone_warnings(self.requirements), *apart_warnings(self.requirements)]
+        return [
+            *lone_warnings(self.requirements),
+            *apart_warnings(self.requirements),
+            *self._matching_warnings(),
+        ]
+
+    def _matching_warnings(self) -> list[str]:
+        """Columns that a recipient may read for a person whom it finds by its own columns."""
+        plain = [a for a in self.attributes if not a.in_qid]
+        found = []
+        for name in self.recipients:
+            others = [f"'{a.name}' of {a.party}" for a in plain if a.party != name]
+            if others:
+                found.append(
+                    f"recipients: {name} may learn {', '.join(others)}, in no qid, of people whom "
+                    "its own columns single out in the release; no k covers that"
+                )
+        return found
 
 
 def lone_warnings(requirements: Sequence[Requirement]) -> list[str]:
@@ -197,6 +215,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         epsilon=section.read("epsilon", lambda n: n.number(minimum=0), 0.01),
         hide_scores=section.read("hide_scores", Node.boolean, False),
         conditions=section.read("conditions", lambda n: n.choice("shares", "holder"), "shares"),
+        recipients=section.read("recipients", lambda n: _recipients(n, common.party_names), ()),
     )
     for node, requirement in zip(requirement_node.items(), requirements, strict=True):
         _check_decidable(node, requirement, job)
@@ -207,6 +226,20 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
             "counted together; mark more general values"
         )
     return job
+
+
+def _recipients(node: Node, parties: Sequence[str]) -> tuple[str, ...]:
+    """`all`, or a list of parties; in the order of the parties."""
+    if not node.is_list:
+        node.choice("all")
+        return tuple(parties)
+    named = node.texts()
+    for name in named:
+        if name not in parties:
+            raise node.error(f"'{name}' is not among the parties")
+    if not named or len(set(named)) < len(named):
+        raise node.error("must be 'all', or name parties once each")
+    return tuple(name for name in parties if name in named)
 
 
 def _check_decidable(node: Node, requirement: Requirement, job: IntegrateJob) -> None:

@@ -34,6 +34,7 @@ from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.behaviour import BehaviourOf, honest_behaviour
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
+from coterie.jobs.kinds.integrate.received import check_expected, keep_expected
 from coterie.jobs.kinds.integrate.release_table import (
     Coded,
     check_known,
@@ -70,6 +71,19 @@ DIGESTS = declare(
     why="A party that releases another column than it told the others is found out.",
 )
 
+RECEIVED = declare(
+    "integrate: finished table",
+    what="The release, its rows sorted by their values, as the coordinator has joined it.",
+    to="the recipients of the job",
+    why="The job gives the table to these parties, too, and each party's policy permits it.",
+)
+COMPARED = declare(
+    "integrate: digest of the finished table",
+    what="A digest of the release as each recipient was given it.",
+    to="the recipients of the job",
+    why="A coordinator that gives different tables to different recipients is found out.",
+)
+
 
 @dataclass
 class Prepared:
@@ -84,6 +98,7 @@ class Prepared:
 class Integrate(Kind[IntegrateJob, Prepared]):
     about = "One table of the parties' columns, anonymous when joined."
     leaves = (RELEASE,)
+    delivers = (RELEASE,)
     files = ("attributes.*.taxonomy",)
     job_type = IntegrateJob
     data_type = Prepared
@@ -105,7 +120,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             smallest_group=job.smallest_k,
             matching=job.matching.reveal,
             servers=tuple(job.bound_holders[:2]) if len(job.bound_holders) > 2 else (),
-            recipients=(),
+            recipients=job.recipients,
             zeros=False,
             contributes=True,
             shows_proposals=job.shows_proposals,
@@ -206,19 +221,31 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             own = {attribute.name for attribute in job.of_party(channel.me)}
             share: dict[str, Coded] = {}
             known: dict[str, str] = {}
+            whole: dict[str, Coded] = {}  # what a recipient compares the release with
             for name in plan.trees:  # one after the other, since each has a code for every record
                 column = Coded(*outcome.table.generalized(name))
                 known[name] = digest(column)
                 if name in own:
                     share[name] = column
+                if channel.me in job.recipients:
+                    whole[name] = column
             kept = outcome.table.kept if outcome.table.suppressed else slice(None)
             share |= {name: coded(labels.take(kept)) for name, labels in plain.items()}
             share = {a.name: share[a.name] for a in job.of_party(channel.me)}
+            whole |= share
             if outcome.classes is not None and job.class_name is not None:
                 column = coded(outcome.classes.take(kept))
                 known[job.class_name] = digest(column)
+                whole[job.class_name] = column
                 if channel.me == plan.class_holders[0]:
                     share[job.class_name] = column
+            if job.recipients:
+                channel.open(RECEIVED, None, to=job.recipients)
+            if len(job.recipients) > 1:
+                channel.open(COMPARED, None, to=job.recipients)
+            if channel.me in job.recipients:
+                order = [a.name for a in job.attributes] + [job.class_name or ""]
+                keep_expected({n: whole[n] for n in order if n in whole}, workspace.kept)
             write_known(channel.open(DIGESTS, known, to=COORDINATOR), workspace.released)
             write_share(channel.open(COLUMNS, share, to=COORDINATOR), workspace.released)
         return _result(job, outcome, cost)
@@ -267,6 +294,11 @@ class Integrate(Kind[IntegrateJob, Prepared]):
                 f"the bounds in at_most cost {result.entry('bounds_cost').integer()} records"
             )
         return lines
+
+    def check_received(
+        self, job: IntegrateJob, party: str, kept: Path, folder: Path
+    ) -> Sequence[str]:
+        return check_expected(job, kept, folder)
 
     def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         return verify_release(job, result, folder)

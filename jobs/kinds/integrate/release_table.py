@@ -111,8 +111,8 @@ def read_share(folder: Path, party: str) -> dict[str, Coded]:
     return columns
 
 
-def write_release(columns: Mapping[str, Coded], path: Path) -> None:
-    """Writes the table with its rows sorted by the values of the columns, first column first."""
+def write_release(columns: Mapping[str, Coded], path: Path | Any) -> None:
+    """Writes the table, into a file of this path or one that is open, with its rows sorted by the values of the columns, first column first."""
     ordered: dict[str, Coded] = {}
     for name, column in columns.items():
         order = sorted(range(len(column.values)), key=column.values.__getitem__)
@@ -122,7 +122,8 @@ def write_release(columns: Mapping[str, Coded], path: Path) -> None:
     rows = _sorted_rows(list(ordered.values()))
     schema = pa.schema([(name, pa.string()) for name in ordered])
     options = pacsv.WriteOptions(quoting_style="needed", quoting_header="needed")
-    with pacsv.CSVWriter(str(path), schema, write_options=options) as out:
+    target = str(path) if isinstance(path, Path) else path
+    with pacsv.CSVWriter(target, schema, write_options=options) as out:
         texts = {name: pa.array(column.values, pa.string()) for name, column in ordered.items()}
         for start in range(0, len(rows), _SLICE):
             part = rows[start : start + _SLICE]

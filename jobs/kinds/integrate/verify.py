@@ -70,7 +70,7 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
 
 
 def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any]:
-    table = _read_release(job, path)
+    table = read_release(job, path)
     records = len(next(iter(table.values())).codes)
     suppressed = int(result.get("suppressed", 0))
     if records != result["records"]:
@@ -117,7 +117,7 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
     return {"records": records, "suppressed": suppressed, "requirements": requirements}
 
 
-def _read_release(job: IntegrateJob, path: Path) -> dict[str, Released]:
+def read_release(job: IntegrateJob, path: Path) -> dict[str, Released]:
     expected = [attribute.name for attribute in job.attributes]
     if job.class_name is not None:
         expected.append(job.class_name)

@@ -1,0 +1,235 @@
+"""The finished results that this party is given as a recipient of a job.
+
+The coordinator delivers the finished files once the job has ended. They are checked against what this
+party kept of its own run (`jobs/run/received.py`), laid into the job's folder as `received`, and their
+digest is compared with that of every other recipient, which is called and calls in turn. Where one of
+them was given something else, the folder is called `disputed` from then on, and the audit log names
+both. Nobody but a recipient of the job is told a digest: whoever knows nearly all of a table could
+try out the rest with it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any
+
+import grpc
+
+from coterie.base.errors import (
+    CoterieError,
+    EnvironmentFaultError,
+    RefusedError,
+    UsageError,
+    VerificationError,
+)
+from coterie.base.text import one_line
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.run.received import recipients_of, take_in
+from coterie.party.books.audit import AuditLog
+from coterie.party.live import Live
+from coterie.party.records import Book, Record
+from coterie.protos import jobs_pb2 as pb
+from coterie.protos.jobs_pb2 import State
+from coterie.protos.peers_pb2 import Received
+from coterie.transport.peers import COMPARE
+
+RECEIVED, DISPUTED, NOTE = "received", "disputed", "reception.json"
+_SECONDS = 10.0  # for another recipient to answer
+_CELL = 4096  # bytes of a cell of the result on average, at most
+_DIGITS = 64
+
+
+class Receptions:
+    """Takes in results, and compares them with the other recipients."""
+
+    def __init__(self, live: Live, book: Book, audit: AuditLog) -> None:
+        self._live = live
+        self._book = book
+        self._audit = audit
+        self._lock = threading.Lock()
+
+    def deliver(self, record: Record, chunks: Iterable[pb.FileChunk]) -> pb.Delivered:
+        """Takes in the finished files of a job. The same files may be delivered again."""
+        job = self._job(record)
+        me = self._live.config.name
+        scratch = _scratch(record.folder)
+        try:
+            _save(chunks, KINDS[job.kind].delivers, scratch, _most(record, job))
+            try:
+                found = take_in(job, me, record.job_id, record.folder, scratch)
+            except CoterieError as error:
+                reason = one_line(str(error))
+                self._note("result not accepted", record, reason=reason)
+                raise VerificationError(str(error)) from None
+            with self._lock:
+                note = _read(record)
+                if note["digest"] and note["digest"] != found.digest:
+                    self._note("result not accepted", record, reason="another one came before")
+                    raise VerificationError("another result of this job was delivered before")
+                if not note["digest"]:
+                    os.rename(scratch, record.folder / RECEIVED)
+                    _write(record, {**note, "digest": found.digest, "holds": list(found.holds)})
+                    self._note("result received", record, digest=found.digest)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        for peer in recipients_of(job):
+            if peer != me:
+                self._ask(record, peer, found.digest)
+        note = _read(record)
+        self._require_same(record, note)
+        same = sorted(note["same"])
+        return pb.Delivered(digest=found.digest, holds=found.holds, same=same)
+
+    def compare(self, peer: str, session: str, digest: str) -> str:
+        """What another recipient was given; returns what this party was given, empty if nothing yet."""
+        record = self._book.get(session)
+        if record is None or record.state != State.FINISHED:
+            raise RefusedError("there is no such finished job")
+        if peer not in recipients_of(self._job(record)):
+            raise RefusedError(f"'{peer}' is no recipient of this job")
+        if len(digest) != _DIGITS or not digest.isalnum():
+            raise RefusedError(f"'{peer}' sent something else than a digest")
+        return self._heard(record, peer, digest)
+
+    def _heard(self, record: Record, peer: str, digest: str) -> str:
+        """Notes what a peer was given; returns what this party was given."""
+        with self._lock:
+            note = _read(record)
+            own = str(note["digest"])
+            news = note["others"].get(peer) != digest
+            note["others"][peer] = digest
+            if own and own != digest and news:
+                self._dispute(record, peer, own, digest)
+            elif own == digest and peer not in note["same"]:
+                note["same"].append(peer)
+                self._note("result compared", record, peer=peer, digest=digest)
+            _write(record, note)
+        return own
+
+    def _dispute(self, record: Record, peer: str, own: str, other: str) -> None:
+        self._note(
+            "recipients were given different results", record, peer=peer, digest=own, other=other
+        )
+        if (record.folder / RECEIVED).exists():
+            os.rename(record.folder / RECEIVED, record.folder / DISPUTED)
+
+    def _require_same(self, record: Record, note: dict[str, Any]) -> None:
+        for peer, digest in note["others"].items():
+            if digest != note["digest"]:
+                with self._lock:
+                    self._dispute(record, peer, note["digest"], digest)
+                raise VerificationError(f"{peer} was given another result of this job")
+
+    def _ask(self, record: Record, peer: str, digest: str) -> None:
+        """Compares with one other recipient; one that does not answer will ask itself."""
+        config = self._live.config
+        known = config.peers.get(peer)
+        if known is None:
+            return
+        channel = config.identity.connect(peer, known.address, known.pin)
+        try:
+            request = Received(session=record.job_id, digest=digest).SerializeToString()
+            call = channel.unary_unary(COMPARE)
+            told = Received.FromString(call(request, timeout=_SECONDS)).digest
+        except (grpc.RpcError, ValueError):
+            return
+        finally:
+            channel.close()
+        if len(told) == _DIGITS and told.isalnum():
+            self._heard(record, peer, told)
+
+    def _job(self, record: Record) -> Job:
+        """The job, of which this party must be a recipient."""
+        job = self._book.stored_job(record)
+        me = self._live.config.name
+        if job is None:
+            raise UsageError(f"{me} no longer has this job")
+        if me not in recipients_of(job):
+            raise RefusedError(f"{me} is no recipient of this job")
+        return job
+
+    def _note(self, event: str, record: Record, **facts: Any) -> None:
+        self._audit.note(event, job=record.job_id, **facts)
+
+
+def _most(record: Record, job: Job) -> int:
+    """Bytes that a result may have, so that nobody can fill the disk."""
+    columns = len(KINDS[job.kind].needs(job, job.party_names[0]).used) + len(job.text) // 8
+    return max(record.records, 1) * columns * _CELL
+
+
+def _scratch(folder: Path) -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="receiving-", dir=folder))
+    except OSError as error:
+        raise EnvironmentFaultError(f"the job's folder: {error.strerror}") from None
+
+
+def _save(chunks: Iterable[pb.FileChunk], wanted: Iterable[str], folder: Path, most: int) -> None:
+    """Writes the files that are wanted, each once and whole, and no others."""
+    left = list(wanted)
+    file: IO[bytes] | None = None
+    size = 0
+    try:
+        for chunk in chunks:
+            if file is None:
+                if chunk.path not in left:
+                    raise UsageError(f"'{one_line(chunk.path)}' is no file of this result")
+                left.remove(chunk.path)
+                file, current = (folder / chunk.path).open("xb"), chunk.path
+            if chunk.path != current:
+                raise UsageError("the files of the result are mixed")
+            size += len(chunk.data)
+            if size > most:
+                raise UsageError(f"the result has more than {most:,} bytes")
+            file.write(chunk.data)
+            if chunk.last:
+                file.close()
+                file = None
+    except OSError as error:
+        raise EnvironmentFaultError(f"the job's folder: {error.strerror}") from None
+    finally:
+        if file is not None:
+            file.close()
+    if file is not None or left:
+        raise UsageError("the result is not whole")
+
+
+def _read(record: Record) -> dict[str, Any]:
+    try:
+        note = json.loads((record.folder / NOTE).read_text())
+        return {
+            "digest": str(note["digest"]),
+            "others": dict(note["others"]),
+            "same": list(note["same"]),
+            "holds": list(note["holds"]),
+        }
+    except FileNotFoundError:
+        return {"digest": "", "others": {}, "same": [], "holds": []}
+    except (OSError, ValueError, LookupError, TypeError):
+        raise EnvironmentFaultError(f"{NOTE} of the job cannot be read") from None
+
+
+def _write(record: Record, note: dict[str, Any]) -> None:
+    try:
+        made = record.folder / f"{NOTE}.new"
+        made.write_text(json.dumps(note, indent=1) + "\n")
+        os.replace(made, record.folder / NOTE)
+    except OSError as error:
+        raise EnvironmentFaultError(f"the job's folder: {error.strerror}") from None
+
+
+def read_note(folder: Path) -> dict[str, Any] | None:
+    """What is known of the result that a job's folder received; None if nothing came."""
+    try:
+        note: dict[str, Any] = json.loads((folder / NOTE).read_text())
+        return note if note.get("digest") else None
+    except (OSError, ValueError, AttributeError):
+        return None
