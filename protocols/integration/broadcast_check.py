@@ -1,19 +1,21 @@
-"""All parties were told the same: what one sends to several is compared before anybody relies on it.
+"""Checks broadcasts: the parties compare digests of what one party has sent to all of them.
 
-Without this a class holder could tell one party another class; that party would then find the scores
-of an honest third one wrong and name it as a cheat.
+Without the check, a class holder could send one party another class; that party would then find the
+scores of an honest third party wrong and name it as a cheat. The comparison is the plain echo of a
+broadcast (consistent broadcast without signatures).
 
-In: for each party that told all others something, the SHA-256 of what this party heard (of what it
-sent itself, for its own). Out: nothing, or an error that names who told two stories.
+In: for each party that sent something to all others, the SHA-256 of what this party received (or
+sent, for itself). Out: nothing, or an error that names the party that sent different things.
 
-Adversary: malicious. Who is named: a party that says now something else than it sent; one that
-repeats to its author something else than the author sent; otherwise, when a witness says that the
-author told it something else than it told this party, the author, as the likelier one. The last
-rests on the witness's word, and the error says so (`said_by`): it counts against nobody in a ledger.
-Whoever is neither the author nor the witness is never named. Two parties have nobody to compare with.
+Adversary: malicious. The error names: a party whose digest differs from what it sent itself; a
+party that repeats to a sender something else than the sender sent; otherwise, when a witness
+reports another digest of a sender than this party received, the sender, as the likelier one. The
+last case rests on the witness's word, and the error says so (`said_by`): it counts against nobody
+in a ledger. A party that is neither the sender nor the witness is never named. Nothing is learned,
+since all parties know what the digests are of. Two parties have nobody to compare with.
 
 Messages: each party to all: the digests, in the order of the parties.
-Cost: one round, 37 (p - 1) p bytes a party for p parties.
+Cost for p parties: one round, (p - 1) (41 p + 9) bytes sent by each.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ DIGESTS = declare(
 def compare_digests(
     channel: Channel, names: Sequence[str], heard: Mapping[str, bytes], what: str
 ) -> None:
-    """All heard the same from each party; `heard` has the digest for each that told something."""
+    """Checks that all received the same; `heard` has the digest of each party that sent something."""
     if len(names) < 3:
         return
     mine = [heard.get(name, bytes(32)) for name in names]
@@ -63,10 +65,10 @@ def compare_digests(
 def equivocation(
     channel: Channel, name: str, witness: str, heard: str, other: str
 ) -> PeerFaultError:
-    """Somebody told two parties different things, or one of these says so falsely."""
+    """The error when `name` sent two parties different things, or `witness` falsely says so."""
     if name == witness:
         return channel.fault(name, f"sent {heard} and says that it is {other}")
-    if name == channel.me:  # it knows what it said itself
+    if name == channel.me:  # this party knows what it sent itself
         return channel.fault(witness, f"repeats {other} where {name} sent {heard}")
     error = channel.fault(
         name,

@@ -1,25 +1,26 @@
 """The class, which all parties of a joint specialization must know (paper 1 §2.2).
 
-In: the class of every common record, in the joint order, at the parties that hold it. Out: the class
-at every party. Those who hold it first make sure that they hold the same; if not, all learn how many
-records differ, and nothing else about them, and the job ends.
+In: the class of every common record, in the joint order, at the parties that hold the class. Out:
+the class at every party. The holders first check that they hold the same class; if not, all learn
+how many records differ, and nothing else about these records, and the job ends.
 
-Adversary: semi-honest. A holder learns about another's labels whether all are equal, and if they
-are not, in how many records they agree. The class itself goes to everybody only after that: the job
-file says so.
+Adversary: semi-honest. A holder learns about another holder's labels whether all are equal, and if
+they are not, in how many records they agree. The class itself is sent to everybody only after that,
+as the job file says.
 
-Messages. Step `holders`: every party tells all whether it holds the class; three or more compare what
-they heard (`broadcast_check`). Several holders, step
-`agree`, between the first holder A and each other B: the size of an intersection under a
-commutative cipher (Agrawal, Evfimievski, Srikant 2003, §3.2). A sends its points encrypted, B sends
-them back encrypted again and shuffled, with its own, encrypted and shuffled; A counts. First the
-whole column is one point, and A tells the holders whether all columns are equal; if not, each
-record is one. (A digest, even with nonces, would not do: who has a column that differs in a few
-records finds out which, by trying.) Step `verdict`: A sends the numbers of differing records to
-all. Step `share`: A sends labels and packed codes to those who have none.
+Messages. Step `holders`: every party tells all whether it holds the class; three or more parties
+compare what they received (`broadcast_check`). With several holders, step `agree`, between the
+first holder A and each other holder B: the size of an intersection under a commutative cipher
+(Agrawal, Evfimievski, Srikant 2003, §3.2). A sends its points encrypted, B sends them back
+encrypted again and shuffled, with its own, encrypted and shuffled; A counts. First the whole column
+is one point, and A tells the holders whether all columns are equal; if not, each record is one
+point. (A digest, even with nonces, would not do: a party whose column differs in a few records
+could find out which by trying.) Step `verdict`: A sends the numbers of differing records to all.
+Step `share`: A sends labels and packed codes to the parties without the class.
 
-Cost: 96 bytes and 4 encryptions between holders who agree, and per record between two who do not;
-ceil(log2 c) bits per record to each party without the class, for c classes. Rounds: 6 at most.
+Cost: 96 bytes and 4 encryptions between two holders who agree, and as much for each record between
+two who do not; ceil(log2 c) bits per record to each party without the class, for c classes. Rounds:
+6 at most.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ def share_class(
 
 
 def _sorted(labels: Labels) -> Labels:
-    """Only labels that occur, in order, so that equal columns have equal codes everywhere."""
+    """The labels that occur, sorted, so that equal columns have equal codes at all parties."""
     occurring = np.unique(labels.codes)
     values = [labels.values[code] for code in occurring]
     order = sorted(range(len(values)), key=values.__getitem__)
@@ -166,7 +167,7 @@ def _agree(
 
 
 def _compare(channel: Channel, holders: Sequence[str], labels: Labels, rng: Random) -> list[int]:
-    """How many records differ between the first holder and each other; empty if none do."""
+    """The number of records that differ between the first holder and each other; empty if none do."""
     first, *others = holders
     whole = np.frombuffer(digest_of_class(labels), np.uint8).reshape(1, -1)
     rows = _rows(labels)
@@ -184,7 +185,7 @@ def _compare(channel: Channel, holders: Sequence[str], labels: Labels, rng: Rand
 
 
 def digest_of_class(labels: Labels) -> bytes:
-    """What parties compare to know that all have the same class."""
+    """The digest by which parties compare their classes."""
     state = hashlib.sha256(b"coterie class column")
     for value in labels.values:
         data = value.encode()
@@ -213,7 +214,7 @@ def _again(channel: Channel, peer: str, key: bytes, points: cipher.Points) -> ci
 
 
 def _count_at_first(channel: Channel, peer: str, rows: Bytes, rng: Random) -> int:
-    """How many rows the peer does not have."""
+    """The number of rows that the peer does not have."""
     key = cipher.random_key(rng)
     channel.send(peer, cipher.hash_and_encrypt(key, rows))
     received = channel.recv_list(peer, 2, "two lists of points")

@@ -1,19 +1,21 @@
 """Privacy models as conditions on sums that two parties share.
 
-A group that a proposal would make is a set of records that the proposer knows; the sensitive value
-of each record is known to the holder. A `Form` says how a model is decided between the two:
+A proposal would make groups of records. The proposer knows the records of each group; the holder
+knows the sensitive value of each record. A `Form` says how the two decide a model:
 
-    rows      at the holder: the numbers that each sensitive value stands for. What is shared is the
-              sum of these over the records of a group, each number modulo 2^bits
-    words     at the proposer: its shares, and what depends on the size of the group alone, such as
-              the largest count that a share of alpha permits
-    circuit   from both to one bit: whether the group satisfies the model
+    rows      at the holder: the numbers that represent each sensitive value. The sums of these
+    numbers
+              over the records of a group are shared, each modulo 2^bits
+    words     at the proposer: its shares, and numbers that depend on the size of the group alone,
+    such
+              as the largest count that a share of alpha permits
+    circuit   computes from both inputs one bit: whether the group satisfies the model
 
 A model's comparison in `anonymity.models` divides whole numbers and compares the quotient with the
-decimal of the job, both as floats. Here the same is said in whole numbers: the largest numerator
-whose quotient is not above the decimal is found by that very division (`most_within`), and a bound
-on a quotient of two hidden counts becomes the fraction that separates the same quotients
-(`separating_fraction`). So the verdicts are equal bit for bit.
+decimal of the job, both as floats. Here the same comparison is made in whole numbers: the largest
+numerator whose quotient is not above the decimal is found by the same division (`most_within`), and
+a bound on a quotient of two hidden counts becomes the fraction that separates the same quotients
+(`separating_fraction`). So the verdicts equal those of the models.
 
     distinct     one number a value; at least l of the sums are not 0
     alpha        one number a value; each sum is at most the largest that alpha permits
@@ -23,7 +25,7 @@ on a quotient of two hidden counts becomes the fraction that separates the same 
                  records, too; for the ordered distance cumulated. The sum of the absolute values is
                  at most the largest that t permits
 
-Entropies and joint diversity have no such form here.
+Entropies and joint diversity have no form here. Messages: none; `conditions` sends them.
 """
 
 from __future__ import annotations
@@ -49,15 +51,15 @@ from coterie.base.arrays import Ints, Words
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word
 
-_EXACT = 2**53  # quotients of whole numbers below this are rounded once
+_EXACT = 2**53  # a quotient of whole numbers below this has one rounding
 
 
 @dataclass(frozen=True)
 class Form(ABC):
-    """How one model is decided. `columns` and `bits` are known to both parties."""
+    """How two parties decide one model. Both know `columns` and `bits`."""
 
     def columns(self, values: int) -> int:
-        """How many numbers a sensitive value stands for, of a column with so many values."""
+        """How many numbers represent a sensitive value, for a column with `values` values."""
         return values
 
     def bits(self, largest: int, records: int, columns: int) -> int:
@@ -65,12 +67,12 @@ class Form(ABC):
         return largest.bit_length() + 1
 
     def rows(self, model: Model, overall: Ints) -> Ints:
-        """The numbers of each value, by the model that knows the holder's values."""
+        """The numbers that represent each value; `model` is the holder's, which knows its values."""
         return np.eye(len(overall), dtype=np.int64)
 
     @abstractmethod
     def words(self, shares: Words, sizes: Ints, records: int) -> Words:
-        """What the proposer puts in for each group: words of `bits` bits."""
+        """The proposer's inputs for each group, as words of `bits` bits."""
 
     @abstractmethod
     def circuit(self, columns: int, bits: int, records: int) -> Circuit:
@@ -90,7 +92,7 @@ class DistinctForm(Form):
 
 @dataclass(frozen=True)
 class BoundedForm(Form):
-    """Each sum has a share of its own at most; one share for all values, or one for each number."""
+    """Each sum is at most a share of the group: one share for all values, or one for each number."""
 
     shares: tuple[float, ...]
     one_for_all: bool
@@ -161,7 +163,7 @@ class ClosenessForm(Form):
 
 
 def forms_of(model: Model) -> tuple[tuple[Model, Form], ...] | None:
-    """The parts of a model, each with its form; None when one of them has none."""
+    """The parts of a model, each with its form; None if a part has no form."""
     found: list[tuple[Model, Form]] = []
     for part in model.models if isinstance(model, Together) else (model,):
         form: Form
@@ -184,7 +186,7 @@ def forms_of(model: Model) -> tuple[tuple[Model, Form], ...] | None:
 def most_within(bound: float, divisors: Ints) -> Ints:
     """For each divisor the largest whole number whose quotient is at most `bound`; 0 for 0.
 
-    The quotient is the rounded one that the models compare, so that the answer is theirs.
+    The quotient is rounded as the models round it, so that the answer is the same.
     """
     below = np.maximum(divisors, 1)
     most = np.floor(bound * below).astype(np.int64)
@@ -195,11 +197,13 @@ def most_within(bound: float, divisors: Ints) -> Ints:
 
 
 def separating_fraction(bound: float, most: int) -> tuple[int, int]:
-    """p and q such that a/b, rounded, is below `bound` exactly when a q < p b, for a, b up to `most`.
+    """p and q such that a/b, rounded, is below `bound` exactly when a q < p b, for a, b up to
+    `most`.
 
-    A quotient is rounded to something below the bound if it is below the middle between the bound
-    and the float before it; it cannot be that middle, which needs more bits than a has. Of all
-    fractions with a denominator up to `most` the least that is not below that middle will do.
+    A quotient is rounded to a float below the bound if the quotient is below the middle between the
+    bound and the preceding float; the quotient cannot equal that middle, which has more bits than
+    a. The result is the least fraction with a denominator up to `most` that is not below that
+    middle.
     """
     middle = (Fraction(float(np.nextafter(bound, 0.0))) + Fraction(bound)) / 2
     if middle.denominator <= most:
@@ -262,7 +266,7 @@ def _recursive_circuit(least: int, above: int, below: int, columns: int, bits: i
     ]
     largest: Word = []
     for rank in range(min(least - 1, columns)):
-        top = counts[0]  # the largest goes up through the others, which keep the smaller ones
+        top = counts[0]  # moves the largest to the end; the others keep the smaller ones
         for at in range(1, len(counts)):
             later = builder.less(top, counts[at])
             bigger = builder.choose(later, counts[at], top)
@@ -298,7 +302,7 @@ def _closeness_circuit(columns: int, bits: int) -> Circuit:
 
 
 def _total(builder: Builder, words: Sequence[Word]) -> Word:
-    """The sum of all words, which grow as they need to."""
+    """The sum of all words, wide enough not to overflow."""
     field = list(words)
     while len(field) > 1:
         pairs = [

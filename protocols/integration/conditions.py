@@ -1,31 +1,32 @@
 """Conditions on sensitive columns, decided on shares: the proposal stays with its proposer.
 
-Paper 1, §8, lets the holder of a sensitive column look at an instruction before anybody follows it,
-and reject it. A rejected instruction is more specific than the release, so whoever rejects
+Paper 1, §8, lets the holder of a sensitive column see an instruction before anybody follows it, and
+reject it. A rejected instruction is more specific than the release, so a holder that rejects
 everything reads the top of every column. Here nobody but the proposer sees a proposal before it is
-accepted, and the one thing that comes out is yes or no.
+accepted, and the only result is yes or no.
 
 In: at the proposer, the child of every record that its candidate concerns; at each holder, the
-sensitive codes. Public: the groups so far and their sizes, the requirement, the taxonomies; and
-where the proposer's score was announced, the attribute of its candidate. Out, at every party: whether
-all models of all holders would still hold. The verdict is that of `GeneralizedTable.permits`, bit for
-bit (`condition_forms`).
+sensitive codes. Public: the groups so far and their sizes, the requirement, the taxonomies; and if
+the proposer's score was announced, the attribute of its candidate. Out, at every party: whether all
+models of all holders would still hold. The verdict equals that of `GeneralizedTable.permits`
+(`condition_forms`).
 
-How. A group can fall into as many parts as the value has children, and into no more than its size
-divided by k, since smaller parts are not proposed. So each group has a number of slots that all
-parties know, and the proposer assigns the parts to them; a group that the candidate does not concern
-has all its records in the first slot. What the messages look like thus depends on public things
-alone, not on which value is to be specialized. For each slot but the first of each group, the sums
-of `condition_forms` over the records of the slot are computed as additive shares: the proposer
-chooses by one oblivious transfer a record whether it gets a pad, or a pad and the holder's numbers
-(Gilboa, CRYPTO 1999, section 4.1). The first slot is the rest of the group, whose sums the holder
-knows. A garbled circuit decides each slot, and another one all slots at once.
+How it works. A group can be split into as many parts as the value has children, but into no more
+than its size divided by k, since smaller parts are not proposed. So each group has a number of
+slots that all parties know, and the proposer assigns the parts to the slots; a group that the
+candidate does not concern has all its records in the first slot. So the form of the messages
+depends on public facts alone, not on the value that is to be specialized. For each slot but the
+first of each group, the sums of `condition_forms` over the records of the slot are computed as
+additive shares: by one oblivious transfer for each record the proposer chooses whether it gets a
+pad, or the sum of a pad and the holder's numbers (Gilboa, CRYPTO 1999, section 4.1). The first slot
+is the rest of the group, and the holder knows the sums of the whole group. A garbled circuit
+decides each slot, and another one combines all slots.
 
-Adversary: semi-honest. A holder that deviates can reject whatever it likes, and learns nothing else
-of a proposal: its part is that of the sender of transfers and of the evaluator. A proposer that
-deviates gets the answer to another yes/no question about the sensitive column than the one it
-should ask; it cannot ask more often than it has values to specialize (the honest parties count), and
-what it instructs after a yes is checked by the holder like every instruction. Assumptions: those of
+Adversary: semi-honest. A holder that deviates can reject any proposal, but learns nothing else
+about it: the holder is the sender of the transfers and the evaluator. A proposer that deviates gets
+the answer to another yes/no question about the sensitive column than the one that it should ask; it
+cannot ask more often than it has values to specialize (the honest parties count), and the holder
+checks the instruction that follows a yes like every instruction. Assumptions: those of
 `oblivious_transfer` and `garbling`.
 
 Messages, in the step `propose`:
@@ -36,9 +37,9 @@ Messages, in the step `propose`:
     proposer <-> holder      the circuits (`garbling`)
     then with one holder     proposer -> all others: yes or no
     with several             products of the shared verdicts, and their shares to all (`gmw`)
-Cost, for V values, n records in groups that can be divided, and c children: n (c - 1) transfers with
-corrections of V words of 8 to 64 bits; a circuit of about V (bits of the largest group) AND gates for
-each of at most n / k slots.
+Cost, for V values, n records in groups that can be divided, and c children: n (c - 1) transfers
+with corrections of V words of 8 to 64 bits; a circuit of about V (bits of the largest group) AND
+gates for each of at most n / k slots.
 """
 
 from __future__ import annotations
@@ -78,8 +79,8 @@ DECIDED = declare(
     why="A rejected candidate is dropped, and the next round begins.",
 )
 
-_CHUNK = 1 << 21  # numbers of a correction sent at once
-_WIDTH = 64  # verdicts that one circuit puts together
+_CHUNK = 1 << 21  # numbers of a correction that are sent together
+_WIDTH = 64  # verdicts that one circuit combines
 _MOST_VALUES = 1 << 24
 
 
@@ -87,9 +88,9 @@ _MOST_VALUES = 1 << 24
 class Layout:
     """The groups of one QID that a proposal may divide, and their slots; known to all parties."""
 
-    records: Ints  # group after group
+    records: Ints  # of all groups, one group after the other
     sizes: Ints  # of each group
-    widths: Ints  # how many slots each group has
+    widths: Ints  # the number of slots of each group
 
     @property
     def slots(self) -> int:
@@ -109,8 +110,10 @@ class Layout:
         return int(self.sizes.max(initial=0))
 
     def chunks(self, numbers: int) -> Iterator[tuple[Ints, Ints]]:
-        """Pairs of a place in `records` and a slot that is not its group's first, in that order:
-        slot by slot, so that the pairs of a slot stand together."""
+        """Pairs of a place in `records` and a slot that is not its group's first.
+
+        The pairs are ordered by slot, so that the pairs of one slot stand together.
+        """
         groups = np.repeat(np.arange(len(self.sizes)), self.widths - 1)
         slots = np.delete(np.arange(self.slots), self.first_slot)
         start = (np.cumsum(self.sizes) - self.sizes)[groups]
@@ -124,7 +127,7 @@ class Layout:
 
 
 def layout_of(table: Specializer, requirement: int, attributes: Sequence[int]) -> Layout:
-    """The slots for a candidate of one of these attributes, whichever it is."""
+    """The slots that suffice for a candidate of any of these attributes."""
     partitions, groups = table.partitions, table.partitions.groups[requirement]
     leaves = np.arange(partitions.used)
     width: Ints = np.zeros(groups.used, np.int64)
@@ -145,7 +148,7 @@ def layout_of(table: Specializer, requirement: int, attributes: Sequence[int]) -
 
 
 def children_of(table: Specializer, attribute: int, node: int) -> int:
-    """Into how many values a node can be specialized, as far as everybody knows."""
+    """The number of values that a node can be specialized into, as far as all parties know."""
     tree = table.trees[attribute]
     if node < 0:
         return 0
@@ -185,10 +188,10 @@ class Condition:
 def conditions_of(
     requirements: Sequence[Requirement], sensitive: Mapping[str, str], holders: Mapping[str, str]
 ) -> list[Condition] | None:
-    """What must be decided between a proposer and a holder; None where a model has no form.
+    """What a proposer and a holder must decide together; None if a model has no form.
 
-    `sensitive` says who holds the sensitive columns, less the class, and `holders` who holds the
-    attributes of the QIDs.
+    `sensitive` has the holders of the sensitive columns without the class, and `holders` the
+    holders of the attributes of the QIDs.
     """
     found: list[Condition] = []
     for j, requirement in enumerate(requirements):
@@ -205,7 +208,7 @@ def conditions_of(
 def concerns_others(
     requirement: Requirement, sensitive: Mapping[str, str], holders: Mapping[str, str]
 ) -> bool:
-    """Whether somebody may propose what another party's sensitive column must permit."""
+    """Whether a party may propose something that another party's sensitive column must permit."""
     owners = {sensitive[name] for name in requirement.sensitive_columns if name in sensitive}
     return any(holders[name] != owner for name in requirement.qid for owner in owners)
 
@@ -298,7 +301,7 @@ class SharedConditions:
                 layouts[j] = layout_of(self.table, j, attributes)
             if layouts[j].slots:
                 verdicts.append(self._slots_hold(pair, condition, layouts[j], instruction))
-        if not verdicts:  # no group is large enough to be divided, as all know
+        if not verdicts:  # no group is large enough to be divided, which all parties know
             return np.array([1 if reveal == "both" or pair.proposes else 0], np.uint8)
         return pair.all_hold(np.concatenate(verdicts), reveal)
 
@@ -324,7 +327,7 @@ class SharedConditions:
         return pair.run(circuit, words, bits)
 
     def _told(self, proposer: str, holder: str, share: Bits | None) -> bool:
-        """Both who decided know; the proposer tells the others."""
+        """The verdict at every party: the proposer sends it to all but the holder."""
         channel = self.channel
         with channel.step("tell"):
             if share is not None:
@@ -358,7 +361,7 @@ class SharedConditions:
 
 
 class Pair:
-    """The sessions of a proposer with a holder, at one of them."""
+    """The sessions between a proposer and a holder, at one of the two."""
 
     def __init__(self, channel: Channel, proposer: str, holder: str, rng: Random) -> None:
         self.channel = channel
@@ -448,7 +451,7 @@ def _all_circuit() -> Circuit:
 
 
 def _number(bits: int) -> Any:
-    """The smallest type of whole numbers modulo a power of two that has room."""
+    """The smallest unsigned integer type with at least `bits` bits."""
     return next(t for t in (np.uint8, np.uint16, np.uint32, np.uint64) if 8 * t().itemsize >= bits)
 
 
@@ -463,6 +466,6 @@ def _elements(words: Array, columns: int, dtype: Any) -> Array:
 
 
 def _add_up(total: Array, targets: Ints, rows: Array) -> None:
-    """Adds rows to the slots they are for; the rows of a slot stand together."""
+    """Adds each row to its slot; the rows of a slot stand together."""
     starts = np.flatnonzero(np.diff(targets, prepend=-1))
     total[targets[starts]] += np.add.reduceat(rows, starts, axis=0, dtype=total.dtype)

@@ -1,12 +1,14 @@
-"""What an instruction gives to the others, for each party to book.
+"""Contributions: what the winner's instruction is worth to the other parties, for their ledgers.
 
-The winner of a round books its contribution before it sends the instruction, a receiver books it when it has
-checked the score. So whoever takes an instruction and leaves owes for it, and a party that is killed
-at any moment has in its books whatever it may have sent.
+Paper 1, §6: a party's contribution is the sum of the scores of its specializations. The winner of a
+round records its contribution before it sends the instruction; a receiver records it after it has
+checked the score. So a party that receives an instruction and leaves owes for it, and a party that
+is killed at any moment has recorded everything that it may have sent.
 
-The holder of a sensitive column sees an instruction before it may reject it (`proposal`). That is a
-contribution to this holder alone until all accept it; a rejected one stays its debt, in the books of the
-proposer only, since nobody else can recompute the score of what it has not seen.
+With `conditions: holder` the holder of a sensitive column sees an instruction before it may reject
+it (`proposal`). Such an instruction is a contribution to this holder alone until all accept it. A
+rejected one remains the holder's debt in the ledger of the proposer only, since no other party can
+recompute the score of an instruction that it has not seen.
 
 Messages: none.
 """
@@ -23,10 +25,10 @@ from coterie.anonymity.specialization.generalized import GeneralizedTable, Instr
 
 @dataclass(frozen=True)
 class Contribution:
-    """What `giver` tells the parties in `to`, worth a score (times 2^30).
+    """An instruction that `giver` sends to the parties in `to`, worth a score (times 2^30).
 
-    `mark` is equal when an equal instruction is given again, in another run of the same job: to hear
-    it twice tells no more than to hear it once.
+    `mark` is equal if an equal instruction is sent again in another run of the same job: receiving
+    it twice reveals no more than receiving it once.
     """
 
     giver: str
@@ -40,11 +42,11 @@ RecordContribution: TypeAlias = Callable[[Contribution], None]
 
 
 def record_nothing(contribution: Contribution) -> None:
-    """For runs in which nobody keeps books."""
+    """The hook for runs without a ledger."""
 
 
 def mark_of(table: GeneralizedTable, instruction: Instruction) -> str:
-    """Which specialization it is, of how many records and with which score, whatever their order."""
+    """A hash of the specialization, its number of records and its score, not of the records' order."""
     parts = (
         table.names[instruction.attribute],
         instruction.node,

@@ -1,4 +1,4 @@
-"""Distributed k-anonymity (DkA), the two-party framework that specialization replaces: a baseline.
+"""Distributed k-anonymity (DkA): the earlier two-party framework, as a baseline for benchmarks.
 
 Jiang and Clifton, "A secure distributed framework for achieving k-anonymity" (VLDBJ 2006), as
 paper 1 §3 describes it. Both parties hold columns on the same records, in the same order.
@@ -13,9 +13,9 @@ paper 1 §3 describes it. Both parties hold columns on the same records, in the 
 
 The test is a set intersection by commutative encryption (multiplication in ristretto255 by secret
 scalars). n records and subsets of at least k of them make at most m = floor(n / k) subsets: each
-party prepares a table of m rows and n places. A row is one of its subsets: the hashed number of each
-record that is in it, and random elements in all other places, so that neither the number nor the
-sizes of the subsets show. Keys are fresh in each round.
+party prepares a table of m rows and n places. A row is one of its subsets: the hashed number of
+each record that is in it, and random elements in all other places, so that neither the number nor
+the sizes of the subsets show. Keys are fresh in each round.
 
     each -> other       number of records, k, number of levels      once; bounds the rounds
     comparer -> other   its table under its key                                m n elements
@@ -23,15 +23,15 @@ sizes of the subsets show. Keys are fresh in each round.
                         under both, rows and places shuffled
     comparer -> other   the verdict, after it put its key on the other's table  a flag
 
-Operations: each party does n multiplications on its own table (random elements need none) and m n on
-the other's: 2 n (m + 1) in a round, which is quadratic in n. Bytes: 96 m n and two words per round.
-Rounds: 2 message exchanges per step of generalization.
+Operations: each party does n multiplications on its own table (random elements need none) and m n
+on the other's: 2 n (m + 1) in a round, which is quadratic in n. Bytes: 96 m n and two words per
+round. Rounds: 2 message exchanges per step of generalization.
 
-What is learned: each learns how many levels the other's columns have, and the verdicts. The comparer
-learns, besides, how many records the subsets have in common, as a table whose rows and columns are
-shuffled afresh in every round; where its own subsets have different sizes it can tell which row is
-whose. Jiang and Clifton hide these numbers, too. This module exists to be measured; no kind of job
-uses it.
+What is learned: each learns how many levels the other's columns have, and the verdicts. The
+comparer learns, besides, how many records the subsets have in common, as a table whose rows and
+columns are shuffled afresh in every round; if its own subsets have different sizes, it can find out
+which row belongs to which subset. Jiang and Clifton hide these numbers, too. This module exists to
+be measured; no kind of job uses it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _MOST_STEPS = 1 << 20
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one party has at the end: its levels, and what it cost this party."""
+    """The result of one party: its levels, and the cost at this party."""
 
     levels: tuple[int, ...]
     rounds: int
@@ -69,7 +69,7 @@ class Outcome:
 
 
 def encryptions(records: int, k: int, rounds: int) -> int:
-    """How many encryptions both parties do together."""
+    """The number of encryptions of both parties together."""
     return 2 * rounds * records * (records // k + 1)
 
 
@@ -100,7 +100,7 @@ def dka(channel: Channel, comparer: str, ladders: Sequence[Ladder], k: int, rng:
                     good = _answer(channel, peer, table, key, rng)
             if good:
                 return Outcome(levels, rounds, done)
-            if rounds == most:  # all columns of both are topmost: one group of all records
+            if rounds == most:  # all columns of both are at the top: one group
                 raise channel.fault(peer, "finds that the topmost table is not k-anonymous")
             levels = raised(ladders, levels) or levels
 
@@ -118,7 +118,7 @@ def _subsets(group: Ints, k: int, rng: Random) -> tuple[Elements, bytes]:
 
 
 def _shuffled(table: Elements, rng: Random) -> Elements:
-    """Rows in a random order, and the places of each row in one of its own."""
+    """The rows in a random order, and the places of each row in another random order."""
     rows, places, _ = table.shape
     order = np.argsort(rng.array((rows, places)), axis=1)
     shuffled: Elements = np.take_along_axis(table, order[:, :, None], axis=1)
@@ -157,12 +157,12 @@ def _answer(channel: Channel, peer: str, table: Elements, key: bytes, rng: Rando
 
 
 def _common_counts(ours: Elements, theirs: Elements) -> Ints:
-    """How many elements a row of one and a row of the other have in common, where any."""
+    """The numbers of common elements of a row of one and a row of the other, without zeros."""
     rows, places, _ = ours.shape
     words = np.concatenate([ours, theirs]).reshape(-1, ELEMENT_BYTES).copy().view("<u8")
     order = np.lexsort(words.T)
     same = (words[order[1:]] == words[order[:-1]]).all(axis=1)
-    row = order // places  # below `rows`: ours
+    row = order // places  # a row below `rows` is this party's
     pairs = np.stack([row[:-1][same], row[1:][same]])
     across = pairs[:, (pairs.min(axis=0) < rows) & (pairs.max(axis=0) >= rows)]
     _, counts = np.unique(across.min(axis=0) * rows + across.max(axis=0), return_counts=True)

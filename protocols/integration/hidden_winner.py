@@ -1,15 +1,15 @@
 """The winner of a round of specialization by secure maximum: `hide_scores: true`.
 
-Paper 1, §6.3: scores can be concealed while the winner is found, because its score follows from the
-instruction anyway. Plugs into `integrate` as its `find_winner`.
+Paper 1, §6.3: scores can be concealed while the winner is found, because the winner's score follows
+from its instruction anyway. `HiddenWinner` is a `find_winner` of `integrate`.
 
-In: at every party the key of its best candidate, or none. Out, at every party: whose key is the
-largest, and that key; or that nobody has a candidate. Keys hold the score, then the place of the
-attribute in the job, so that the winners are those of the open run, ties included. What the losers
-have, and whether they have anything, stays with them (`secure_maximum`). The winner's key tells
-nothing that its instruction does not. Where conditions on sensitive columns may reject a winner
-(`rejectable`), the maximum stays secret; in one more round the winner says whether it has a
-candidate.
+In: at every party the key of its best candidate, or none. Out, at every party: the party with the
+largest key, and that key; or that nobody has a candidate. A key has the score, then the place of
+the attribute in the job, so that the winners equal those of a run with open scores, ties included.
+Whether the losers have candidates, and their keys, stay secret (`secure_maximum`). The winner's key
+reveals nothing that its instruction does not. If conditions on sensitive columns may reject a
+winner (`rejectable`), the maximum stays secret; in one more round the winner says whether it has a
+candidate. Adversary: that of `secure_maximum`.
 
 Messages and cost: those of `secure_maximum`, prepared for 64 rounds at a time.
 """
@@ -79,7 +79,7 @@ class HiddenWinner:
         return (winner, None) if has else None
 
     def _compressed(self, channel: Channel, key: int | None) -> int:
-        """Score, then how many attributes come after; 0 for none."""
+        """The score, then the number of attributes after this one in the job; 0 for no candidate."""
         if key is None:
             return 0
         score, after = key >> 16, self._attributes - (MOST_ATTRIBUTES - (key & 0xFFFF))

@@ -1,7 +1,8 @@
-"""An instruction on the wire: attribute, value, score, split, packed child codes, whether some go out.
+"""The encoding of an instruction: attribute, value, score, split and packed child codes.
 
-The receiver knows how many records have the value and how many children it has, so nothing but the
-codes is sent about records, in as few bits as they need.
+The receiver knows how many records have the value and how many children the value has, so that only
+the codes are sent about records, in as few bits as possible. A flag says whether one code more than
+the children marks suppressed records.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def instruction_values(table: GeneralizedTable, instruction: Instruction) -> lis
 def read_instruction(
     channel: Channel, table: GeneralizedTable, sender: str, own: Collection[int], received: Any
 ) -> Instruction:
-    """The instruction that a message is, if an honest party with these attributes may send it."""
+    """The instruction in a message, if an honest party with these attributes may send it."""
     if (
         not isinstance(received, list)
         or len(received) != 6
@@ -65,7 +66,7 @@ def read_instruction(
 
 
 def digest_of(instruction: Instruction) -> bytes:
-    """What parties compare to know that all were sent the same."""
+    """The digest by which parties check that all received the same instruction."""
     total = hashlib.sha256()
     head = (
         instruction.attribute,

@@ -2,47 +2,50 @@
 
 Mohammed, Fung, Debbabi, "Anonymity meets game theory" (paper 1), Algorithm 1 and §§5 and 8.
 
-In, at each party, all in the joint order of the common records: its own columns, the class where it
-holds it, the sensitive columns it holds. Public: the job, that is the taxonomies, the requirement and
-who holds what. Out, alike at every party: the sequence of specializations, the final cut, the
-generalized value of every record, and what each party has contributed. It equals the result of
-`anonymity.specialization.specialize.specialize` on the joined table, bit for bit: every party refines the same
-partitions by the same codes, and a score depends on one attribute and the class alone.
+In, at each party, in the joint order of the common records: its own columns, and the class and
+sensitive columns that it holds. Public: the job, which has the taxonomies, the requirement and the
+holders of all columns. Out, equal at every party: the sequence of specializations, the final cut,
+the generalized value of every record, and the contribution of each party. The result equals that of
+`anonymity.specialization.specialize.specialize` on the joined table, bit for bit: every party
+refines the same partitions by the same codes, and a score depends on one attribute and the class
+alone.
 
-Adversary: semi-honest. A party learns of another's column the generalized value of each record
-(instructions), which the released table shows too; the span of a numeric column whose range the job
-leaves open, which is released too; and, each round, the score of every party's best candidate and
-its attribute (find the winner by secure maximum, `hide_scores`, to hide these). Whether a sensitive
-column forbids a specialization (§8) is decided on shares (`conditions`). With `conditions="holder"`,
-the paper's way, the party that holds this column sees the instruction before it may reject it, which
-is more than the release shows; docs/threat-model.md weighs that.
+Adversary: semi-honest. A party learns about another party's column the generalized value of each
+record (from instructions), which the released table shows too; the span of a numeric column whose
+range the job leaves open, which is released too; and, in each round, the score and the attribute of
+every party's best candidate (`hide_scores` hides these by a secure maximum). Whether a sensitive
+column forbids a specialization (§8) is decided on shares (`conditions`). With
+`conditions="holder"`, as in the paper, the holder of the column sees the instruction before it may
+reject it, which is more than the release shows; docs/threat-model.md discusses that.
 
-What is received is checked: an instruction for another's attribute, for a value not in the cut, of a
-wrong length or with a code out of range, one that violates the requirement or is not beneficial, and
-a score that is not that of the codes and the class, each ends the job and names the sender.
+Every received message is checked: an instruction for another party's attribute or for a value not
+in the cut, with a wrong length or with a code out of range, an instruction that violates the
+requirement or is not beneficial, and a score that does not follow from the codes and the class:
+each ends the job with an error that names the sender.
 
 Messages, in order, after the class (`protocols.integration.class_labels`):
-    announce   each party to all: the spans of its numeric attributes without range (if there are any)
+    announce   each party to all: the spans of its numeric attributes without range (if any)
     compare    three or more parties, each to all: digests of class and spans (`broadcast_check`)
     start      only with bounds on generalization: for every value above them, its holder to all: the
-               instruction, after `propose` where there are conditions
+               instruction, after `propose` if there are conditions
     then in rounds, until no party has a candidate:
     winner     `find_winner`: by default each party's best score and attribute, to all
-    propose    only in jobs with conditions on sensitive columns: the messages of `conditions`; or,
-               where holders judge, winner to all: the attribute; winner to each party that holds
-               a sensitive column concerned: the instruction; these to the winner: yes or no; winner to all: yes or no. No: the next round begins
-    instruct   winner to all (who do not have it yet): attribute, value, split, score, one child code
+    propose    only in jobs with conditions on sensitive columns: the messages of `conditions`; or, if
+               holders judge, winner to all: the attribute; winner to each holder of a sensitive
+               column concerned: the instruction; these to the winner: yes or no; winner to all: yes
+               or no. After a no the next round begins
+    instruct   winner to all who do not have it yet: attribute, value, split, score, one child code
                for each record that has this value, in the order of the leaf partitions, and whether
-               there is a code more, for records that are left out (`max_suppression`)
-    In turns (`Plan.turns`), and while scores do not depend on groups, a winner sends instruction after
-    instruction as long as its next candidate beats all that the others have announced (these cannot
-    grow until they win), and then 0. It is the same sequence in fewer rounds.
+               one more code marks records that are left out (`max_suppression`)
+    In turns (`Plan.turns`), and while scores do not depend on groups, a winner sends instruction
+    after instruction as long as its next candidate beats all that the others have announced (these
+    cannot grow until they win), and then 0. It is the same sequence in fewer rounds.
 
-Cost, for p parties: each round 2 messages in sequence (5 with conditions), or for each turn 2 whatever
-its length. The winner sends every other party ceil(log2 c) bits per record concerned, for c children,
-and about 120 bytes; p (p - 1) scores of some 20 bytes are told a round. Operations: counting and moving
-4-byte numbers, O(records concerned) a round at each party. Memory: 4 bytes per record besides the
-columns and the class, and some 100 bytes per leaf partition.
+Cost, for p parties: 2 messages in sequence for each round (5 with conditions), or for each turn,
+however long it is. The winner sends every other party ceil(log2 c) bits per record concerned, for c
+children, and about 120 bytes; p (p - 1) scores of some 20 bytes are sent in each round. Operations:
+counting and moving 4-byte numbers, O(records concerned) a round at each party. Memory: 4 bytes per
+record besides the columns and the class, and some 100 bytes per leaf partition.
 """
 
 from __future__ import annotations
@@ -131,14 +134,14 @@ VERDICT = declare(
     why="A rejected candidate is dropped, and the next round begins.",
 )
 
-# (channel, all parties in job order, this party's key or None) -> the winner and, where they are
-# known, its key and the best key of all others; None when nobody takes part. Keys are positive and
-# no two parties' are equal.
+# (channel, all parties in job order, this party's key or None) -> the winner and, if they are
+# known, its key and the best key of all others; None when nobody takes part. Keys are positive, and
+# no two parties have equal keys.
 Found: TypeAlias = "tuple[str, int | None] | tuple[str, int | None, int] | None"
 FindWinner: TypeAlias = Callable[[Channel, Sequence[str], int | None], Found]
 # (this party, contributions so far) -> whether this party takes part in the next round
 TakesPart: TypeAlias = Callable[[str, Mapping[str, int]], bool]
-# (channel, winner, digest of its instruction), before anybody follows it; raises where not all agree
+# (channel, winner, digest of its instruction), before anybody follows it; raises unless all agree
 Confirm: TypeAlias = Callable[[Channel, str, bytes], None]
 
 
@@ -146,7 +149,7 @@ Confirm: TypeAlias = Callable[[Channel, str, bytes], None]
 class Plan:
     """What the job says. `trees` and `holders` have the attributes of the QIDs in job order.
 
-    A tree is None where the holder has yet to announce the span of its numbers.
+    A tree is None if the holder has yet to announce the span of its numbers.
     """
 
     names: tuple[str, ...]
@@ -158,8 +161,8 @@ class Plan:
     sensitive_holders: Mapping[str, str] | None = None
     rule: str = "gain-ratio"
     max_suppression: float = 0.0
-    turns: bool = False  # whether a winner may go on while it stays ahead
-    # Who judges proposals: "shares" (nobody sees them, `conditions`) or "holder", as in the paper.
+    turns: bool = False  # whether a winner may continue while its candidates stay the best
+    # How proposals are judged: on "shares" (nobody sees them) or by the "holder", as in the paper.
     conditions: str = "shares"
     # By attribute, the values that bounds ask to be specialized before the first round.
     starts: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -176,7 +179,7 @@ class Outcome:
 
 
 def key_of(score: int, attribute: int) -> int:
-    """Scores first, then the attribute listed first: the larger key wins."""
+    """The key of a candidate. The larger key wins: by score, then by the order of the attributes."""
     return (score << 16) | (MOST_ATTRIBUTES - 1 - attribute)
 
 
@@ -191,14 +194,14 @@ def _key(candidate: Candidate | None) -> int | None:
 def announce_scores(
     channel: Channel, names: Sequence[str], key: int | None
 ) -> tuple[str, int | None, int] | None:
-    """The plain way to find the winner."""
+    """Finds the winner by open scores."""
     keys = announced_keys(channel, key)
     second, best = sorted(names, key=lambda name: keys[name])[-2:]
     return (best, keys[best], keys[second]) if keys[best] else None
 
 
 def announced_keys(channel: Channel, key: int | None) -> dict[str, int]:
-    """Every party tells its key, or 0 for Not-participate."""
+    """The keys of all parties, which every party sends to all; 0 means Not-participate."""
     channel.broadcast(key or 0)
     most = (MOST_SCORE << 16) - 1
     keys = {peer: channel.recv_int(peer, 0, most, "score") for peer in channel.peers}
@@ -227,10 +230,10 @@ def integrate(
 ) -> Outcome:
     """This party's part of the joint specialization.
 
-    `columns` are its own attributes of the QIDs; `labels` the class, if it holds it, and its
-    sensitive columns, by name. Both are in the joint order. `book` is called with what this party
-    gives, before it is sent, and with what it has received and checked. Bounds on generalization
-    have left out `left_out` further records before (`bounds`).
+    `columns` are its own attributes of the QIDs; `labels` has the class, if the party holds it, and
+    its sensitive columns, by name. Both are in the joint order. `book` is called with each
+    contribution of this party before it is sent, and with each contribution that it has received
+    and checked. Bounds on generalization have left out `left_out` further records before (`bounds`).
     """
     check_sizes(plan.requirements, records)
     labels = {
@@ -304,7 +307,7 @@ def _announce(channel: Channel, plan: Plan, columns: Mapping[str, Column]) -> di
 
 
 def _digests(plan: Plan, classes: Labels | None, trees: Mapping[str, Tree]) -> dict[str, bytes]:
-    """Of what each party has told all others: the class, the spans of its numbers."""
+    """Digests of what each party has sent to all others: the class, the spans of its numbers."""
     heard = {}
     for party in plan.names:
         total = hashlib.sha256()
@@ -353,11 +356,11 @@ class _Run:
 
     @property
     def in_turns(self) -> bool:
-        """Whether announced scores hold until their party wins, and nobody else must agree."""
+        """Whether scores stay valid until their party wins, and no other party must agree."""
         return self.plan.turns and self.table.scores_last and not self._checked
 
     def _checkers_of(self, attribute: str) -> list[str]:
-        """The parties that must permit a specialization of this attribute, less its own."""
+        """The parties, other than its holder, that must permit a specialization of this attribute."""
         holders = self.plan.sensitive_holders or {}
         found = {
             holders[name]
@@ -372,7 +375,7 @@ class _Run:
     def _compete(
         self, find_winner: FindWinner, takes_part: TakesPart
     ) -> tuple[Candidate | None, Found]:
-        """This party's best candidate, if it takes part, and who wins."""
+        """This party's best candidate, if it takes part, and the winner."""
         candidate = None
         if takes_part(self.channel.me, self.contributions):
             candidate = self.table.propose()
@@ -425,11 +428,11 @@ class _Run:
             table.begun()
 
     def turn(self, find_winner: FindWinner, takes_part: TakesPart) -> bool:
-        """A round in which the winner goes on while it stays ahead.
+        """A round in which the winner continues while its candidates stay the best.
 
-        What the others have announced is the most that they can offer until one of them wins: an
-        instruction makes candidates of its own attribute only, and of the others it can but take
-        some away. So the winner knows whether it would win again, and need not ask.
+        The scores that the others have announced are the best they can offer until one of them
+        wins: an instruction adds candidates of its own attribute only, and can only remove
+        candidates of the others. So the winner knows whether it would win again, and need not ask.
         """
         channel, table = self.channel, self.table
         candidate, found = self._compete(find_winner, takes_part)
@@ -464,7 +467,7 @@ class _Run:
     def next_round(
         self, find_winner: FindWinner, takes_part: TakesPart, confirm: Confirm | None = None
     ) -> bool:
-        """One specialization or rejection; False when no party takes part any more."""
+        """One specialization or rejection; False if no party takes part any more."""
         channel, table = self.channel, self.table
         candidate, found = self._compete(find_winner, takes_part)
         if found is None:
@@ -502,7 +505,7 @@ class _Run:
     def judge_jointly(self, labels: Mapping[str, Labels], rng: Random) -> None:
         """Sets up what two holders decide together, and checks the topmost table.
 
-        All parties call it; only the holders of such columns do something.
+        All parties call this method; only the holders of such columns do something.
         """
         held = self.plan.sensitive_holders or {}
         for j, requirement in enumerate(self.plan.requirements):
@@ -514,7 +517,7 @@ class _Run:
             )
             if self.channel.me not in (first, second):
                 continue
-            # The class, which both have, is the first one's.
+            # Both have the class; it counts as a column of the first.
             mine = [c for c in model.columns if held.get(c, first) == self.channel.me]
             columns = [(labels[c], model.limits[model.columns.index(c)]) for c in mine]
             with self.channel.step("joint"):
@@ -544,7 +547,7 @@ class _Run:
         return verdict
 
     def _candidates(self, winner: str, key: int | None) -> list[int]:
-        """The attributes of which the winner's candidate is one, as far as everybody knows."""
+        """The attributes that the winner's candidate may belong to, as far as all parties know."""
         own = [i for i, name in enumerate(self.table.names) if self.plan.holders[name] == winner]
         if key is None:
             return own
@@ -554,9 +557,10 @@ class _Run:
         return [attribute]
 
     def _check_supply(self, winner: str) -> None:
-        """A value is rejected once and then stays in the cut, so that rejections are bounded.
+        """Refuses a winner that has been rejected more often than it has values.
 
-        Each tells the proposer something of a sensitive column, or the holder of a proposal.
+        A rejected value stays in the cut and is not proposed again. Each rejection tells the
+        proposer something about a sensitive column, or the holder something about a proposal.
         """
         table = self.table
         supply = sum(
@@ -570,7 +574,7 @@ class _Run:
     def _propose(
         self, winner: str, instruction: Instruction | None
     ) -> tuple[bool, list[str], Instruction | None]:
-        """§8: those who hold sensitive columns judge the instruction before anybody follows it."""
+        """§8: the holders of sensitive columns judge the instruction before anybody follows it."""
         channel = self.channel
         if winner == channel.me:
             assert instruction is not None  # noqa: S101
@@ -599,10 +603,10 @@ class _Run:
         return self.channel.recv_flag(peer)
 
     def _give(self, instruction: Instruction, peers: Sequence[str], proposal: bool = False) -> None:
-        """Books an instruction, and sends it to those who do not have it yet.
+        """Records an instruction as a contribution, and sends it to those who do not have it yet.
 
-        All parties of a job are given an instruction that is followed, those too that have seen it
-        as a proposal.
+        An accepted instruction is a contribution to all parties, also to those that have seen it as
+        a proposal.
         """
         to = tuple(peers) if proposal else tuple(self.channel.peers)
         if to:

@@ -1,19 +1,20 @@
 """Joint diversity of sensitive columns that two parties hold, by the frequencies of single values.
 
-Joint diversity (paper 5) depends on rows, which neither party has. A condition on the columns alone
-suffices: if the l-1 most frequent values of all columns together are in fewer rows than the group
-has, then no l-1 values delete all rows. It survives the merging of groups. (`JointDiversity` with
-`by_frequency` is the same on one table.) It is strict: with few values a column it may not even hold
-for the whole table, and the job is then refused.
+Joint diversity (paper 5) depends on whole rows, which neither party has. A condition on single
+columns suffices: if the l-1 most frequent values of all columns together are in fewer rows than the
+group has, then no l-1 values delete all rows. The condition survives the merging of groups.
+(`JointDiversity` with `by_frequency` is the same on one table.) The condition is strict: with few
+values per column it may not even hold for the whole table, and the job is then refused.
 
-In: at both holders the instruction, which they see under `conditions: holder`, and their own columns.
-Out, at both: whether every group that the instruction makes satisfies the condition. The best l-1
-values are i of the one party and l-1-i of the other, for some i: so it holds if for every i the sum
-of the first party's i largest counts is below the size of the group less the sum of the second
-party's l-1-i largest. Each puts in l numbers a group, and a garbled circuit compares them.
+In: at both holders the instruction, which they see under `conditions: holder`, and their own
+columns. Out, at both: whether every group that the instruction makes satisfies the condition. The
+most frequent l-1 values are i of one party and l-1-i of the other, for some i: so the condition
+holds if for every i the sum of the first party's i largest counts is below the size of the group
+less the sum of the second party's l-1-i largest counts. Each party puts in l numbers for each
+group, and a garbled circuit compares them.
 
-Adversary: semi-honest; see `garbling`. Messages: those of two or three circuits of l comparisons for
-each group. Nothing but yes or no is opened.
+Adversary: semi-honest; see `garbling`. Both learn yes or no, and nothing else. Messages and cost:
+those of two or three circuits (`garbling`) of l comparisons for each group.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ FREQUENCIES = declare(
 
 
 class JointFrequencies:
-    """One holder's part; made by both holders at the same point."""
+    """One holder's part; both holders create it at the same point of the protocol."""
 
     def __init__(
         self,
@@ -52,13 +53,13 @@ class JointFrequencies:
         columns: Sequence[tuple[Labels, int]],
         rng: Random,
     ) -> None:
-        """`columns` are this party's, each with how many of its values may be deleted."""
+        """`columns` are this party's, each with the number of its values that may be deleted."""
         self.channel, self.holders, self.model = channel, holders, model
         self.columns = list(columns)
         self._pair = Pair(channel, *holders, rng)
 
     def hold(self, cells: Ints, records: Ints, count: int) -> bool:
-        """Whether they suffice in each of `count` groups; `cells` has the group of each record."""
+        """Whether the condition holds in all `count` groups; `cells` has the group of each record."""
         sizes = np.bincount(cells, minlength=count)
         counts = [
             np.bincount(

@@ -1,32 +1,34 @@
-"""Who takes part in a round of specialization, and how cheating comes out.
+"""The participation strategy: who takes part in a round of specialization, and who is caught.
 
 Mohammed, Fung, Debbabi (paper 1), §6.3 and Algorithm 2. A party's contribution mu is the sum of the
 scores of its specializations. Party i takes part in a round when mu_i <= mu_j + epsilon for all j,
 otherwise it sends Not-participate; the rounds end when all do. Deviating gains at most a round or
-two: whoever gives less than the others receives no more from them (Theorem 1).
+two: a party that contributes less than the others receives nothing more from them (Theorem 1).
 
-In: epsilon, alike at all parties. Contributions are recomputed by everybody from the instructions
-and the class; nothing that a party says about itself enters. Scores, contributions and epsilon are
-whole numbers, times 2^30.
+In: epsilon, equal at all parties. Out: the winner of each round, or an error that names a cheat.
+Every party recomputes all contributions from the instructions and the class, and never uses what a
+party says about itself. Scores, contributions and epsilon are whole numbers, times 2^30.
 
 Adversary: malicious but rational, as in the paper: it may declare any score, take part or not, and
-send any message. Its data cannot be checked: who instructs codes that are not those of its column
-is not found out as long as they are valid. What is caught, and named in the error of every honest
-party, before it carries out the instruction or proposes anything more:
-    - a declared score that is not that of the instruction and the class (`integrate`)
-    - an instruction for another's attribute, a value not in the cut, a wrong number of records, a
-      code out of range, one that breaks the requirement or is of no benefit (`integrate`)
+send any message. Its data cannot be checked: a party that sends codes which are not those of its
+column is not caught as long as the codes are valid. The following is caught, and every honest party
+ends with an error that names the cheat before it follows the instruction or proposes anything more:
+    - a declared score that does not follow from the instruction and the class (`integrate`)
+    - an instruction for another party's attribute or a value not in the cut, with a wrong number of
+      records or a code out of range, or one that violates the requirement or is not beneficial
+      (`integrate`)
     - a winner that had contributed too much to take part
-    - different scores told to different parties, and different instructions
+    - different scores, or different instructions, sent to different parties
 
-The last two need what parties tell each other about a third: when b says that w told it something
-else than it told c, then w or b lies, and c cannot know which. The error names w as the likelier
-one, and b as the witness with what both heard (`broadcast_check`), and counts against nobody in c's
-ledger; w, if honest, names b.
+The last of these rests on what parties report about a third: when b reports that w sent it
+something else than w sent c, then w or b lies, and c cannot know which. The error names w as the
+likelier one and b as the witness, with what both received (`broadcast_check`), and counts against
+nobody in c's ledger; w, if honest, names b.
 
 Messages, besides those of `integrate`:
-    winner     each party to all: the scores that all told it (or, when these are hidden, the winner
-               and its score as it sees them)
+    winner     each party to all: the scores that it received from all (or, if scores are hidden,
+    the
+               winner and its score as the party sees them)
     instruct   each party to all: SHA-256 of the instruction
 Cost: two more rounds, and at most (p-1)(17 p + 50) bytes a party and round for p parties.
 """
@@ -59,14 +61,14 @@ DIGEST = declare(
 
 
 def whole_epsilon(epsilon: float) -> int:
-    """Epsilon as it is compared."""
+    """Epsilon as the whole number that is compared."""
     if not math.isfinite(epsilon) or epsilon < 0:
         raise UsageError(f"epsilon must be a finite number of at least 0, not {epsilon}")
     return round(epsilon * SCALE)
 
 
 def may_take_part(name: str, contributions: Mapping[str, int], epsilon: int) -> bool:
-    """The strategy: has this party given no more than any other, but for epsilon?"""
+    """The strategy: whether this party has contributed at most epsilon more than any other."""
     least = min(mu for other, mu in contributions.items() if other != name)
     return contributions[name] <= least + epsilon
 
@@ -86,7 +88,7 @@ class Strategy:
     def find_winner(
         self, channel: Channel, names: Sequence[str], key: int | None
     ) -> tuple[str, int | None] | None:
-        """The winner, after all have compared what they heard."""
+        """The winner, after all parties have compared what they received."""
         if self._hidden is None:
             keys = announced_keys(channel, key)
             self._compare_scores(channel, names, keys)
@@ -108,7 +110,7 @@ class Strategy:
     def _compare_scores(
         self, channel: Channel, names: Sequence[str], keys: Mapping[str, int]
     ) -> None:
-        """Everybody repeats what it was told."""
+        """Every party repeats the scores that it received, and all compare them."""
         heard: list[Value] = [keys[name] for name in names]
         channel.broadcast(channel.open(REPEATED, heard))
         for peer, repeated in channel.gather().items():
@@ -138,7 +140,7 @@ class Strategy:
                 )
 
     def confirm(self, channel: Channel, winner: str, digest: bytes) -> None:
-        """All have been sent the same instruction."""
+        """Checks that all parties have received the same instruction."""
         channel.broadcast(channel.open(DIGEST, digest))
         for peer in channel.peers:
             theirs = channel.recv_bytes(peer, len(digest), "digest of the instruction")

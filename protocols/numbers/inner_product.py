@@ -1,30 +1,31 @@
-"""Inner products between a row of one party and a row of the other, as shares; many rows at once.
+"""Inner products between rows of one party and rows of the other, as shares; many rows at once.
 
-The first party puts in U and the second V, both of shape (rows, columns) with elements of a ring
-Z_m; they get shares of z_i = Σ_c U[i,c] V[i,c] mod m. Shared products (`protocols.numbers.shares`) and
-polynomials (`protocols.numbers.polynomial`) are such sums. Two engines, one interface:
+In: U at the first party and V at the second, both of shape (rows, columns) with elements of a ring
+Z_m. Out: shares of z_i = Σ_c U[i,c] V[i,c] mod m; nobody learns anything else. Shared products
+(`protocols.numbers.shares`) and polynomials (`protocols.numbers.polynomial`) are such sums. Two
+engines, one interface:
 
 `PaillierEngine`: the second party owns a key. Any m. Lindell and Pinkas, "Privacy preserving data
-mining" (J. Cryptology 2002), §4.3, evaluate polynomials so; the slots are ours.
+mining" (J. Cryptology 2002), §4.3, evaluate polynomials in this way; packing into slots is added
+here.
     set-up  second -> first: n and the base of the randomizers.
     1.      second -> first: Enc(V[i,c] 256^(w s)) for each element, where s is the slot of row i.
     2.      first -> second: for each group of as many rows as there are slots, one ciphertext of
             Σ_i 256^(w s_i) (Σ_c U[i,c] V[i,c] + R_i), masked by a fresh randomizer.
     The sums are taken over the integers, below B = columns (m-1)². R_i is uniform below 2^64 B, so
-    what the second party decrypts is within 2^-64 of independent of U (more than the 40 bits asked
-    for: a million sums still have 44). The first party's share is -R_i mod m, the second's what it
-    decrypts mod m. That a slot holds B + 2^64 B is checked when key, ring and columns meet, before
-    any work.
-    Cost: rows·columns encryptions (randomizers ahead), about bits(m)/4 ciphertext products for each
-    element, rows/slots decryptions; 2 bits(n) / 8 bytes a ciphertext; one round.
+    that the distribution of what the second party decrypts depends on U by at most 2^-64 (more than
+    the required 40 bits: a million sums still have 44). The first party's share is -R_i mod m, the
+    second's the decrypted number mod m. Before any work the parties check that a slot has room for
+    B + 2^64 B. Cost: rows·columns encryptions (randomizers ahead), about bits(m)/4 ciphertext
+    products for each element, rows/slots decryptions; 2 bits(n) / 8 bytes a ciphertext; one round.
 
-`TransferEngine`: oblivious transfer, by Gilboa's products (`protocols.numbers.multiplication`), summed. Any m;
-powers of two are cheapest. The first party is the sender.
+`TransferEngine`: oblivious transfer, by Gilboa's products (`protocols.numbers.multiplication`),
+summed. Any m; powers of two are cheapest. The first party is the sender.
     Cost: for m = 2^l, rows·columns·l transfers, 16 + l/8 bytes each; one round.
 
-Adversary: semi-honest, computationally bounded; assumptions of `protocols.numbers.randomizers` (DCR) or of
-`protocols.transfer.oblivious_transfer`. A cheating party can make the shares wrong; a cheating key owner who
-sends randomizers outside its announced group can learn a little of U.
+Adversary: semi-honest, computationally bounded; assumptions of `protocols.numbers.randomizers`
+(DCR) or of `protocols.transfer.oblivious_transfer`. A cheating party can make the shares wrong; a
+cheating key owner that sends randomizers outside its announced group can learn a little about U.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 MASK_BITS = 64  # statistical security of one masked sum
-_GROUPS = 8  # ciphertexts in one answer, so that the owner decrypts while the next are made
+_GROUPS = 8  # ciphertexts in one message, so that the owner decrypts while the next ones are made
 
 
 class PaillierEngine:
@@ -60,13 +61,13 @@ class PaillierEngine:
         bits: int = DEFAULT_BITS,
         key: PrivateKey | None = None,
     ) -> None:
-        """Sends or receives the key. The second party may bring one; else it makes one."""
+        """Sends or receives the key. The second party may pass its own; otherwise it generates one."""
         self.channel, self.peer, self.first = channel, peer, first
         self.key = agree_on_key(channel, peer, not first, rng, bits, key)
         self.randomizers = Randomizers(self.key, rng, "full")
 
     def slots(self, ring: Ring, columns: int) -> Slots:
-        """How sums are packed; a key too small for one is an error here, before any work."""
+        """The slots of the sums; raises before any work if the key is too small for one sum."""
         largest = sum_bound(ring, columns)
         return Slots.fitting(
             largest + (mask_bound(largest) - 1),
@@ -75,14 +76,14 @@ class PaillierEngine:
         )
 
     def needed(self, ring: Ring, rows: int, columns: int) -> int:
-        """How many randomizers this party uses up in so many inner products."""
+        """The number of randomizers that this party needs for `rows` inner products."""
         slots = self.slots(ring, columns)
         return slots.plaintexts(rows) if self.first else rows * columns
 
     def prepare(
         self, ring: Ring, rows: int, columns: int, executor: Executor | None = None
     ) -> None:
-        """The offline part: this party's randomizers for so many inner products."""
+        """The offline part: makes this party's randomizers for `rows` inner products."""
         self.randomizers.prepare(self.needed(ring, rows, columns), executor)
 
     def inner_products(self, ring: Ring, mine: Array, rng: Random) -> Array:
@@ -137,7 +138,7 @@ class PaillierEngine:
 
 
 def least_key_bits(ring: Ring, columns: int) -> int:
-    """The smallest modulus under which such inner products have room, to choose a key by."""
+    """The length of the smallest key that has room for these inner products."""
     largest = sum_bound(ring, columns)
     return 8 * -(-(largest + mask_bound(largest) - 1).bit_length() // 8) + 1
 
@@ -148,7 +149,7 @@ def sum_bound(ring: Ring, columns: int) -> int:
 
 
 def mask_bound(largest: int) -> int:
-    """Masks are uniform below this: a whole number of bytes, at least 2^MASK_BITS times larger."""
+    """The bound of uniform masks: a power of 256, at least 2^MASK_BITS times `largest`."""
     return 1 << (8 * -(-(largest.bit_length() + MASK_BITS) // 8))
 
 
@@ -163,7 +164,7 @@ class TransferEngine:
         rng: Random,
         transfers: Sender | Receiver | None = None,
     ) -> None:
-        """Runs the base transfers, unless a session is passed that has done so."""
+        """Runs the base transfers, unless `transfers` is a session that has run them."""
         self.channel, self.peer, self.first = channel, peer, first
         if transfers is None:
             transfers = (Sender if first else Receiver)(channel, peer, rng)

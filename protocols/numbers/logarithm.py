@@ -1,9 +1,9 @@
 """The secure natural logarithm of Lindell and Pinkas, with the corrected scaling.
 
-Paper 2, third article, whose sections are cited below; after Lindell and Pinkas, "Privacy preserving
-data mining" (J. Cryptology 2002). Two parties hold shares of positive integers x of at most N bits,
-modulo any agreed number, and get shares of ln x, scaled by a public number, in
-`Settings.output_ring`. Nobody learns x, its size or its logarithm. All calls take vectors.
+Paper 2, third article, whose sections are cited below; after Lindell and Pinkas, "Privacy
+preserving data mining" (J. Cryptology 2002). Two parties hold shares of positive integers x of at
+most N bits, modulo any agreed number, and get shares of ln x, scaled by a public number, in
+`Settings.output_ring`. Nobody learns x, its size or its logarithm. All functions take vectors.
 
 x = 2^n (1 + eps) with -1/4 <= eps < 1/2, so ln x = n ln 2 + ln(1 + eps). Let L = lcm(2 … k),
 σ = 2^(Nk) L, and F the integers modulo 2^l with 2^l >= 2^(Nk + 2k + log2 N) (§3).
@@ -11,10 +11,10 @@ x = 2^n (1 + eps) with -1/4 <= eps < 1/2, so ln x = n ln 2 + ln(1 + eps). Let L 
 1. A garbled circuit (`logarithm_circuits.phase_one`) makes shares of eps 2^N and of n in F.
    If some x is 0 or too long, both learn that (of the whole vector, nothing more) and stop.
 2. With α1 + α2 = eps 2^N, the first party expands P(α1 + y) for
-   P(y) = Σ_{i=1..k} (-1)^(i-1) 2^(N(k-i)) (L/i) y^i, which is σ times the Taylor polynomial of
-   ln(1 + eps), and the second evaluates it at α2 obliviously (`protocols.numbers.polynomial`, by Paillier or
-   by oblivious transfer). The leading coefficient is public, so that term needs no protocol.
-   Every division is gone from P: with σ = 2^N L, as Lindell and Pinkas wrote, 2^(N(i-1)) would have
+   P(y) = Σ_{i=1..k} (-1)^(i-1) 2^(N(k-i)) (L/i) y^i, which is σ times the Taylor polynomial of ln(1
+   + eps), and the second evaluates it at α2 obliviously (`protocols.numbers.polynomial`, by
+   Paillier or by oblivious transfer). The leading coefficient is public, so that term needs no
+   protocol. P needs no division: with σ = 2^N L, as Lindell and Pinkas wrote, 2^(N(i-1)) would have
    to divide (eps 2^N)^i, which it does not, and the result would be noise (§3).
 3. The shares of n are multiplied by round(σ ln 2): an integer, since σ is so large that the
    fraction of §4 falls below the last digit. No table of logarithms is in the circuit.
@@ -22,18 +22,20 @@ x = 2^n (1 + eps) with -1/4 <= eps < 1/2, so ln x = n ln 2 + ln(1 + eps). Let L 
    "autonomous" without (§5), which leaks with probability below 2^-40 and for which F is 40 bits
    larger; "none" leaves σ.
 
-To the sum the first party adds the middle of the Taylor polynomial's error, a public constant, which
-halves the largest error. `error_bound` proves for each setting how far a result can be from ln x.
+The first party adds to the sum the middle of the Taylor polynomial's error, a public constant,
+which halves the largest error. `error_bound` proves for each setting how far a result can be from
+ln x.
 
-What each learns: nothing but the flag of step 1. Adversary: semi-honest, as garbling and both
-evaluations are; a cheating party can make results wrong, a garbler can make a circuit that tells it
-about x. Two parties by nature: with more, two of them, or two servers they agree on, hold the
-shares and compute for all.
+Each party learns nothing but the flag of step 1. Adversary: semi-honest, as for garbling and both
+evaluations; a cheating party can make results wrong, and a cheating garbler can garble a circuit
+that reveals x. The protocol is for two parties; in larger groups two servers, on which the parties
+agree, hold the shares and compute for all.
 
 Messages: one to agree on the settings; one run of the circuit (about 320 AND gates a number, 32
 bytes each, and 16 bytes for each bit of the second party's share); one instance of a circuit of 255
 gates for each 256 flags; k-1 columns of inner products; one run of about 130 AND gates. Rounds: 6,
-whatever the number of values (up to `BATCH` at once). `protocols.numbers.inner_product` has the rest.
+whatever the number of values (up to `BATCH` at once). `protocols.numbers.inner_product` has the
+rest.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ from coterie.protocols.numbers.shares import Ring, product
 from coterie.protocols.primitives.randomness import Random
 
 Evaluation = Literal["paillier", "transfer"]
-BATCH = 1 << 13  # instances garbled at once; more go in several runs
+BATCH = 1 << 13  # instances that are garbled in one run
 
 FLAG = declare(
     "logarithm: flag",
@@ -92,12 +94,12 @@ __all__ = [
 
 
 class OutOfDomainError(DataError):
-    """Some number has no logarithm here: it is 0 or has more bits than agreed."""
+    """Some number is 0 or has more bits than agreed, so that it has no logarithm here."""
 
 
 @dataclass(frozen=True)
 class Logarithms:
-    """This party's shares: in `ring`, of values that divided by `scale` are within `error_bound`."""
+    """This party's shares in `ring` of ln x times `scale`, with an error of at most `error_bound`."""
 
     share: Array
     ring: Ring
@@ -109,12 +111,12 @@ class Logarithms:
         return np.array([int(v) / self.scale for v in self.ring.signed(opened)])
 
     def texts(self, opened: Array) -> list[str]:
-        """Opened values for a person to read, each with the error it may have."""
+        """Opened values as text for a person to read, each with its error bound."""
         return [f"{value:.6g} ± {self.error_bound:.2g}" for value in self.values(opened)]
 
 
 class Session:
-    """What two parties keep between logarithms: a garbling session and an evaluation engine."""
+    """The state that two parties keep between logarithms: garbling session and evaluation engine."""
 
     def __init__(
         self,
@@ -128,11 +130,11 @@ class Session:
         garbling: Garbler | Evaluator | None = None,
         settings: Settings | None = None,
     ) -> None:
-        """Base transfers, and for Paillier the second party's key, which it may bring.
+        """Runs the base transfers, and for Paillier sends the second party's key, old or new.
 
-        A garbling session between the two that exists already, with `first` as its garbler, can be
-        passed. With the settings that the session is for, a key size that has no room for them is
-        refused before a key is made.
+        An existing garbling session between the two, with `first` as its garbler, can be passed. If
+        the session's settings are given, a key size without room for them is refused before a key
+        is generated.
         """
         self.channel, self.peer, self.first = channel, peer, first
         if evaluation not in ("paillier", "transfer"):
@@ -164,7 +166,7 @@ class Session:
         executor: Executor | None = None,
         with_product: bool = False,
     ) -> None:
-        """The offline part: randomizers for so many logarithms, where Paillier evaluates.
+        """The offline part: makes randomizers for `count` logarithms, if Paillier evaluates.
 
         `with_product` is for `x_times_logarithms`.
         """
@@ -188,7 +190,7 @@ def logarithms(session: Session, settings: Settings, x: Array, rng: Random) -> L
 
 
 def x_times_logarithms(session: Session, settings: Settings, x: Array, rng: Random) -> Logarithms:
-    """Shares of x ln x, through the shared product; an error bound for the largest x."""
+    """Shares of x ln x, by a shared product; the error bound is that of the largest x."""
     if settings.bits * settings.scale << settings.bits >= settings.output_ring.modulus // 2:
         raise UsageError(
             f"x ln x for {settings.bits} bits at scale {settings.scale} overflows shares modulo "
@@ -205,7 +207,7 @@ def x_times_logarithms(session: Session, settings: Settings, x: Array, rng: Rand
 def logarithms_with_x(
     session: Session, settings: Settings, x: Array, rng: Random
 ) -> tuple[Logarithms, Array]:
-    """Shares of ln x, and in the same ring of x itself (of 1 for a 0 that is taken for a one)."""
+    """Shares of ln x, and in the same ring shares of x itself (of 1 for a 0 that counts as 1)."""
     result, again = _logarithms(session, settings, x, rng, with_x="positive")
     assert again is not None  # noqa: S101 for the type checker
     return result, again
@@ -231,7 +233,7 @@ def _logarithms(
         share = _rescaled(session, settings, share, rng)
         again = parts.get("x")
         if again is not None and settings.output_ring != ring:
-            # From a larger power of two to a smaller one, shares are reduced.
+            # Shares modulo a power of two are reduced modulo a smaller one.
             again = settings.output_ring.array(again)
     result = Logarithms(share, settings.output_ring, settings.scale, settings.error_bound)
     return result, again
@@ -272,7 +274,7 @@ def _phase_one(
     x: Array,
     rng: Random,
 ) -> dict[str, Array]:
-    """This party's shares of the circuit's outputs; raises if a flag is up."""
+    """This party's shares of the circuit's outputs; raises if a flag is set."""
     parts: dict[str, list[Array]] = {name: [ring.zeros(0)] for name in names}
     flags = [np.zeros(0, np.uint8)]
     reveal = {**dict.fromkeys(names, "evaluator"), "flag": "shares"}
@@ -294,7 +296,7 @@ def _phase_one(
 
 
 def _refuse_flagged(session: Session, flags: Array) -> None:
-    """Raises at both parties if some flag, XOR-shared, is set; reveals no more than that."""
+    """Raises at both parties if any XOR-shared flag is set; reveals nothing else."""
     name = "first flags" if session.first else "second flags"
     while len(flags):
         rows = np.zeros((-(-len(flags) // FLAGS), FLAGS), np.uint8)
@@ -326,7 +328,8 @@ def _rescaled(session: Session, settings: Settings, share: Array, rng: Random) -
     if settings.scaling == "none":
         return share
     factor = Fraction(settings.scale, settings.sigma)
-    offset = settings.sigma  # ln x plus 1 is positive whatever the error; times factor it is whole
+    # With this offset, ln x + 1 is positive whatever the error; times factor it is an integer.
+    offset = settings.sigma
     source, target = settings.ring, settings.output_ring
     with session.channel.step("scaling"):
         if settings.scaling == "exact":
@@ -353,8 +356,8 @@ def quick_logarithms(
 ) -> Logarithms:
     """Shares of log2 x, truncated as in §6: one circuit, no second phase, less precise.
 
-    Results are scaled by 2^fraction; `settings` gives bits, input modulus and what a zero does.
-    The bound is that of `quick_error`, whose errors are all on one side.
+    Results are scaled by 2^fraction; `settings` gives the bits, the input modulus and the treatment
+    of zeros. The error bound is that of `quick_error`; all errors have the same sign.
     """
     if not 0 <= fraction <= 32:
         raise UsageError(f"logarithm: a fraction of {fraction} bits, not 0 to 32")

@@ -2,16 +2,16 @@
 
 Paper 2, third article. With x = x1 + x2 modulo the modulus of the inputs, `phase_one` finds n and
 eps, x = 2^n (1 + eps) and -1/4 <= eps < 1/2 (§2), and gives the second party eps 2^N and n less the
-random shares that the first party puts in, modulo 2^l. There is no table of logarithms in it (§4):
+random shares that the first party puts in, modulo 2^l. The circuit has no table of logarithms (§4):
 n is scaled outside. `quick` gives floor(log2 x) with the bits after the top one appended (§6).
 
-An x that is 0 or has more than N bits raises the flag. The flag is to be left in XOR shares:
-`some_flag` joins those of many instances, so that the parties learn of their disjunction only. With
-`zero_as_one` a zero is taken for a one and raises no flag, for callers who multiply the logarithm
-of x by x.
+An x that is 0 or has more than N bits raises the flag. The flag stays in XOR shares: `some_flag`
+joins the flags of many instances, so that the parties learn only whether any is set. With
+`zero_as_one` a zero counts as a one and raises no flag, for callers that multiply the logarithm of
+x by x.
 
-Inputs of the first party are `x1` and the shares it chose, `first …`; of the second `x2`. Outputs
-but the flag are for the second party.
+Inputs of the first party are `x1` and the shares it chose, `first …`; of the second `x2`. All
+outputs except the flag are for the second party.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Literal
 from coterie.protocols.circuits.arithmetic import ZERO, Builder, Circuit, Word
 
 WithX = Literal["no", "as it is", "positive"]
-FLAGS = 256  # how many flags one instance of `some_flag` joins
+FLAGS = 256  # the number of flags that one instance of `some_flag` joins
 
 
 def _argument(
@@ -35,7 +35,8 @@ def _argument(
     low, high = x[:bits], x[bits:]
     is_zero = builder.invert(builder.any(low))
     if zero_as_one:
-        # Zero modulo 2^bits, but with upper bits, is flagged by these; so this changes 0 only.
+        # A number that is 0 modulo 2^bits but has upper bits is flagged; so only 0 itself is
+        # changed.
         return low, [builder.xor(low[0], is_zero), *low[1:]], builder.any(high)
     return low, low, builder.either(is_zero, builder.any(high))
 
@@ -59,8 +60,9 @@ def phase_one(
     n1 = builder.input("first n", share_bits)
     y, top = _normalized(builder, positive)  # 2^(N-1) <= y < 2^N
     upper = y[-2] if bits > 1 else ZERO
-    # Above 3/2 of its power of two, x is taken as below the next one: eps = y / 2^N - 1 is negative.
-    # Otherwise eps = 2 y / 2^N - 1. The low N bits are those of y or 2 y, the sign is `upper`.
+    # Above 3/2 of its power of two, x is taken as below the next one: eps = y / 2^N - 1 is
+    # negative. Otherwise eps = 2 y / 2^N - 1. The low N bits are those of y or 2 y, the sign is
+    # `upper`.
     scaled = builder.choose(upper, y, [ZERO, *y[:-1]])
     eps = builder.extend_signed([*scaled, upper], share_bits)
     n = builder.increment(builder.encode(top), upper, bits.bit_length())

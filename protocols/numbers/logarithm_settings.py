@@ -1,4 +1,4 @@
-"""What two parties agree on before a secure logarithm, and how precise it then is.
+"""The settings that two parties agree on for a secure logarithm, and its precision.
 
 N bits and k terms decide the scale σ = 2^(Nk) lcm(2 … k) and the size of the ring F, by the rules
 of paper 2, third article, §3; `error_bound` proves the precision of each choice. For numbers of 17
@@ -25,14 +25,14 @@ Scaling = Literal["none", "exact", "autonomous"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What the two parties must agree on."""
+    """The settings that the two parties must agree on."""
 
-    bits: int  # N: no x is longer
-    terms: int  # k: of the Taylor series
+    bits: int  # N: the most bits of any x
+    terms: int  # k: the terms of the Taylor series
     scaling: Scaling = "exact"
     scale_bits: int = 24  # results are scaled by 2 to this power, unless `scaling` is "none"
     input_modulus: int = 1 << 32
-    zero_as_one: bool = False  # a zero is taken for a one, unseen, in place of an error
+    zero_as_one: bool = False  # a zero counts as a one, which nobody sees, instead of an error
 
     def __post_init__(self) -> None:
         for name, value, least, most in (
@@ -60,7 +60,7 @@ class Settings:
 
     @property
     def field_bits(self) -> int:
-        """log2 |F|: at least Nk + 2k + log2 N, and a whole machine word where that suffices."""
+        """log2 |F|: at least Nk + 2k + log2 N, and 64 if that suffices."""
         needed = self.bits * self.terms + 2 * self.terms + max(1, (self.bits - 1).bit_length())
         if self.scaling == "autonomous":
             needed += scaling.SECRECY_BITS + 1
@@ -80,11 +80,11 @@ class Settings:
 
     @property
     def scale(self) -> int:
-        """What a result is divided by to be a logarithm."""
+        """The number by which a result is divided to get the logarithm."""
         return self.sigma if self.scaling == "none" else 1 << self.scale_bits
 
     def coefficients(self) -> list[int]:
-        """P, from the constant term up."""
+        """The coefficients of P, the constant term first."""
         return taylor_coefficients(self.bits, self.terms)
 
     @property
@@ -106,7 +106,7 @@ class Settings:
             return int(((low + high) / 2 * self.sigma).to_integral_value())
 
     def announcement(self, count: int) -> list[str]:
-        """What the parties compare, one text for each choice."""
+        """The settings as texts, which the parties compare."""
         return [
             f"{count} numbers",
             f"{self.bits} bits",
@@ -158,7 +158,7 @@ def error_bound(bits: int, terms: int, scaled: Scaling = "exact", scale_bits: in
 
 
 def quick_error(bits: int, fraction: int = 4) -> tuple[float, float]:
-    """Least and largest log2 x - result of the quick variant.
+    """The least and the largest value of log2 x - result of the quick variant.
 
     The bits after the top one give x / 2^n - 1 rounded down, which is at most log2(x / 2^n); within
     a step of 2^-fraction the difference is largest at its upper end.

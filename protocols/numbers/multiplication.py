@@ -1,21 +1,23 @@
 """Products of one party's numbers with the other's, as shares modulo any m, by oblivious transfer.
 
 Gilboa, "Two Party RSA Key Generation" (CRYPTO 1999), section 4.1, on random transfers with one
-correction each. The sender puts in x, the receiver y of `bits` bits, both below m; they get u and v,
-uniform modulo m but for their sum, u + v = x y (mod m). For bit j of y a random transfer gives the
-sender r0 and r1 and the receiver r(bit); the sender sends r0 - r1 + (x 2^j mod m), which the
-receiver adds where its bit is one, so that they hold r0 and r0 + bit x 2^j; u is minus the sum of
-the first, v the sum of the second.
+correction each. In: x at the sender, y of `bits` bits at the receiver, both below m. Out: u at the
+sender and v at the receiver, each uniform modulo m, with u + v = x y (mod m); nobody learns
+anything else. For bit j of y a random transfer gives the sender r0 and r1 and the receiver r(bit);
+the sender sends r0 - r1 + (x 2^j mod m), which the receiver adds if its bit is one, so that they
+hold r0 and r0 + bit x 2^j. u is minus the sum of the sender's numbers, v the sum of the receiver's.
 
 Modulo 2^k the pads have k bits. Modulo any other m the pads have at least 64 bits more than m, the
-sums are taken over the integers and reduced at the end: a share is then within 2^-64 of uniform, and
-wrong with at most that chance for each transfer.
+sums are taken over the integers and reduced at the end: a share is then within 2^-64 of uniform,
+and wrong with at most that probability for each transfer.
 
-`x` may have several numbers for each y (shape (n, several)): they share the transfers, which is how
-a matrix of products is cheapest. Shares of x and of y become shares of x y by `multiply_shares`.
+`x` may have several numbers for each y (shape (n, several)): they share the transfers, which is the
+cheapest way to get a matrix of products. Shares of x and of y become shares of x y by
+`multiply_shares`.
 
 Adversary: semi-honest; a cheating party can make the shares wrong, and with an extension that is
-not checked learn more (`protocols.transfer.oblivious_transfer`, whose assumptions are the ones here).
+not checked learn more (`protocols.transfer.oblivious_transfer`, whose assumptions are the ones
+here).
 
 Messages: receiver -> sender n bits transfers (16 bytes each); sender -> receiver a correction for
 each, of as many bytes as the pads. In chunks; one round. Cost: the transfers, and a handful of word
@@ -40,12 +42,12 @@ Numbers: TypeAlias = "Array | Sequence[int]"
 Limbs: TypeAlias = Words
 
 STEP = "products"
-CHUNK = 1 << 17  # transfers at a time
+CHUNK = 1 << 17  # transfers that are run together
 _MASK = 64
 
 
 class _Ring:
-    """How numbers modulo m lie in words, and how many words a pad has."""
+    """The representation of numbers modulo m in words, and the number of words of a pad."""
 
     def __init__(self, modulus: int) -> None:
         if modulus < 2:
@@ -74,7 +76,7 @@ class _Ring:
         return _limbs(flat, self.words)
 
     def store(self, totals: Limbs, sign: int) -> Array:
-        """Sums with one word to spare, reduced, as numbers."""
+        """Sums, which have one word more than a number, reduced modulo m."""
         if self.power and self.words == 1:
             low = totals[..., 0] if sign > 0 else np.uint64(0) - totals[..., 0]
             return low & np.uint64(self.modulus - 1)
@@ -94,7 +96,7 @@ class _Ring:
 
 def _limbs(values: Sequence[int], words: int) -> Limbs:
     data = b"".join(value.to_bytes(8 * words, "little") for value in values)
-    # A copy, because numba compiles once more for an array that may not be written.
+    # A copy, because numba compiles another version for a read-only array.
     return np.frombuffer(data, np.uint64).reshape(len(values), words).copy()
 
 
@@ -138,7 +140,7 @@ def _correct(
                     high = x[w] >> np.uint64(63)
                     x[w] = (x[w] << unit) | carry
                     carry = high
-                if reduced:  # 2 x fits, because the words have bits to spare
+                if reduced:  # 2 x fits, because the words have spare bits
                     borrow = none
                     for w in range(words):
                         d = x[w] - modulus[w]
@@ -212,7 +214,7 @@ def send_products(session: Sender, x: Numbers, modulus: int, bits: int) -> Array
 def receive_products(
     session: Receiver, y: Numbers, modulus: int, bits: int, several: int | None = None
 ) -> Array:
-    """The receiver's shares of x y, of shape (n,), or (n, several) where the sender has several."""
+    """The receiver's shares of x y, of shape (n,), or (n, several) if the sender has several."""
     ring = _Ring(modulus)
     count, each = len(y), 1 if several is None else several
     low = ring.load(y)
@@ -236,7 +238,7 @@ def receive_products(
 
 
 def _exceeds(limbs: Limbs, bits: int) -> bool:
-    """Whether some number has more than so many bits."""
+    """Whether some number has more than `bits` bits."""
     word, rest = divmod(bits, 64)
     if word >= limbs.shape[1]:
         return False

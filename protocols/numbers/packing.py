@@ -1,8 +1,8 @@
 """Many small numbers in one plaintext: slots of whole bytes, the first one lowest.
 
 A packed plaintext is Σ value_j 256^(width j). Sums of packed plaintexts, and multiples by one
-number, act on every slot at once as long as no slot overflows into the next. Whether one can is
-decided here, from bounds, before any work starts.
+number, act on every slot at once as long as no slot overflows into the next. Bounds are checked
+here before any work starts, so that no slot can overflow.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ class Slots:
         return cls(width, count)
 
     def plaintexts(self, values: int) -> int:
-        """How many plaintexts hold so many values."""
+        """The number of plaintexts for this many values."""
         return -(-values // self.count)
 
     def shift(self, slot: int) -> int:
-        """What a number is multiplied by to stand in this slot."""
+        """The factor that moves a number into this slot."""
         return 1 << (8 * self.width * slot)
 
     def pack(self, values: Array) -> list[Any]:
-        """Rows of at most `count` unsigned integers, one plaintext for each row."""
+        """One plaintext for each row of at most `count` unsigned integers."""
         rows, columns = values.shape
         if columns > self.count:
             raise ValueError(f"{columns} values do not fit {self.count} slots")
@@ -63,7 +63,7 @@ class Slots:
         return self.pack_bytes(field)
 
     def pack_bytes(self, field: Bytes) -> list[Any]:
-        """The same for values that are bytes already: shape (rows, slots, width)."""
+        """The same for values that are already bytes, of shape (rows, slots, width)."""
         return from_bytes(field.reshape(field.shape[0], -1))
 
     def unpack(self, plaintexts: list[Any], columns: int) -> Array:
@@ -79,6 +79,6 @@ class Slots:
         return wide.reshape(rows, 8 * columns).view("<u8").astype(np.uint64)
 
     def unpack_bytes(self, plaintexts: list[Any]) -> Bytes:
-        """All slots of each plaintext as bytes; what lies above the slots must be zero."""
+        """All slots of each plaintext as bytes; the bits above the slots must be zero."""
         flat = to_bytes(plaintexts, self.width * self.count)
         return flat.reshape(len(plaintexts), self.count, self.width)

@@ -1,17 +1,17 @@
 """Paillier encryption on vectors, with phe's keys.
 
-Paillier, "Public-key cryptosystems based on composite degree residuosity classes" (1999), with
-g = n + 1: Enc(m; R) = (1 + m n) R mod n², where R = r^n mod n² is an n-th residue. Sums of
-plaintexts are products of ciphertexts, multiples are powers. Keys are phe's `PaillierPublicKey` and
-`PaillierPrivateKey`, and a ciphertext here is the integer inside phe's `EncryptedNumber`: what one
-encrypts the other decrypts. `protocols.numbers.randomizers` makes R.
+Paillier, "Public-key cryptosystems based on composite degree residuosity classes" (1999), with g =
+n + 1: Enc(m; R) = (1 + m n) R mod n², where R = r^n mod n² is an n-th residue. Sums of plaintexts
+are products of ciphertexts, multiples are powers. Keys are phe's `PaillierPublicKey` and
+`PaillierPrivateKey`, and a ciphertext here is the integer inside phe's `EncryptedNumber`: each of
+the two can decrypt what the other encrypts. `protocols.numbers.randomizers` makes R.
 
 A vector of ciphertexts is a list of gmpy2 integers; on the wire it is a uint8 array of shape
-(count, width), little-endian. What is received is checked to be in Z*_{n²} before it is used.
+(count, width), little-endian. Received ciphertexts are checked to be in Z*_{n²} before use.
 
 Security: plaintexts are hidden from everyone without the private key if deciding n-th residuosity
-is hard. gmpy2's arithmetic is not constant-time: whoever measures a party's computing time to the
-microsecond may learn about its secrets.
+is hard. gmpy2's arithmetic is not constant-time: an attacker that measures a party's computing time
+to the microsecond may learn about its secrets.
 
 Cost for a modulus of 3072 bits, one core: one product of ciphertexts about 10 µs, one decryption
 9 ms, a power by a b-bit number about 12 b µs, 768 bytes for each ciphertext. Decryption and powers
@@ -36,14 +36,14 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
 DEFAULT_BITS = 3072
-MOST_BITS = 16384  # of a peer's key
+MOST_BITS = 16384  # the longest key that is accepted from a peer
 THREADS = 2
 
 Ciphertexts: TypeAlias = list[Any]  # of gmpy2.mpz, which has no type stubs
 
 
 class KeySizeError(UsageError):
-    """A modulus is too small for what it must hold, found before any work starts."""
+    """A modulus is too small for its plaintexts; raised before any work starts."""
 
 
 def to_bytes(values: Iterable[Any], width: int) -> Bytes:
@@ -65,7 +65,7 @@ class PublicKey:
 
     `base` is a residue modulo n that the key's owner announces: the n-th powers of its powers are
     the owner's randomizers, and with them an answer to the owner can be masked (see
-    `protocols.numbers.randomizers`). A key that comes from plain phe has none.
+    `protocols.numbers.randomizers`). A key that comes from plain phe has no base.
     """
 
     def __init__(self, key: PaillierPublicKey, base: int | None = None) -> None:
@@ -78,7 +78,7 @@ class PublicKey:
 
     @property
     def plaintext_bits(self) -> int:
-        """Every non-negative number of so many bits is a plaintext."""
+        """The length up to which every non-negative number is a plaintext."""
         return self.bits - 1
 
     def encrypt(self, values: Sequence[Any], randomizers: Ciphertexts) -> Ciphertexts:
@@ -155,11 +155,11 @@ class PublicKey:
         return to_bytes(ciphertexts, self.width)
 
     def from_wire(self, channel: Channel, peer: str, rows: Any, count: int) -> Ciphertexts:
-        """Received ciphertexts: as many as agreed, each in Z*_{n²}, or the peer is at fault."""
+        """Received ciphertexts; a wrong number, or one outside Z*_{n²}, is the peer's fault."""
         channel.check_array(peer, rows, np.uint8, (count, self.width), f"{count} ciphertexts")
         ciphertexts = from_bytes(rows)
         n, n2 = self.n, self.n2
-        unit = mpz(1)  # the product is a unit only if every factor is, which takes one gcd
+        unit = mpz(1)  # the product is a unit only if every factor is one, so that one gcd suffices
         for c in ciphertexts:
             unit = unit * c % n
         if any(c >= n2 for c in ciphertexts) or gmpy2.gcd(unit, n) != 1:
@@ -219,13 +219,13 @@ class PrivateKey(PublicKey):
 
 
 def in_threads(function: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
-    """The function of each part, one thread each."""
+    """The function's result for each part; each part has a thread of its own."""
     with ThreadPoolExecutor(len(parts)) as pool:
         return list(pool.map(function, parts))
 
 
 def generate(rng: Random, bits: int = DEFAULT_BITS) -> PrivateKey:
-    """A new key. Less than 3072 bits is for tests and for benchmarks that say so.
+    """A new key. Less than 3072 bits are only for tests, and for benchmarks that say so.
 
     Both primes are 3 modulo 4 and gcd(p-1, q-1) = 2, as Damgård, Jurik and Nielsen ask, and the
     announced base is -x² for a random x.
@@ -266,7 +266,7 @@ def agree_on_key(
     bits: int = DEFAULT_BITS,
     key: PrivateKey | None = None,
 ) -> PublicKey:
-    """The owner's key at both parties. The owner may bring one; else it makes one."""
+    """The owner's key at both parties. The owner may pass its own; otherwise it generates one."""
     with channel.step("paillier key"):
         if not owner:
             return receive_key(channel, peer, bits)
@@ -283,7 +283,7 @@ def announce_key(channel: Channel, peer: str, key: PrivateKey) -> None:
 
 
 def receive_key(channel: Channel, peer: str, minimum_bits: int = DEFAULT_BITS) -> PublicKey:
-    """The peer's public key; smaller than `minimum_bits` or malformed is the peer's fault."""
+    """The peer's public key; a short (`minimum_bits`) or malformed key is the peer's fault."""
     match channel.recv(peer):
         case [int(n), int(base)]:
             pass
@@ -293,7 +293,7 @@ def receive_key(channel: Channel, peer: str, minimum_bits: int = DEFAULT_BITS) -
         raise channel.fault(
             peer, f"sent a Paillier key of {n.bit_length()} bits; at least {minimum_bits} are asked"
         )
-    if n.bit_length() > MOST_BITS:  # before it is tested, which takes the cube of its length
+    if n.bit_length() > MOST_BITS:  # before n is tested, in time cubic in its length
         raise channel.fault(peer, f"sent a Paillier key of {n.bit_length()} bits, over {MOST_BITS}")
     if n % 2 == 0 or gmpy2.is_prime(n) or gmpy2.is_power(n):
         raise channel.fault(peer, "sent a Paillier modulus that is not a product of two primes")

@@ -3,13 +3,14 @@
 Naor and Pinkas, "Oblivious transfer and polynomial evaluation" (STOC 1999), in the homomorphic form
 that paper 2, third article, §2 (step 4) uses for the logarithm's second phase.
 
-The first party puts in, for each of n instances, a polynomial Q of degree d over Z_m; the second a
-point y. They get shares of Q(y) mod m: with z1 the first party's, the second's is Q(y) - z1, what
-the article calls evaluating the polynomial with z1 subtracted from its constant term.
+In, for each of n instances: a polynomial Q of degree d over Z_m at the first party, a point y at
+the second. Out: shares of Q(y) mod m, and nobody learns anything else. If z1 is the first party's
+share, the second's is Q(y) - z1; the article says that it evaluates the polynomial with z1
+subtracted from its constant term.
 
 The powers y, …, y^d mod m are one row and the coefficients of degree 1 to d another: an inner
-product (`protocols.numbers.inner_product`, with its two engines, adversary, messages and costs for n rows
-of d columns). The lift to the integers and its mask of 64 bits are there.
+product (`protocols.numbers.inner_product`, with its two engines, adversary, messages and costs for
+n rows of d columns). That module also has the lift to the integers and its mask of 64 bits.
 """
 
 from __future__ import annotations

@@ -5,29 +5,30 @@ A ciphertext is (1 + m n) R mod n². How R is drawn decides the speed and what m
 - `exact`: R = r^n for a uniform unit r, as Paillier defines it. Assumes the decisional composite
   residuosity problem (DCR) to be hard, nothing else. The key's owner computes it modulo p² and q².
 - `full`: R = H^e for a fixed H = b^n and e uniform in a range 2^64 times larger than the order of H
-  can be. Also needs DCR only: e may as well be uniform modulo n times that order, the outcome is
-  the same; under DCR H cannot be told from H (1+n)^a, and then (1+n)^(a e) hides m perfectly. The
-  owner draws an exponent for each prime, half as long, equal modulo gcd(p-1, q-1) so that they are
-  those of one power of H.
+  can be. Also assumes DCR only: the outcome is the same if e is uniform modulo n times that order;
+  under DCR H cannot be distinguished from H (1+n)^a, and then (1+n)^(a e) hides m perfectly. The
+  owner draws an exponent for each prime, half as long; the two are equal modulo gcd(p-1, q-1), so
+  that they belong to one power of H.
 - `half`: b = -x² and e of half the modulus' bits, by Damgård, Jurik and Nielsen ("A generalization
   of Paillier's public-key system with applications to electronic voting", 2010). That such
-  exponents cannot be told from full ones follows from the hardness of factoring (Goldreich and
-  Rosen, 2003), which DCR implies, for p and q that are 3 modulo 4: keys of `paillier.generate`.
+  exponents cannot be distinguished from full ones follows from the hardness of factoring (Goldreich
+  and Rosen, 2003), which DCR implies, for p and q that are 3 modulo 4, as in keys of
+  `paillier.generate`.
 - `short`: e of 512 bits. Faster, on the extra assumption that logarithms to a fixed base modulo n
-  are hard for so short exponents. An option; nothing in Coterie chooses it by itself.
+  are hard for so short exponents. Only on request; nothing in Coterie chooses it by itself.
 
 Powers of H use a table for each window of w bits of the exponent: one product for each window.
 
-Who reads the ciphertext matters. `half` and `short` hide from those who lack the private key only.
-An answer to the key's owner, made from the owner's ciphertexts, must be masked by `full` over the
-base that the owner announced and uses for its own ciphertexts: then all randomizers lie in one
-cyclic group, in which the mask is uniform to within 2^-64, and the answer carries nothing but its
+The reader of the ciphertext matters. `half` and `short` hide only from parties without the private
+key. An answer to the key's owner, made from the owner's ciphertexts, must be masked by `full` over
+the base that the owner announced and uses for its own ciphertexts: then all randomizers lie in one
+cyclic group, in which the mask is uniform to within 2^-64, and the answer reveals nothing but its
 plaintext. If the owner's ciphertexts come from elsewhere (plain phe), the mask must be `exact`.
 
 Cost for 3072 bits, one core, for each randomizer, as products modulo n² (8 µs; 2.7 µs modulo p²):
 exact 3,700 (owner: two of 1,850 modulo p² and q²); with 8-bit windows full 392 (owner two of 200),
-half 192, short 64. A table of w-bit windows costs 2^w products for each window once; w is chosen by
-how many randomizers are asked for, up to 10, in at most 128 MB.
+half 192, short 64. A table of w-bit windows costs 2^w products for each window once; w depends on
+the number of randomizers that are requested, up to 10, with a table of at most 128 MB.
 """
 
 from __future__ import annotations
@@ -52,17 +53,17 @@ from coterie.protocols.primitives.randomness import Random
 
 Method = Literal["exact", "full", "half", "short"]
 SHORT_BITS = 512
-SLACK_BITS = 64  # how much longer than its group's order an exponent is, to be uniform in it
-_TABLE_FROM = 16  # fewer powers than this do not pay for a table
+SLACK_BITS = 64  # bits of an exponent beyond the group's order, to be uniform modulo it
+_TABLE_FROM = 16  # below this number of powers a table does not pay off
 _TABLE_BYTES = 1 << 27
 
 
 class FixedBase:
     """Powers of one base modulo root² for uniform exponents of at least `bits` bits.
 
-    In the table u + v root is kept as (u, v). The product of two such numbers modulo root² takes
-    three products and two divisions of half the size, a fifth less time than one product and one
-    division of the whole size.
+    The table stores u + v root as (u, v). The product of two such numbers modulo root² takes three
+    products and two divisions of half the size, a fifth less time than one product and one division
+    of the whole size.
     """
 
     def __init__(self, base: Any, root: Any, bits: int) -> None:
@@ -99,7 +100,7 @@ class FixedBase:
         return powers
 
     def _best_window(self, count: int) -> int:
-        """The window with the fewest products for the table and so many powers."""
+        """The window with the fewest products for the table and `count` powers."""
         size = (2 * self.root.bit_length() + 7) // 8
         windows = [
             w for w in range(2, 11) if (math.ceil(self.bits / w) << w) * size <= _TABLE_BYTES
@@ -127,14 +128,14 @@ def random_powers(base: Any, root: Any, bits: int, count: int, seed: bytes) -> C
 class Randomizers:
     """A pool of randomizers under one key. Each is handed out once.
 
-    With a `PrivateKey` the work is done modulo p² and q². `prepare` is the offline part: `take`
-    makes what is missing on the spot. Products of large numbers hold the interpreter's lock; an
-    executor of two processes passed to `prepare` halves the time.
+    With a `PrivateKey` the work is done modulo p² and q². `prepare` is the offline part; `take`
+    makes missing randomizers when it is called. Products of large numbers hold the interpreter's
+    lock; an executor of two processes passed to `prepare` halves the time.
     """
 
     def __init__(self, key: PublicKey, rng: Random, method: Method = "full") -> None:
         self.key, self.method = key, method
-        # A stream drawn from the generator, not forked: two pools must never give the same.
+        # The seed is drawn from the generator, not forked: two pools must never give the same.
         self._rng = Random(rng.bytes(32))
         self._pool: Ciphertexts = []
         self._powers: list[FixedBase] = []
@@ -144,7 +145,7 @@ class Randomizers:
         if method == "half" and key.n % 4 != 1:
             raise KeySizeError("half-length exponents need primes that are 3 modulo 4")
         base = key.base
-        if base is None:  # anyone may choose one for his own encryptions
+        if base is None:  # a party may choose any base for its own encryptions
             base = -(self._unit() ** 2) % key.n
         if method == "full" and isinstance(key, PrivateKey):
             self._common = gmpy2.gcd(key.p - 1, key.q - 1)
@@ -162,7 +163,7 @@ class Randomizers:
         return len(self._pool)
 
     def prepare(self, count: int, executor: Executor | None = None) -> None:
-        """Makes the pool hold at least `count`."""
+        """Fills the pool up to at least `count` randomizers."""
         missing = count - len(self._pool)
         if missing > 0:
             self._pool = self._make(missing, executor) + self._pool
@@ -206,8 +207,8 @@ class Randomizers:
         return [*parts[0], *parts[1]]
 
     def _full_by_owner(self, key: PrivateKey, count: int, executor: Executor | None) -> Ciphertexts:
-        # Exponents modulo p-1 and q-1 are those of one power of the base only if they agree modulo
-        # the common divisor; otherwise the product of the two groups would be reached, and an
+        # Exponents modulo p-1 and q-1 belong to one power of the base only if they agree modulo the
+        # common divisor; otherwise the results would fill the product of the two groups, and an
         # answer would show in which coset of the base's group it lies.
         agreed = self._rng.integers(int(self._common), count)
         if executor is None:

@@ -1,16 +1,16 @@
 """Scalar products of columns that two parties hold over the same records.
 
-Paper 2, third article, §1 and §7 (after Wright and Yang, KDD 2004): counts over vertically held data
-are scalar products of 0/1 vectors, and dominate the cost of everything built on them. One party
-("many") holds p columns over n records, the other ("few") q columns, all integers within agreed
-ranges; the result is the p x q matrix of scalar products, as shares modulo m at both, or in full at
-one of them. Nothing else is learned but n, p, q and the ranges.
+Paper 2, third article, §1 and §7 (after Wright and Yang, KDD 2004): counts over vertically
+partitioned data are scalar products of 0/1 vectors, and dominate the cost of everything built on
+them. In: one party ("many") holds p columns over n records, the other ("few") q columns, all
+integers within agreed ranges. Out: the p x q matrix of scalar products, as shares modulo m at both,
+or opened at one of them. Nothing else is learned but n, p, q and the ranges.
 
 `PaillierProducts`: many owns a key. The p values of a record are packed into one plaintext, each in
 a slot wide enough for a whole sum (more plaintexts if p exceeds the slots).
-    set-up  many -> few: the key.
-    1.      many -> few: for each record the ciphertext of its slots, in chunks.
-    2.      few -> many: for each of its columns the product of the ciphertexts raised to its values,
+    set-up  many -> few: the key. 1.      many -> few: for each record the ciphertext of its slots,
+    in chunks. 2.      few -> many: for each of its columns the product of the ciphertexts raised to
+    its values,
             which packs p scalar products, masked by a fresh randomizer. For shares, few first adds
             to each slot a random number 2^64 times the largest sum, and keeps its negative.
     Cost: n encryptions (randomizers ahead), n q products of ciphertexts for 0/1 columns (times
@@ -20,13 +20,13 @@ values and gets pads, or pads plus many's values: Gilboa (CRYPTO 1999, §4.1) on
     Cost: for each record and each bit of few's values one transfer and a correction of p words of
     8, 16, 32 or 64 bits; half a round for each chunk.
 
-Values in a range that starts below zero are moved up; what that adds to the products depends on one
-party's column sums only, and goes into its share. Ranges are checked before anything is sent, and
-so is that the largest possible sum fits its slot and the ring. Both parties state the sizes they
-expect first; a difference is named.
+Values in a range that starts below zero are shifted up; what the shift adds to the products depends
+on one party's column sums only, and that party subtracts it from its share. Before anything is
+sent, values are checked against the ranges, and the largest possible sum against its slot and the
+ring. Both parties first state the sizes that they expect; a difference is an error.
 
-Adversary: semi-honest; see `protocols.numbers.inner_product`. A party that puts in values outside its range
-makes the result wrong.
+Adversary: semi-honest; see `protocols.numbers.inner_product`. A party that puts in values outside
+its range makes the result wrong.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 Output = Literal["shares", "many", "few"]
-_RECORDS = 4096  # ciphertexts in a message: 3 MB, so that both parties work at the same time
+_RECORDS = 4096  # ciphertexts in a message (3 MB), so that both parties compute at the same time
 _ELEMENTS = 1 << 22  # ring elements of a chunk of transfers: 16 or 32 MB
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What both parties agree on: records, columns, and the least and largest value at each."""
+    """The sizes both parties agree on: records, columns, and the range of values of each party."""
 
     records: int
     many: int
@@ -66,13 +66,13 @@ class Sizes:
 
     @property
     def largest(self) -> int:
-        """The largest sum of products once both ranges have been moved to start at zero."""
+        """The largest sum of products after both ranges have been shifted to start at zero."""
         spans = [high - low for low, high in self.moved]
         return self.records * spans[0] * spans[1]
 
     @property
     def moved(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The ranges with a start above zero taken as zero."""
+        """The ranges, extended to start at zero if they start above it."""
         (a, b), (c, d) = self.many_range, self.few_range
         return (min(a, 0), b), (min(c, 0), d)
 
@@ -81,7 +81,7 @@ class Sizes:
         return self.many_range[0] < 0 or self.few_range[0] < 0
 
     def check_values(self, values: Array, many: bool) -> None:
-        """Raises `DataError` unless the values are as agreed."""
+        """Raises `DataError` unless the values have the agreed shape and range."""
         columns = self.many if many else self.few
         low, high = self.many_range if many else self.few_range
         if values.shape != (self.records, columns):
@@ -133,8 +133,8 @@ def scalar_products(
 ) -> Array | None:
     """This party's share of the (many x few) matrix; or the matrix at one party, None at the other.
 
-    `ring` is the modulus of the shares (2^64 if not given). An opened result is signed where a
-    range is.
+    `ring` is the modulus of the shares (2^64 if not given). An opened result is signed if a range
+    is.
     """
     ring = ring or Ring(1 << 64)
     values = np.asarray(values)
@@ -161,7 +161,7 @@ def scalar_products(
 
 
 def _agree(channel: Channel, peer: str, sizes: Sizes, output: Output, ring: Ring) -> None:
-    """Both say what they expect, before any work."""
+    """Both parties compare the sizes that they expect, before any work."""
     mine = {
         "records": sizes.records,
         "columns at many": sizes.many,
@@ -183,7 +183,7 @@ def _agree(channel: Channel, peer: str, sizes: Sizes, output: Output, ring: Ring
 
 
 def _moved_share(sizes: Sizes, shifted: Array, ring: Ring, many: bool) -> Array:
-    """What moving the ranges has left out: Σ(a+s)(b+t) = Σab + t Σa + s Σb + n s t, from below."""
+    """This party's part of undoing the shifts, for Σ(a+s)(b+t) = Σab + t Σa + s Σb + n s t."""
     (s, _), (t, _) = sizes.moved
     sums = shifted.sum(axis=0, dtype=np.int64).astype(object)
     part = t * sums + sizes.records * s * t if many else s * sums
@@ -203,7 +203,7 @@ class PaillierProducts:
         bits: int = DEFAULT_BITS,
         key: PrivateKey | None = None,
     ) -> None:
-        """Sends or receives the key. The party with many columns may bring one."""
+        """Sends or receives the key. The party with many columns may pass its own."""
         self.channel, self.peer, self.many = channel, peer, many
         self.key = agree_on_key(channel, peer, many, rng, bits, key)
         self.randomizers = Randomizers(self.key, rng, "full")
@@ -221,8 +221,7 @@ class PaillierProducts:
     def prepare(self, sizes: Sizes, masked: bool = True, executor: Executor | None = None) -> None:
         """The offline part: this party's randomizers; in an executor's processes if there is one.
 
-        `masked` is False where the result goes to the party with many columns and no range is
-        signed.
+        `masked` is False if the result goes to the party with many columns and no range is signed.
         """
         groups = self.slots(sizes, masked).plaintexts(sizes.many)
         count = groups * (sizes.records if self.many else sizes.few)
@@ -297,7 +296,7 @@ class TransferProducts:
         rng: Random,
         transfers: Sender | Receiver | None = None,
     ) -> None:
-        """Runs the base transfers, unless a session is passed that has done so."""
+        """Runs the base transfers, unless `transfers` is a session that has run them."""
         self.channel, self.peer, self.many = channel, peer, many
         if transfers is None:
             transfers = (Sender if many else Receiver)(channel, peer, rng)
@@ -310,7 +309,7 @@ class TransferProducts:
             )
 
     def prepare(self, sizes: Sizes, masked: bool = True, executor: Executor | None = None) -> None:
-        """Nothing is worth making ahead: the transfers are a small part."""
+        """Does nothing: the transfers are a small part of the work, and are not made ahead."""
 
     def to_many(self, sizes: Sizes, values: Array, rng: Random) -> Array | None:
         ring = Ring(1 << max(1, sizes.largest.bit_length()))

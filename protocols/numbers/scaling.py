@@ -2,23 +2,23 @@
 
 Paper 2, third article, §4 and §5. Two parties hold shares γ1, γ2 modulo m of a value γ that is in
 [0, m) once a public `offset` has been added; they get shares, modulo any m', of ρ γ rounded, for a
-public rational ρ >= 0. With ρ = 1 that is the conversion from modulus m to m', and exact.
+public rational ρ >= 0. With ρ = 1 this converts shares from modulus m to m', exactly.
 
-Each party can multiply its own share, but γ1 + γ2 is γ or γ + m, and in the second case ρ m is too
-much. Two ways to know:
+Each party can multiply its own share, but γ1 + γ2 is γ or γ + m, and in the second case the result
+is too large by ρ m. There are two ways to correct that:
 
 `exact` (§4): a garbled circuit compares γ1 + γ2 with m and gives the second party -ρ m or 0, less a
-random number that the first party puts in and subtracts. (The paper adds ργ1 and ργ2 inside; the
-parties can do that outside, which saves their input wires.) Nothing is learned.
+random number that the first party puts in and subtracts. (The paper adds ργ1 and ργ2 inside the
+circuit; the parties can do that outside, which saves input wires.) Nothing is learned.
     Messages and adversary: those of `protocols.circuits.garbling` for one instance a value.
     Cost: about bits(m) + bits(m') AND gates a value, for powers of two; one round.
 
-`autonomous` (§5): the shares are made so that γ1 + γ2 = γ + m for certain. With t the largest γ, the
+`autonomous` (§5): the shares are changed so that γ1 + γ2 = γ + m always. With t the largest γ, the
 first party draws a new share uniformly in [t+1, m-1] and sends what it subtracts from its old one,
 which the second adds; then each scales alone, and the first subtracts ρ m. No circuit.
     Leakage: the second party's share is γ + m less a number that is not quite uniform modulo m. For
     two values of γ its distributions differ by at most t / (m-1-t): with that probability the share
-    says something about γ, in the extreme γ itself. Refused unless m is 2^40 times t.
+  reveals something about γ, in the extreme γ itself. Refused unless m is at least 2^40 times t.
     Cost: one message of bits(m) a value; half a round.
 
 Error: |result - ρ γ| <= 3/2, from three roundings, and 2 where ρ offset is not an integer; 0 if ρ
@@ -43,7 +43,7 @@ from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives.randomness import Random
 
 Method = Literal["exact", "autonomous"]
-SECRECY_BITS = 40  # of an autonomous scaling, at least
+SECRECY_BITS = 40  # the least secrecy of an autonomous scaling
 
 
 def error_bound(factor: Fraction, offset: int = 0) -> Fraction:
@@ -54,7 +54,7 @@ def error_bound(factor: Fraction, offset: int = 0) -> Fraction:
 
 
 def multiple(values: Array, factor: Fraction) -> Array:
-    """ρ times non-negative integers, rounded to the nearest, halves upwards."""
+    """ρ times non-negative integers, rounded to the nearest integer, halves upwards."""
     top, bottom = factor.numerator, factor.denominator
     if values.dtype == np.uint64 and top == 1 and bottom < 1 << 63:
         d = np.uint64(bottom)
@@ -68,7 +68,7 @@ def multiple(values: Array, factor: Fraction) -> Array:
 
 @lru_cache(maxsize=64)
 def carry_circuit(source: int, target: int, correction: int) -> Circuit:
-    """The correction where g1 + g2 reaches the source modulus, else 0; less `first`, mod target."""
+    """The correction if g1 + g2 reaches the source modulus, else 0; less `first`, mod target."""
     builder = Builder()
     width, out = (source - 1).bit_length(), (target - 1).bit_length()
     total = builder.add(builder.input("g1", width), builder.input("g2", width), width + 1)
@@ -120,7 +120,7 @@ def scale_autonomously(
     largest: int,
     offset: int = 0,
 ) -> Array:
-    """The same without a circuit, where every γ + offset is in [0, largest]."""
+    """The same without a circuit, if every γ + offset is in [0, largest]."""
     if largest < 0 or (source.modulus - 1 - largest) >> SECRECY_BITS < largest:
         raise UsageError(
             f"values up to {largest} leave less than {SECRECY_BITS} bits of secrecy to autonomous "

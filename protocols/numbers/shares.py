@@ -13,11 +13,12 @@ Protocols, for n values of w bytes each:
     open_shares            both learn the values: n w bytes each way, one round.
     open_to / open_from    one party learns them: n w bytes, half a round.
     product                shares of x and y to shares of x y: one inner product of two columns
-                           (x1, y1) and (y2, x2) in `protocols.numbers.inner_product`, whose cost it is, for
-                           the cross terms; x1 y1 and x2 y2 are local.
+                           (x1, y1) and (y2, x2) in `protocols.numbers.inner_product`, whose cost it
+                           is, for the cross terms; x1 y1 and x2 y2 are local.
 
-Adversary: semi-honest. A party that opens a wrong share changes the result unseen.
-Conversion to another modulus, and non-integer multiples, need a comparison: `protocols.numbers.scaling`.
+Adversary: semi-honest. A party that opens a wrong share changes the result, which nobody notices.
+Conversion to another modulus, and non-integer multiples, need a comparison:
+`protocols.numbers.scaling`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Ring:
 
     @property
     def native(self) -> bool:
-        """Whether elements are uint64, whose products do not lose what the modulus needs."""
+        """Whether elements are uint64, and products modulo 2^64 suffice for the modulus."""
         return self.modulus <= 1 << 32 or (self.is_power_of_two and self.bits <= 64)
 
     @property
@@ -64,9 +65,9 @@ class Ring:
         return (self.bits + 7) // 8
 
     def array(self, values: Any) -> Array:
-        """Any integers, reduced."""
+        """Any integers, reduced to [0, modulus)."""
         if isinstance(values, np.ndarray) and values.dtype.kind in "iu" and self.native:
-            if self.is_power_of_two:  # two's complement wraps around rightly
+            if self.is_power_of_two:  # two's complement wraps around correctly
                 return self._reduce(values.astype(np.uint64))
             return (
                 np.mod(values, np.uint64(self.modulus))
@@ -131,7 +132,7 @@ class Ring:
         return to_bytes(a.reshape(-1), self.width).reshape(*a.shape, self.width)
 
     def from_wire(self, channel: Channel, peer: str, value: Any, shape: tuple[int, ...]) -> Array:
-        """Received elements: of the agreed shape and in range, or the peer is at fault."""
+        """Received elements; a wrong shape or an element out of range is the peer's fault."""
         what = f"shares of shape {shape}"
         value = channel.check_array(peer, value, np.uint8, (*shape, self.width), what)
         if self.native:
@@ -157,7 +158,7 @@ class Ring:
 
 
 class Engine(Protocol):
-    """How two parties multiply what each of them holds; see `protocols.numbers.inner_product`."""
+    """Computes inner products of two parties' rows; see `protocols.numbers.inner_product`."""
 
     @property
     def channel(self) -> Channel: ...
@@ -190,20 +191,20 @@ def share_in(channel: Channel, peer: str, ring: Ring, shape: tuple[int, ...]) ->
 
 
 def open_shares(channel: Channel, peer: str, ring: Ring, share: Array) -> Array:
-    """The values, to both."""
+    """The values, opened to both parties."""
     with channel.step("open"):
         channel.send(peer, ring.to_wire(share))
         return ring.add(share, ring.from_wire(channel, peer, channel.recv(peer), share.shape))
 
 
 def open_to(channel: Channel, peer: str, ring: Ring, share: Array) -> None:
-    """The values, to the peer alone."""
+    """Opens the values to the peer alone."""
     with channel.step("open"):
         channel.send(peer, ring.to_wire(share))
 
 
 def open_from(channel: Channel, peer: str, ring: Ring, share: Array) -> Array:
-    """The values, to this party alone."""
+    """The values, opened to this party alone."""
     with channel.step("open"):
         return ring.add(share, ring.from_wire(channel, peer, channel.recv(peer), share.shape))
 

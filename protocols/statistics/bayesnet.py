@@ -5,17 +5,18 @@ greedy K2 search for a given order; Yang and Wright, "Privacy-Preserving Computa
 Networks on Vertically Partitioned Data" (TKDE 2006), for doing it on shares of counts with
 logarithms; paper 2, third article, reports their run on 100,000 records of six fields.
 
-Every party puts in the codes of its own attributes. All learn the edges, in the order in which they
-were found, and nothing else: no count and no score. (That a candidate was not chosen tells that its
-score was not the best; the edges say no less.)
+In: at every party the codes of its own attributes. Out, at every party: the edges, in the order in
+which they were found, and nothing else: no count and no score. (That a candidate was not chosen
+shows that its score was not the best, which follows from the edges.)
 
-The search runs for all attributes side by side. In each turn, an attribute that may still get a
-parent asks for the tables of itself under its parents and one more candidate, as shares at the two
-servers (`contingency`), and `Decisions.best` compares them with the present one on shares. The
-turns, and with them the rounds, are as many as the most parents, plus one.
+The search runs for all attributes side by side. In each turn, for each attribute that may still get
+a parent, the tables of the attribute under its parents and one more candidate are computed as
+shares at the two servers (`contingency`), and `Decisions.best` compares them with the present table
+on shares. The number of turns is the largest number of parents plus one.
 
-Adversary: semi-honest; the two servers must not collude. Cost: `contingency` for each table; one
-logarithm for each cell and one for each configuration of parents.
+Adversary: semi-honest; the two servers must not collude. Messages and cost: those of `contingency`
+for each table, and of `hidden_scores` for each turn: one logarithm for each cell and one for each
+configuration of parents.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Family:
 
 
 class Decisions(Protocol):
-    """Comparison of families that nobody sees. All parties call, all learn."""
+    """Compares families whose counts nobody sees. All parties call it, and all learn the result."""
 
     def best(self, groups: Sequence[Sequence[Family]]) -> list[int]:
         """For each group the family of greatest K2 score, the first among equals."""

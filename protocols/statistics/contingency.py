@@ -1,13 +1,14 @@
 """A table of counts over attributes of several parties, as shares at two servers.
 
-Puts `shared_counts` to work: of the parties that hold an axis of the table, the one whose axes have
-the most cells is the owner of the rows, the others mask with one bit for each cell of theirs. An
-axis that all parties know (the class) goes with the owner's.
+After Yang and Wright (TKDE 2006), by `shared_counts`: of the parties that hold an axis of the
+table, the one whose axes have the most cells is the owner of the rows; the others mask with one bit
+for each cell of their own axes. An axis that all parties know (the class) counts as the owner's.
 
-`partition: horizontal` is simpler: every party counts its own records and shares the counts out.
+With `partition: horizontal` every party counts its own records and shares its counts out to the
+servers.
 
-Each party puts in the codes of its own axes; the servers get uniform shares of every cell modulo
-2^32; the others get nothing. Adversary and cost: as in `shared_counts`.
+In: at each party the codes of its own axes. Out: uniform shares of every cell modulo 2^32 at the
+servers, and nothing at the others. Adversary, messages and cost: those of `shared_counts`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from coterie.protocols.statistics.shared_counts import (
 
 @dataclass(frozen=True)
 class Axis:
-    """An attribute of a table: who holds it (None: everybody), and how many values it has."""
+    """An attribute of a table: its holder (None: every party), and its number of values."""
 
     name: str
     owner: str | None
@@ -47,7 +48,7 @@ def table_shares(
     records: int,
     rng: Random,
 ) -> Ring | None:
-    """Shares of the table's cells, flat in the order of the axes; None to all but the servers."""
+    """Shares of the table's cells, flat in the order of the axes; None except at the servers."""
     channel = transfers.channel
     owners = [name for name in names if any(axis.owner == name for axis in axes)] or [names[0]]
     sizes = {name: _cells([axis for axis in axes if axis.owner == name]) for name in owners}
@@ -101,7 +102,7 @@ def joint_codes(axes: Sequence[Axis], codes: Mapping[str, Codes], records: int) 
 
 
 def reorder(share: Ring, sizes: Sequence[int], layout: Sequence[int]) -> Ring:
-    """A flat table whose axes stand in `layout`, in the order of the axes."""
+    """A flat table, brought from the axis order `layout` into the order of the axes."""
     table = share.reshape(tuple(sizes))
     return np.ascontiguousarray(table.transpose(np.argsort(layout))).reshape(-1)
 

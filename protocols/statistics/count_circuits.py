@@ -1,10 +1,10 @@
 """Circuits over counts that two parties hold as additive shares modulo 2^32.
 
-Each circuit has one input a party for every count, `x0 …` and `y0 …`, whose sums are the counts, and
-is evaluated garbled by `protocols.statistics.hidden_counts`. Together they are all that joint statistics and
-models decide about a count they must not see:
+Each circuit has for every count one input of each party, `x0 …` and `y0 …`, whose sum is the count.
+`protocols.statistics.hidden_counts` garbles and evaluates the circuits. They decide about the nodes
+of a tree; the circuits of `visibility_circuits` decide about the cells of tables.
 
-    leaf_circuit      is a tree's node a leaf, and if so of which class
+    leaf_circuit      is a tree's node a leaf, and if so, of which class
     label_circuit     the class of a node that turned out to be a leaf
 """
 
@@ -25,13 +25,15 @@ def _counts(builder: Builder, number: int) -> list[Word]:
 
 @lru_cache(maxsize=32)
 def leaf_circuit(classes: int, minimum: int, last: bool = False) -> Circuit:
-    """From a node's counts of each class, and its parent's class as XOR shares `inherited0`, `1`.
+    """Decides on a node, from its counts of each class and its parent's class as XOR shares.
+
+    The inputs `inherited0` and `inherited1` are the shares of the parent's class.
 
     `leaf` is set when the node has fewer than `minimum` records or records of one class only;
-    `label` is a leaf's class: the most frequent one, the first of several, or the parent's where
-    there are fewer than `minimum` records, since the class of so few is nobody's business. A node
-    that is no leaf has the label 0, and `kept` is its most frequent class, for its children. At the
-    `last` level all nodes are leaves, and only `label` is computed.
+    `label` is a leaf's class: the most frequent one (the first if several are equally frequent), or
+    the parent's if there are fewer than `minimum` records, since the class of so few must stay
+    hidden. A node that is no leaf has the label 0, and `kept` is its most frequent class, for its
+    children. At the `last` level all nodes are leaves, and only `label` is computed.
     """
     builder = Builder()
     width = max(1, (classes - 1).bit_length())
@@ -62,7 +64,7 @@ def leaf_circuit(classes: int, minimum: int, last: bool = False) -> Circuit:
 
 @lru_cache(maxsize=32)
 def label_circuit(width: int) -> Circuit:
-    """A class from its XOR shares."""
+    """Opens a class from its XOR shares."""
     builder = Builder()
     shares = [builder.input(f"kept{place}", width) for place in (0, 1)]
     builder.output("label", builder.xor_words(*shares))

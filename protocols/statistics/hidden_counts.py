@@ -1,22 +1,24 @@
-"""What a group decides about counts that only two of it hold, as shares.
+"""Decisions of a group about counts that two of its parties hold as shares.
 
 Two parties, the servers, hold additive shares modulo 2^32 of counts (`contingency`). They run the
-circuits of `count_circuits` garbled, the first server garbling; every output is a decision that the
-whole group is to learn, so both servers see it and both tell the others, who compare.
+circuits of `count_circuits` and `visibility_circuits` by Yao's protocol (`garbling`); the first
+server garbles. An output that the whole group is to learn is revealed to both servers, and both
+send it to the others, who compare.
 
-    large    which cells have enough records, as XOR shares: told to nobody
-    shared   a circuit on such shares, giving shares
-    told     a circuit on such shares, of which one output is told
-    open     the counts of some cells
-    leaves   which nodes of a tree are leaves, and their classes
+    large      which cells have enough records, as XOR shares, revealed to nobody
+    shared     a circuit on XOR shares, whose outputs are shares
+    revealed   a circuit on XOR shares, one output of which is revealed
+    open       the counts of some cells
+    leaves     which nodes of a tree are leaves, and their classes
 
-All parties call; the servers pass their shares, the others None. Everybody gets the same answer and
-learns nothing else. Adversary: semi-honest, and the two servers must not collude: together they hold
-the counts. If one of them tells the others something else than the other server, the party that
-notices stops and names both.
+In: shares at the servers, None at the others; all parties call. Out: the same answer at every
+party, which learns nothing else. Adversary: semi-honest, and the two servers must not collude,
+because together they hold the counts. If a server sends the others something else than the other
+server does, the party that notices stops and names both.
 
-Cost: 31 AND gates a cell, 150 for each class of a node (32 bytes each); one round between the
-servers and half a round to the others for each call.
+Messages and cost for each call: one run of `garbling` between the servers, with 31 AND gates for
+each cell or 150 for each class of a node (32 bytes for each gate), and one message from each server
+to each other party. One and a half rounds.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ LEAVES = declare(
 
 
 class HiddenCounts:
-    """The group, its two servers, and this party's place in it."""
+    """The group and its two servers, at one party."""
 
     def __init__(
         self, channel: Channel, names: Sequence[str], servers: tuple[str, str], rng: Random
@@ -78,7 +80,7 @@ class HiddenCounts:
         return self.servers[1] if self.first else self.servers[0]
 
     def large(self, share: Ring | None, count: int, minimum: int, zeros: bool) -> Bits | None:
-        """Shares of whether each count is `minimum` or more, or also 0 with `zeros`."""
+        """Shares of whether each count is at least `minimum` (or, with `zeros`, 0)."""
         rows: dict[str, Bits | None] = {"rest": None}
         if share is not None:
             rest = share - np.uint32(minimum if self.first else 0)
@@ -100,15 +102,15 @@ class HiddenCounts:
     def revealed(
         self, circuit: Circuit, count: int, inputs: Mapping[str, Bits | None], output: str
     ) -> Bits:
-        """One output of the circuit, to everybody, from shares of its inputs."""
+        """One output of the circuit at every party, from shares of its inputs."""
         return self.channel.open(PATTERN, self.decided(circuit, count, inputs, output)[0])
 
     def decided(
         self, circuit: Circuit, count: int, inputs: Mapping[str, Bits | None], output: str
     ) -> tuple[Bits, dict[str, Bits | None]]:
-        """One output of the circuit, to everybody, and the servers' shares of the others.
+        """One output of the circuit at every party, and the servers' shares of the other outputs.
 
-        Who calls knows what the output means, and passes it through the door.
+        The caller knows what the output means, and passes it to `Channel.open`.
         """
         bits = None
         found: dict[str, Bits | None] = dict.fromkeys(circuit.outputs)
@@ -122,12 +124,12 @@ class HiddenCounts:
         return bits, found
 
     def _named(self, inputs: Mapping[str, Bits | None]) -> dict[str, Bits]:
-        """This server's inputs of a circuit, by the names that they have there."""
+        """This server's inputs of a circuit, by their names in the circuit."""
         place = 0 if self.first else 1
         return {f"{name}{place}": bits for name, bits in inputs.items() if bits is not None}
 
     def open(self, share: Ring | None, count: int) -> Codes:
-        """The counts themselves, to everybody. Pass only what may be seen."""
+        """The counts at every party. Pass only shares of counts that everybody may see."""
         channel = self.channel
         with channel.step("open"):
             if share is not None:
@@ -149,7 +151,8 @@ class HiddenCounts:
         minimum: int,
         last: bool = False,
     ) -> tuple[Mask, Codes, Bits | None]:
-        """For each node whether it is a leaf, and if so its class; at the last level all are leaves.
+        """For each node whether it is a leaf, and if so its class; at the last level all are
+        leaves.
 
         Also the servers' shares of every node's own class, for its children and for `labels`.
         """
@@ -165,7 +168,7 @@ class HiddenCounts:
         return leaf, from_bits(found["label"]).astype(np.int64), kept
 
     def labels(self, kept: Bits | None, nodes: int, classes: int) -> Codes:
-        """The classes of nodes that are leaves because nothing divides them well enough."""
+        """The classes of nodes that are leaves because no attribute divides them well enough."""
         circuit = label_circuit(_label_width(classes))
         found, _ = self._run(circuit, nodes, self._named({"kept": kept}))
         return from_bits(self.channel.open(LEAVES, found)["label"]).astype(np.int64)
@@ -183,8 +186,10 @@ class HiddenCounts:
         inputs: Mapping[str, Bits],
         kept: str = "",
     ) -> tuple[dict[str, Bits], Bits | None]:
-        """The circuit on every row of inputs: its outputs, to everybody, without the one named
-        `kept`, of which the servers get shares."""
+        """Runs the circuit on every row of inputs; reveals its outputs to every party.
+
+        The servers get shares of the output named `kept`, which is not revealed.
+        """
         names = [name for name in circuit.outputs if name != kept]
         widths = [len(circuit.outputs[name]) for name in names]
         rows = share = None
@@ -203,7 +208,7 @@ class HiddenCounts:
         return dict(zip(names, parts, strict=True)), share
 
     def tell(self, bits: Bits | None, shape: tuple[int, int]) -> Bits:
-        """What both servers know, to those who are not servers, who compare."""
+        """Sends bits that both servers know to the other parties, who compare them."""
         channel = self.channel
         others = [name for name in self.names if name not in self.servers]
         with channel.step("tell"):

@@ -1,26 +1,29 @@
-"""Choosing by entropy and by the K2 measure among counts that nobody sees.
+"""Chooses the best candidate by entropy or by the K2 measure, from counts that nobody sees.
 
-Lindell and Pinkas (J. Cryptology 2002) and Yang and Wright (TKDE 2006): both measures are sums of
-x ln x and ln x over counts, so two servers that hold the counts as shares get shares of the scores
-from the secure logarithm (`logarithm`) and shared products, and the best from `minindex`. All
-parties call; all learn which candidate is best, and nothing else.
+Lindell and Pinkas (J. Cryptology 2002) and Yang and Wright (TKDE 2006): both measures are sums of x
+ln x and ln x over counts, so two servers that hold the counts as shares get shares of the scores
+from the secure logarithm (`logarithm`) and shared products, and the best from `minindex`. In:
+shares of counts at the servers, None at the others; all parties call. Out, at every party: which
+candidate is best, and nothing else.
 
 Entropy of the class given an attribute, times the number of records, for counts n_a of a value and
 n_ac of a value and a class:  Σ_a n_a ln n_a - Σ_ac n_ac ln n_ac.  The least is best.
 
 K2 of a family with q configurations of parents and d values, for counts α_jk, t_j = Σ_k α_jk + d-1:
-Σ_j [ln (d-1)! - ln t_j! + Σ_k ln α_jk!].  Factorials by Stirling, ln x! ≈ (x + 1/2) ln x - x +
-ln(2π)/2, to which `small_factorials` adds what it lacks below 64. The greatest is best.
+Σ_j [ln (d-1)! - ln t_j! + Σ_k ln α_jk!].  Factorials are computed by Stirling's formula, ln x! ≈ (x
++ 1/2) ln x - x + ln(2π)/2, which `small_factorials` corrects below 64. The greatest is best.
 
 Precision: the logarithms are those of `settings_for`, by oblivious transfer, or with `precise` with
-more terms, by Paillier. Each logarithm is within e = `error` of the true one, so an entropy is within 2 n e of
-the true one for n records. A K2 score is within (2 n + 2.5 q d) e + (q d + q) s of the true one: its
-logarithms have the weights α + 1/2 and t + 1/2, and each of its q d + q factorials is within s of
-Stirling's formula as corrected, for s = 1/768 and a rounding to the scale. A choice equals the plain algorithm's wherever the best is better than the next by twice
-that: `entropy_bound` and `k2_bound`.
+more terms, by Paillier. Each logarithm is within e = `error` of the true one, so an entropy is
+within 2 n e of the true one for n records. A K2 score is within (2 n + 2.5 q d) e + (q d + q) s of
+the true one: its logarithms have the weights α + 1/2 and t + 1/2, and each of its q d + q
+factorials is within s of Stirling's formula as corrected, for s = 1/768 and a rounding to the
+scale. A choice equals that of the plain algorithm if the best score is better than the next by
+twice that error: `entropy_bound` and `k2_bound`.
 
-Adversary: semi-honest; the servers must not collude. Cost: one logarithm for each cell and each
-value or configuration, in one batch a call; one round of `minindex`.
+Adversary: semi-honest; the servers must not collude. Messages and cost for each call: those of one
+batch of `logarithm`, with one logarithm for each cell and each value or configuration, of
+`minindex`, and of `HiddenCounts.tell`.
 """
 
 from __future__ import annotations
@@ -70,7 +73,7 @@ FAMILIES = declare(
 
 
 def settings_for(largest: int, precise: bool = False) -> Settings:
-    """For counts up to `largest`: as many terms as shares of one machine word allow, or more."""
+    """Settings for counts up to `largest`: with as many terms as shares of 64 bits allow, or more."""
     bits = max(2, largest.bit_length())
     if precise and bits < RING_BITS:
         scale_bits = min(32, most_scale_bits(largest))
@@ -86,9 +89,9 @@ def settings_for(largest: int, precise: bool = False) -> Settings:
 def most_scale_bits(largest: int) -> int:
     """The finest scale at which no sum of scores leaves the signed numbers of 64 bits.
 
-    The sums of a score are at most n ln n, at twice the scale for K2, and twice that while both sides
-    of a difference have one sign; the 2 covers what Stirling adds. From 1.4 * 10^7 records on the
-    scale of `precise` is less than 2^32 for that.
+    The sums of a score are at most n ln n (at twice the scale for K2), and twice that before the
+    two sides of a difference are subtracted; the 2 covers the other terms of Stirling's formula. So
+    from 1.4 * 10^7 records on the scale of `precise` is less than 2^32.
     """
     most = math.ceil(4 * largest * (math.log(largest + 1) + 2))
     return 63 - most.bit_length()
@@ -147,8 +150,8 @@ class HiddenScores(HiddenCounts):
     ) -> list[int]:
         """For each node the candidate of least conditional entropy, or `STOP`.
 
-        With a minimum gain, a node where no candidate gains that much a record stops. All nodes
-        have the same number of candidates.
+        With a minimum gain, a node stops if no candidate gains that much per record. All nodes have
+        the same number of candidates.
         """
         width = len(sizes[0])
         stops = int(self.minimum_gain is not None)
@@ -176,7 +179,7 @@ class HiddenScores(HiddenCounts):
     def _before_splitting(
         self, tables: Ring, sizes: Sequence[Sequence[int]], classes: int
     ) -> Words:
-        """The entropy of each node, less what a split must gain."""
+        """The entropy of each node, less the gain that a split must have."""
         starts = np.cumsum([0, *(sum(row) * classes for row in sizes)])[:-1]
         counts = np.stack(
             [
@@ -265,7 +268,7 @@ class HiddenScores(HiddenCounts):
     # Both
 
     def _choose(self, scores: Words | None, rows: int, count: int, greatest: bool) -> Ints:
-        """The best of each row, told to everybody."""
+        """The best candidate of each row, revealed to every party."""
         width = max(1, (count - 1).bit_length())
         bits = None
         with self.channel.step("choose"):

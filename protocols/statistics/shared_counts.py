@@ -1,21 +1,21 @@
 """Counts over columns that several parties hold, as additive shares that nobody can read.
 
-After Yang and Wright, "Privacy-Preserving Computation of Bayesian Networks on Vertically Partitioned
-Data" (TKDE 2006), who get counts from scalar products of 0/1 vectors; here a product is a correlated
-transfer (Gilboa, CRYPTO 1999, section 4.1), and one with a third vector goes through the shares of
-the first, so any number of parties can hold a factor.
+After Yang and Wright, "Privacy-Preserving Computation of Bayesian Networks on Vertically
+Partitioned Data" (TKDE 2006), who get counts from scalar products of 0/1 vectors; here a product is
+a correlated transfer (Gilboa, CRYPTO 1999, section 4.1), and a third vector is multiplied with the
+shares of the first product, so that any number of parties can hold a factor.
 
-`masked_sums`: an owner holds a row of `width` numbers for every record; each masker q holds s_q bits
-for every record. The result is the table of sums over the records
+`masked_sums`: an owner holds a row of `width` numbers for every record; each masker q holds s_q
+bits for every record. The result is the table of sums over the records
 
     sums[j_m, …, j_1, column] = sum_i rows[i, column] * bits_1[i, j_1] * … * bits_m[i, j_m]
 
-modulo 2^32 as additive shares at the owner and the maskers. Each puts in what it holds and gets a
-uniform share; nobody learns anything else than the number of records and the sizes of the tables.
+modulo 2^32 as additive shares at the owner and the maskers. Each party gets a uniform share; nobody
+learns anything but the number of records and the sizes of the tables.
 
-Adversary: semi-honest, any number colluding: a masker's bits enter as choices of oblivious transfers
-and an owner's rows under pads of which a masker knows one of two; see `oblivious_transfer` for the
-assumptions.
+Adversary: semi-honest, any number colluding: a masker's bits enter as choices of oblivious
+transfers and an owner's rows under pads of which a masker knows one of two; see
+`oblivious_transfer` for the assumptions.
 
 Messages: for masker t (counted from 1), each of the t earlier parties plays the sender of
 records * s_t transfers with it and sends one correction of 4 * w bytes for each, where w is the
@@ -40,14 +40,14 @@ from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 Ring: TypeAlias = UInt32s
 
 RING_BITS = 32
-_CHUNK = 1 << 22  # ring elements worked on at once: 16 MB
+_CHUNK = 1 << 22  # ring elements that are computed together: 16 MB
 
 
 class Transfers:
     """This party's transfer sessions with each peer, made when first needed.
 
-    Both sides must first need one at the same point of a protocol, which they do because every
-    party follows the same public plan.
+    Both sides must need a session for the first time at the same point of a protocol, which holds
+    because every party follows the same public plan.
     """
 
     def __init__(self, channel: Channel, rng: Random) -> None:
@@ -76,7 +76,7 @@ def masked_sums(
     rows: Ring | None = None,
     bits: Bits | None = None,
 ) -> Ring | None:
-    """This party's share of the sums, flat in the order of the docstring; None to bystanders.
+    """This party's share of the sums, flat in the module docstring's order; None at other parties.
 
     The owner passes `rows` of shape (records, width), a masker its `bits` of shape (records, s).
     """
@@ -122,7 +122,7 @@ def masked_rows(
 
 
 def width_at(width: int, maskers: Sequence[tuple[str, int]]) -> int:
-    """How many numbers a record has once these maskers have multiplied theirs in."""
+    """The number of products per record once these maskers' bits have been multiplied in."""
     for _, size in maskers:
         width *= size
     return width
@@ -167,10 +167,10 @@ def share_out(
     share: Ring | None,
     rng: Random,
 ) -> Ring | None:
-    """Shares of what the holders' shares add up to, at the two servers; None elsewhere.
+    """Shares at the two servers of the sum of the holders' shares; None at other parties.
 
-    Each holder cuts its share in two random parts, one for each server, so that what a server has
-    afterwards is uniform whoever else the holders were.
+    Each holder splits its share into two random parts, one for each server, so that a server's
+    share is uniform, whoever the holders are.
     """
     total = np.zeros(count, np.uint32) if channel.me in servers else None
     with channel.step("share out"):
@@ -190,12 +190,12 @@ def share_out(
 
 
 def received_ring(channel: Channel, peer: str, count: int) -> Ring:
-    """The next message of a peer, which must be `count` ring elements."""
+    """The next message from a peer, which must be `count` ring elements."""
     return channel.recv_array(peer, np.uint32, (count,), f"{count} shares")
 
 
 def one_hot(codes: Array, size: int, dtype: Any = np.uint32) -> Array:
-    """Rows of zeros with a one at the code; a negative code is a record that does not count."""
+    """Rows of zeros with a one at the code; the row of a negative code is all zeros."""
     out = np.zeros((len(codes), size), dtype)
     inside = np.flatnonzero(codes >= 0)
     out[inside, codes[inside]] = 1

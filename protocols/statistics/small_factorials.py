@@ -1,15 +1,15 @@
-"""What Stirling's formula lacks for small numbers, as shares, for numbers that two parties share.
+"""The correction to Stirling's formula for small numbers that two parties share, as shares.
 
-ln x! is (x + 1/2) ln x - x + ln(2π)/2 and a correction between 1/(12 x + 1) and 1/(12 x) (Robbins, "A
-Remark on Stirling's Formula", American Mathematical Monthly 1955). For 0, which the formula takes
-for 1 here, and for 1 it is 0.081: sums over many small counts need it. A garbled circuit adds the
-shares of x, looks the correction up for x below 64, and subtracts the garbler's random mask modulo
-2^64; the evaluator's share is what comes out, the garbler's is the mask. Each party puts in its
-shares and gets shares; nobody learns anything. From 64 on nothing is corrected, and the error is at
-most `LEFT_OVER`.
+ln x! is (x + 1/2) ln x - x + ln(2π)/2 and a correction between 1/(12 x + 1) and 1/(12 x) (Robbins,
+"A Remark on Stirling's Formula", American Mathematical Monthly 1955). For 1, and for 0, which
+counts as 1 here, the correction is 0.081: sums over many small counts need it. A garbled circuit
+adds the shares of x, looks the correction up for x below 64, and subtracts the garbler's random
+mask modulo 2^64; the evaluator's share is the output, the garbler's is the mask. Each party puts in
+its shares and gets shares; nobody learns anything. From 64 on there is no correction, and the error
+is at most `LEFT_OVER`.
 
-Adversary: semi-honest. Messages: one run of `garbling`, outputs to the evaluator. Cost: some 180 AND
-gates a number.
+Adversary: semi-honest. Messages: one run of `garbling`, outputs to the evaluator. Cost: some 180
+AND gates a number.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _WIDTH = 64
 
 
 def correction(x: int) -> float:
-    """ln x! less Stirling's formula, in which 0 is taken for 1."""
+    """ln x! less Stirling's formula, in which 0 counts as 1."""
     one = max(x, 1)
     return math.lgamma(x + 1) - ((one + 0.5) * math.log(one) - one + 0.5 * math.log(2 * math.pi))
 

@@ -1,30 +1,32 @@
-"""A decision tree (ID3) over attributes that several parties hold, without counts being seen.
+"""A decision tree (ID3) over attributes that several parties hold, which reveals no counts.
 
 Lindell and Pinkas, "Privacy Preserving Data Mining" (J. Cryptology 2002), section 3 for the
 algorithm and for scoring by x ln x on shares, carried over to vertically held columns as in Vaidya
-and Clifton (2005) and Yang and Wright (2006): the indicator of a node is the product of the parties'
-own indicators, and counts under it are `shared_counts`.
+and Clifton (2005) and Yang and Wright (2006): the indicator of a node is the product of the
+parties' own indicators, and counts under it are `shared_counts`.
 
-Every party puts in the codes of its own attributes; the class is known to all (they agreed to that
-with the job). All get the tree: which attribute splits each node, and the class of each leaf. Branch
-numbers stand for values; an owner who wants to keep its values draws the numbers at random before it
-starts. Nobody learns a count, a score, or which records reach a node (each party knows which of its
-own tests a record passes).
+In: at every party the codes of its own attributes, and the class, which all parties know (they
+agreed to that with the job). Out, at every party: the tree, with the attribute that splits each
+node and the class of each leaf. Branch numbers represent values; an owner that wants to hide its
+values draws the numbers at random before it starts. Nobody learns a count, a score, or which
+records reach a node (each party knows which of its own tests a record passes).
 
-The tree grows a level at a time. For the nodes of a level:
+The tree grows level by level. For the nodes of a level:
   1. leaves: fewer than `minimum` records, or one class only, decided by `HiddenCounts.leaves` on
-     shares; at the largest depth, or with no attribute left, all of them. The class of a leaf is
-     opened; that of another node stays shared between the servers, for children that have too few
-     records for a class of their own
+     shares; at the largest depth, or with no attribute left, all nodes are leaves. The class of a
+     leaf is opened; that of any other node stays shared between the servers, for children that have
+     too few records for a class of their own
   2. for every other node and attribute, the counts of value and class as shares at the servers: an
      owner's rows are one-hot in (value, class) for the records that pass its own tests; the other
      parties with a test on the path mask them
-  3. the attribute of least conditional entropy, first in order among equals, by
-     `HiddenCounts.split`
+  3. the attribute of least conditional entropy, the first in order among equals, by
+     `HiddenScores.split`
 
 Adversary: semi-honest; servers that collude learn all counts, so the parties agree on two that do
-not. Cost: for each node and party with a test, records * (16 + 4 * classes * values) bytes; the
-rounds grow with the depth and the number of nodes, not with the records.
+not. Messages, for each level in order: those of `HiddenCounts.leaves`, of `shared_counts` for each
+node and attribute, and of `HiddenScores.split`. Cost: for each node and party with a test, records
+* (16 + 4 * classes * values) bytes; the rounds grow with the depth and the number of nodes, not
+with the records.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ PREDICTIONS = declare(
 
 
 class Decisions(Protocol):
-    """What a tree needs to know of counts that it must not see. All parties call, all learn.
+    """The decisions about counts that a tree needs. All parties call, and all learn the results.
 
     Shares are None at parties that are not servers.
     """
@@ -75,16 +77,17 @@ class Decisions(Protocol):
         minimum: int,
         last: bool = False,
     ) -> tuple[Mask, Codes, Bits | None]:
-        """For each node whether it is a leaf, and if so its class; counts of shape (nodes * classes).
+        """For each node whether it is a leaf, and if so its class; counts of shape (nodes *
+        classes).
 
         `inherited` is a row of shares of the parent's class for each node, None for the root. The
         third result has such rows of the nodes' own classes, for their children. At the last level,
-        where all are leaves, nothing but the classes is told.
+        where all nodes are leaves, only the classes are revealed.
         """
         ...
 
     def labels(self, kept: Bits | None, nodes: int, classes: int) -> Codes:
-        """The classes of nodes that become leaves after all, from the rows of shares."""
+        """The classes of nodes that no attribute splits, from the rows of shares."""
         ...
 
     def split(
@@ -96,7 +99,7 @@ class Decisions(Protocol):
 
 @dataclass(frozen=True)
 class TreePlan:
-    """What all parties know beforehand."""
+    """What all parties know before they start."""
 
     names: tuple[str, ...]
     servers: tuple[str, str]
@@ -110,7 +113,7 @@ class TreePlan:
 
 @dataclass
 class Node:
-    """A node of the tree. A leaf has no attribute; only a leaf has a label that means something."""
+    """A node of the tree. A leaf has no attribute; only the label of a leaf has a meaning."""
 
     label: int
     attribute: int | None = None
@@ -123,7 +126,7 @@ class _Open:
 
     node: Node
     path: dict[int, int]  # attribute -> value
-    kept: Bits | None = None  # a server's share of the node's class, or of its parent's before that
+    kept: Bits | None = None  # a server's share of the node's class, or before that of its parent's
 
 
 def grow(
@@ -134,7 +137,7 @@ def grow(
     decisions: Decisions,
     rng: Random,
 ) -> Node:
-    """The tree, the same at every party. `codes` are of this party's own attributes."""
+    """The tree, the same at every party. `codes` has this party's own attributes."""
     channel = transfers.channel
     root = _Open(Node(0), {})
     level = [root]
@@ -160,13 +163,13 @@ def grow(
 
 
 def _rows(level: Sequence[_Open]) -> Bits | None:
-    """The rows of shares that a server holds of the nodes' classes."""
+    """A server's shares of the nodes' classes, one row for each node."""
     rows = [item.kept for item in level if item.kept is not None]
     return np.stack(rows) if rows else None
 
 
 def _root_counts(channel: Channel, plan: TreePlan, classes: Codes, rng: Random) -> Ring | None:
-    """Shares of how many records each class has, which is known where records are."""
+    """Shares of the number of records of each class, which all parties know or count themselves."""
     holders = plan.names if plan.horizontal else plan.names[:1]
     mine = None
     if channel.me in holders:
@@ -183,7 +186,7 @@ def _split_level(
     level: list[_Open],
     rng: Random,
 ) -> tuple[list[_Open], Ring | None]:
-    """Splits all nodes of a level; the children, and shares of their classes' counts."""
+    """Splits all nodes of a level; returns the children, and shares of their counts by class."""
     tables: list[Ring] = []
     candidates: list[list[int]] = []
     for item in level:
@@ -293,7 +296,7 @@ def _passing(
 
 
 def pruned(node: Node) -> Node:
-    """The tree without splits whose leaves all have one class."""
+    """The tree without splits whose leaves all have the same class."""
     if node.attribute is None:
         return node
     branches = [pruned(branch) for branch in node.branches]
@@ -312,11 +315,11 @@ def predict(
     receiver: str,
     rng: Random,
 ) -> Codes | None:
-    """The classes of new records, to one party; the others learn nothing, and nobody the path.
+    """The classes of new records, at one party; the others learn nothing, and nobody learns a path.
 
     For every leaf and record a party has one bit: whether the record passes its own tests on the
-    way. The class is the sum over the leaves of the leaf's class times the product of these bits,
-    of which the parties get shares by `shared_counts` and send them to the receiver.
+    way to the leaf. The class is the sum over the leaves of the leaf's class times the product of
+    these bits. The parties get shares of the sum by `shared_counts`, and send them to the receiver.
     """
     channel = transfers.channel
     leaves = list(_leaves(tree, {}))
@@ -342,7 +345,7 @@ def predict(
             share[part] = mine[:, 0]
         mine = share.reshape(records, len(leaves)).sum(axis=1, dtype=np.uint32)
         if len(involved) > 1:
-            # Shares are made uniform anew, so that the receiver sees nothing but their sum.
+            # Fresh shares of zero are added, so that the receiver learns only the sum.
             mine += _zero_share(channel, involved, records, rng)
         if channel.me != receiver:
             channel.open(PREDICTIONS, None, to=receiver)
@@ -357,7 +360,7 @@ def predict(
 
 
 def _zero_share(channel: Channel, involved: Sequence[str], count: int, rng: Random) -> Ring:
-    """Random numbers of all involved that add up to zero."""
+    """This party's random numbers; those of all involved parties add up to zero."""
     total = np.zeros(count, np.uint32)
     if channel.me not in involved:
         return total

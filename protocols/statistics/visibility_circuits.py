@@ -1,9 +1,9 @@
 """Circuits that decide which cells of a table are shown (`anonymity.counts.hidden_cells`).
 
-They compute on bits that two servers hold as XOR shares: every input `name` of a circuit comes as
-`name0` from the first server and `name1` from the second, and the XOR of them is meant.
+They compute on bits that two servers hold as XOR shares: the first server gives `name0` and the
+second `name1`, whose XOR is the input `name`.
 
-    large_circuit   has a cell `minimum` records or more (or none at all, where zeros are shown)
+    large_circuit   has a cell at least `minimum` records (or none at all, if zeros are shown)
     line_circuit    of a line of cells: the large ones if there are two or more, else none
     whole_circuit   are all cells of a group large
 """
@@ -33,7 +33,9 @@ def _two(builder: Builder, bits: Sequence[int]) -> int:
 
 @lru_cache(maxsize=4)
 def large_circuit(zeros: bool) -> Circuit:
-    """From shares of a count less the minimum, and with `zeros` of the count, modulo 2^32.
+    """Whether a count is large, from shares modulo 2^32 of the count less the minimum.
+
+    With `zeros` the shares of the count itself are inputs too.
 
     Counts and minimum are below 2^31, so that the difference is negative if its top bit is set.
     """

@@ -1,10 +1,10 @@
-"""Which cells of tables may be shown, decided on shares of the counts by two servers.
+"""Decides which cells of tables may be shown, on shares of the counts at two servers.
 
 The rules, and why nobody learns from them that a small cell is not empty, are those of
-`anonymity.counts.hidden_cells`. Every party puts in what all know, the plan; the servers put in
-shares of the counts. All learn the bits that the rules leave, one a cell: no count, nor which of
-the hidden cells are small. What is large, and what the first of two rules leaves, stays shared
-between the servers as XOR shares from one garbled circuit to the next.
+`anonymity.counts.hidden_cells`. In: the plan, which all parties know, and shares of the counts at
+the servers. Out, at every party: one bit for each cell, whether the rules show it; no count, nor
+which of the hidden cells are small. Which cells are large, and which cells the first of two rules
+shows, stays with the servers as XOR shares from one garbled circuit to the next.
 
 Adversary: semi-honest; the servers must not collude. Messages: those of `garbling`, for one circuit
 on all cells and one or two for each rule. Cost: 31 AND gates a cell and 4 or 8 for the rules (with
@@ -28,7 +28,7 @@ Shared = Mapping[str, "Bits | None"]
 
 
 class Servers(Protocol):
-    """Circuits on bits that two servers share. All parties call; shares are None elsewhere."""
+    """Circuits on bits that two servers share. All parties call; only servers have shares."""
 
     def large(self, share: Ring | None, count: int, minimum: int, zeros: bool) -> Bits | None:
         """Shares of whether each count is large."""
@@ -39,7 +39,7 @@ class Servers(Protocol):
         ...
 
     def revealed(self, circuit: Circuit, count: int, inputs: Shared, output: str) -> Bits:
-        """One output, to everybody. The others are told to nobody."""
+        """One output at every party. The other outputs are revealed to nobody."""
         ...
 
 
@@ -72,7 +72,7 @@ def _all_large(servers: Servers, component: Component, large: Bits | None) -> bo
 
 
 def _shown(servers: Servers, rule: Rule, large: Bits | None) -> Mask:
-    """What a rule leaves, which is opened, in the shape of its cells."""
+    """Which cells a rule shows (opened to every party), in the shape of the rule's cells."""
     cells = rule.cells
     bits = None if large is None else large[cells]
     if isinstance(rule, Lines):
@@ -91,7 +91,7 @@ def _good_lines(servers: Servers, large: Bits | None, lines: int, cells: int) ->
 
 
 def _good_grid(servers: Servers, large: Bits | None, blocks: int, rows: int, columns: int) -> Mask:
-    """Rows as lines, then columns by what the rows leave, which only the servers hold."""
+    """Applies the rule to rows, then to columns of what the rows show, which stays shared."""
     by_row = None if large is None else large.reshape(blocks * rows, columns)
     left = servers.shared(line_circuit(columns), blocks * rows, {"large": by_row})["shown"]
     by_column = None
