@@ -4,11 +4,9 @@ A proposal would make groups of records. The proposer knows the records of each 
 knows the sensitive value of each record. A `Form` says how the two decide a model:
 
     rows      at the holder: the numbers that represent each sensitive value. The sums of these
-    numbers
-              over the records of a group are shared, each modulo 2^bits
+              numbers over the records of a group are shared, each modulo 2^bits
     words     at the proposer: its shares, and numbers that depend on the size of the group alone,
-    such
-              as the largest count that a share of alpha permits
+              such as the largest count that a share of alpha permits
     circuit   computes from both inputs one bit: whether the group satisfies the model
 
 A model's comparison in `anonymity.models` divides whole numbers and compares the quotient with the

@@ -27,8 +27,7 @@ nobody in c's ledger; w, if honest, names b.
 
 Messages, besides those of `integrate`:
     winner     each party to all: the scores that it received from all (or, if scores are hidden,
-    the
-               winner and its score as the party sees them)
+               the winner and its score as the party sees them)
     instruct   each party to all: SHA-256 of the instruction
 Cost: two more rounds, and at most (p-1)(17 p + 50) bytes a party and round for p parties.
 """

@@ -17,9 +17,10 @@ least 128 places, except with probability 2^-40. A malicious sender is covered b
 transfers; a malicious receiver could use words outside the code.
 
 Messages:
-    receiver <-> sender   w base transfers (protocols.transfer.base_transfer), the receiver as their
-    sender sender -> receiver    16 bytes: the key of the code receiver -> sender    16 bytes: the
-    key of the cuckoo table; then a matrix of w rows of one
+    receiver <-> sender   w base transfers (protocols.transfer.base_transfer), the receiver as
+                          their sender
+    sender -> receiver    16 bytes: the key of the code
+    receiver -> sender    16 bytes: the key of the cuckoo table; then a matrix of w rows of one
                           bit for each bin, in blocks of bins
 Cost for n values of the receiver and m of the sender, w = 448: 448 base transfers; 56 bytes for
 each of 1.3 n bins (73 n in all); receiver 7 n AES and n hashes, sender 12 m AES and 3 m hashes.

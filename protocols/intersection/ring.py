@@ -10,9 +10,9 @@ at every party.
 
 Adversary: semi-honest, if the decisional Diffie-Hellman problem is hard on Curve25519 and hashing
 to it is a random oracle (protocols.primitives.cipher). A party learns, besides the result:
-    two parties            the size of the other's set three parties or more  the sizes of all sets,
-    the size of every intersection of some of the sets,
-                           and which of its own values are in which other set. Where that is too
+    two parties            the size of the other's set
+    three parties or more  the sizes of all sets, the size of every intersection of some of the
+                           sets, and which of its own values are in which other set. Where that is too
                            much, protocols.intersection.multiparty_intersect finds the intersection
                            alone.
 The order of a set reveals nothing, because its owner draws a secret one. A malicious party can use
@@ -22,9 +22,9 @@ make others accept an invalid point, the identity, another number of points or r
 refused with the name of the sender.
 
 Messages, each cut into pieces of a size that its sender chooses:
-    hop 0        every party encrypts its own set and sends it to the party after it hop 1…n-1
-    every party encrypts what the party before it sent, and sends that on; the last time,
-                 when the set has all keys and returns to its owner, only 16 bytes of each point
+    hop 0        every party encrypts its own set and sends it to the party after it
+    hop 1…n-1    every party encrypts what the party before it sent, and sends that on; the last
+                 time, when the set has all keys and returns to its owner, only 16 bytes of each point
     compare      with n > 2: every party broadcasts the tags of its own set, sorted. With two, each
                  party has encrypted the other's set last and knows them.
 Cost for n parties with m values each: n m multiplications and m hashes to the curve at each party;

@@ -16,11 +16,11 @@ honest parties is uniform: openings masked by prepared a and b that at least one
 and transfers. What it learns is what `reveal` opens.
 
 Messages:
-    1. base transfers, once a session and ordered pair. 2. `prepare`: member i of left draws a_i,
-    member j of right b_j. For every i != j a transfer with
+    1. base transfers, once a session and ordered pair.
+    2. `prepare`: member i of left draws a_i, member j of right b_j. For every i != j a transfer with
        j's choice b_j gives the two of them shares of a_i * b_j: the extension's columns from j to
-       i, then i's correction of `width` bits. The shares of all pairs, and a_i * b_i, make c = a *
-       b.
+       i, then i's correction of `width` bits. The shares of all pairs, and a_i * b_i, make
+       c = a * b.
     3. `multiply`, one round: x + a and y + b are opened to the group (both uniform), and
        z = c + (x + a) b + (y + b) a + (x + a)(y + b), the last at the group's first member only.
     4. `reveal`, one round: everybody's share to everybody.

@@ -16,8 +16,9 @@ here.
     that the distribution of what the second party decrypts depends on U by at most 2^-64 (more than
     the required 40 bits: a million sums still have 44). The first party's share is -R_i mod m, the
     second's the decrypted number mod m. Before any work the parties check that a slot has room for
-    B + 2^64 B. Cost: rows·columns encryptions (randomizers ahead), about bits(m)/4 ciphertext
-    products for each element, rows/slots decryptions; 2 bits(n) / 8 bytes a ciphertext; one round.
+    B + 2^64 B.
+    Cost: rows·columns encryptions (randomizers ahead), about bits(m)/4 ciphertext products for each
+    element, rows/slots decryptions; 2 bits(n) / 8 bytes a ciphertext; one round.
 
 `TransferEngine`: oblivious transfer, by Gilboa's products (`protocols.numbers.multiplication`),
 summed. Any m; powers of two are cheapest. The first party is the sender.

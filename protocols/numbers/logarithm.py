@@ -11,8 +11,8 @@ x = 2^n (1 + eps) with -1/4 <= eps < 1/2, so ln x = n ln 2 + ln(1 + eps). Let L 
 1. A garbled circuit (`logarithm_circuits.phase_one`) makes shares of eps 2^N and of n in F.
    If some x is 0 or too long, both learn that (of the whole vector, nothing more) and stop.
 2. With α1 + α2 = eps 2^N, the first party expands P(α1 + y) for
-   P(y) = Σ_{i=1..k} (-1)^(i-1) 2^(N(k-i)) (L/i) y^i, which is σ times the Taylor polynomial of ln(1
-   + eps), and the second evaluates it at α2 obliviously (`protocols.numbers.polynomial`, by
+   P(y) = Σ_{i=1..k} (-1)^(i-1) 2^(N(k-i)) (L/i) y^i, which is σ times the Taylor polynomial of
+   ln(1 + eps), and the second evaluates it at α2 obliviously (`protocols.numbers.polynomial`, by
    Paillier or by oblivious transfer). The leading coefficient is public, so that term needs no
    protocol. P needs no division: with σ = 2^N L, as Lindell and Pinkas wrote, 2^(N(i-1)) would have
    to divide (eps 2^N)^i, which it does not, and the result would be noise (§3).

@@ -8,9 +8,9 @@ or opened at one of them. Nothing else is learned but n, p, q and the ranges.
 
 `PaillierProducts`: many owns a key. The p values of a record are packed into one plaintext, each in
 a slot wide enough for a whole sum (more plaintexts if p exceeds the slots).
-    set-up  many -> few: the key. 1.      many -> few: for each record the ciphertext of its slots,
-    in chunks. 2.      few -> many: for each of its columns the product of the ciphertexts raised to
-    its values,
+    set-up  many -> few: the key.
+    1.      many -> few: for each record the ciphertext of its slots, in chunks.
+    2.      few -> many: for each of its columns the product of the ciphertexts raised to its values,
             which packs p scalar products, masked by a fresh randomizer. For shares, few first adds
             to each slot a random number 2^64 times the largest sum, and keeps its negative.
     Cost: n encryptions (randomizers ahead), n q products of ciphertexts for 0/1 columns (times

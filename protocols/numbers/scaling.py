@@ -18,7 +18,7 @@ first party draws a new share uniformly in [t+1, m-1] and sends what it subtract
 which the second adds; then each scales alone, and the first subtracts ρ m. No circuit.
     Leakage: the second party's share is γ + m less a number that is not quite uniform modulo m. For
     two values of γ its distributions differ by at most t / (m-1-t): with that probability the share
-  reveals something about γ, in the extreme γ itself. Refused unless m is at least 2^40 times t.
+    reveals something about γ, in the extreme γ itself. Refused unless m is at least 2^40 times t.
     Cost: one message of bits(m) a value; half a round.
 
 Error: |result - ρ γ| <= 3/2, from three roundings, and 2 where ρ offset is not an integer; 0 if ρ

@@ -14,8 +14,7 @@ checked to be elements of the group, and the choice bits are hidden perfectly.
 
 Messages, both independent of each other (one round):
     receiver -> sender   for each transfer two points R0, R1: with choice c the receiver draws a,
-    and
-                         R(1-c) at random, and sets R(c) = a G - h(c, i, R(1-c))
+                         and R(1-c) at random, and sets R(c) = a G - h(c, i, R(1-c))
     sender -> receiver   one point B = b G
     key j of transfer i  = SHA-256(..., i, j, R0, R1, B, b (Rj + h(j, i, R(1-j))));  the receiver
                          computes its own as a B
