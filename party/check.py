@@ -151,6 +151,9 @@ def _policy(config: PartyConfig) -> Iterator[Check]:
 def _peer(config: PartyConfig, peer: Peer) -> Check:
     """A peer that does not answer may not run yet; one that is someone else never will."""
     request = health_pb2.HealthCheckRequest(service="coterie.v1.Jobs")
+    if config.identity.finds_revoked(peer.name, peer.address):
+        detail = f"{peer.address}: its certificate was revoked"
+        return failed("peer", peer.name, detail, CertificateError.exit_code)
     channel = config.identity.connect(peer.name, peer.address, peer.pin)
     try:
         health_pb2_grpc.HealthStub(channel).Check(request, timeout=_SECONDS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,12 +26,11 @@ from coterie.trust.identity import Identity, Pin, load_identity, load_pin
 
 @dataclass(frozen=True)
 class Peer:
-    """A party of the roster: where it is, and the only certificate it may show, if pinned."""
+    """A party of the roster: where it is, and the only certificates it may show, if pinned."""
 
     name: str
     address: str
     pin: Pin | None
-    file: Path | None = None  # with the pinned certificate
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,7 @@ class PartyConfig:
     audit_head: Path | None = None
     limits: Limits = field(default_factory=Limits)
     reflection: bool = False
+    pins: Mapping[str, Pin] = field(default_factory=dict)  # of coordinators
     files: tuple[Path, ...] = ()  # the file itself and those with certificates that it names
     digest: str = ""  # of all these, the key apart
 
@@ -75,20 +75,22 @@ def load_party(path: Path) -> PartyConfig:
     listen = _address(section.required("listen"), any_port=True)
     identity = _identity(section.required("tls"), folder, name)
     no_peers: dict[str, Peer] = {}
-    peers = section.read("peers", lambda node: _peers(node, folder, name), no_peers)
+    pins = _Pins(folder, identity)
+    peers = section.read("peers", lambda node: _peers(node, pins, name), no_peers)
     source = parse_source(section.required("data"), folder)
     state = folder / section.required("state").text()
     memory = section.read("memory", read_size, _half_of_the_memory())
     heartbeat = section.read("heartbeat", _heartbeat, Heartbeat())
-    policy = section.read("policy", _policy, Policy())
+    no_pins: dict[str, Pin] = {}
+    policy, pinned = section.read("policy", lambda node: _policy(node, pins), (Policy(), no_pins))
     compute = section.read("compute", read_compute, "local")
     audit_head = section.read("audit_head", lambda node: folder / node.text(), None)
     limits = section.read("limits", read_limits, Limits())
     reflection = section.read("reflection", Node.boolean, False)
     section.close()
-    pinned = [peer.file for peer in peers.values() if peer.file is not None]
     own = identity.files
-    named = (own.certificate, own.authority, *pinned)
+    listed = (own.revoked,) if own.revoked else ()
+    named = (own.certificate, own.authority, *listed, *pins.files)
     return PartyConfig(
         path,
         name,
@@ -104,6 +106,7 @@ def load_party(path: Path) -> PartyConfig:
         audit_head,
         limits,
         reflection,
+        pinned,
         (path, own.key, *named),
         _digest(text, named),
     )
@@ -120,11 +123,40 @@ def _digest(text: str, named: Sequence[Path]) -> str:
 def _identity(node: Node, folder: Path, name: str) -> Identity:
     section = node.section()
     nodes = {key: section.required(key) for key in ("certificate", "key", "authority")}
+    if (listed := section.optional("revoked")) is not None:
+        nodes["revoked"] = listed
     section.close()
     paths = {key: folder / item.text() for key, item in nodes.items()}
     for key, path in paths.items():
         _check_readable(nodes[key], path)
-    return load_identity(name, paths["certificate"], paths["key"], paths["authority"])
+    return load_identity(
+        name,
+        paths["certificate"],
+        paths["key"],
+        paths["authority"],
+        revoked_path=paths.get("revoked"),
+    )
+
+
+class _Pins:
+    """Reads pinned certificates, and remembers their files."""
+
+    def __init__(self, folder: Path, identity: Identity) -> None:
+        self._folder = folder
+        self._revoked = identity.revoked
+        self.files: list[Path] = []
+
+    def read(self, node: Node | None, name: str) -> Pin | None:
+        """The certificates that a node names, one or several."""
+        if node is None:
+            return None
+        paths = [self._folder / text for text in node.texts()]
+        if not paths:
+            raise node.error("must name a certificate")
+        for path in paths:
+            _check_readable(node, path)
+        self.files += paths
+        return load_pin(name, paths, self._revoked)
 
 
 def _check_readable(node: Node, path: Path) -> None:
@@ -134,7 +166,7 @@ def _check_readable(node: Node, path: Path) -> None:
         raise node.error(f"{path}: {error.strerror}") from None
 
 
-def _peers(node: Node, folder: Path, me: str) -> dict[str, Peer]:
+def _peers(node: Node, pins: _Pins, me: str) -> dict[str, Peer]:
     peers: dict[str, Peer] = {}
     seen = {me.lower()}
     for name, entry_node in node.section().entries():
@@ -145,14 +177,9 @@ def _peers(node: Node, folder: Path, me: str) -> dict[str, Peer]:
             raise entry_node.error(f"'{name}' is taken (capital letters make no difference)")
         seen.add(name.lower())
         address = _address(entry.required("address"))
-        pinned = entry.optional("certificate")
-        pin = path = None
-        if pinned is not None:
-            path = folder / pinned.text()
-            _check_readable(pinned, path)
-            pin = load_pin(name, path)
+        pin = pins.read(entry.optional("certificate"), name)
         entry.close()
-        peers[name] = Peer(name, address, pin, path)
+        peers[name] = Peer(name, address, pin)
     return peers
 
 
@@ -187,8 +214,22 @@ def _names(section: Section, key: str) -> frozenset[str]:
     return frozenset(section.read(key, Node.texts, nobody))
 
 
-def _policy(node: Node) -> Policy:
+def _coordinators(section: Section, pins: _Pins) -> tuple[frozenset[str], dict[str, Pin]]:
+    """A list of names; or by name which certificates each may show."""
+    node = section.optional("coordinators")
+    if node is None or not node.is_mapping:
+        return _names(section, "coordinators"), {}
+    found = {}
+    for name, entry_node in node.section().entries():
+        entry = entry_node.section()
+        found[name] = pins.read(entry.optional("certificate"), name)
+        entry.close()
+    return frozenset(found), {name: pin for name, pin in found.items() if pin is not None}
+
+
+def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
     section = node.section()
+    coordinators, pinned = _coordinators(section, pins)
     kinds = section.optional("kinds")
     if kinds is not None and kinds.is_list:
         for item in kinds.items():
@@ -200,7 +241,7 @@ def _policy(node: Node) -> Policy:
         listed = {key: _names(inner, key) for key in ("use", "release", "raw")}
         inner.close()
     policy = Policy(
-        coordinators=_names(section, "coordinators"),
+        coordinators=coordinators,
         kinds=_names(section, "kinds"),
         peers=_names(section, "peers"),
         **listed,
@@ -222,4 +263,4 @@ def _policy(node: Node) -> Policy:
         zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
     )
     section.close()
-    return policy
+    return policy, pinned

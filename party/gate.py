@@ -1,4 +1,7 @@
-"""The gate of a server: every call of every service passes here, and asks `Admission` first."""
+"""The gate of a server: every call of every service passes here, and asks `Admission` first.
+
+A caller whose certificate was revoked comes no further, whatever it calls.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ from coterie.base.errors import RefusedError
 from coterie.party.admission import STRANGERS, Admission, TooMuchError
 from coterie.party.config import PartyConfig
 from coterie.protos import jobs_pb2 as pb
-from coterie.trust.identity import caller_of
+from coterie.trust.identity import Caller, caller_of
 
 HEALTH = "/grpc.health.v1.Health/Check"
+REVOKED = "the certificate was revoked"
 _PEERS = "/coterie.v1.Peers/"
 _REFUSED = {
     grpc.StatusCode.PERMISSION_DENIED,
@@ -26,9 +30,15 @@ _REFUSED = {
 class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
     """Admits a call, counts how it ended, and gives back its place."""
 
-    def __init__(self, admission: Admission, config: Callable[[], PartyConfig]) -> None:
+    def __init__(
+        self,
+        admission: Admission,
+        config: Callable[[], PartyConfig],
+        revoked: Callable[[Caller], None],
+    ) -> None:
         self._admission = admission
         self._config = config
+        self._revoked = revoked
 
     def intercept_service(self, continuation: Any, details: Any) -> Any:
         handler = continuation(details)
@@ -43,7 +53,7 @@ class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
 
     def _guarded(self, behaviour: Any, method: str) -> Any:
         def guarded(request: Any, context: grpc.ServicerContext, *more: Any) -> Any:
-            name, hasty = self._account_of(context, method)
+            name, hasty, revoked = self._account_of(context, method)
             if name is None:
                 return behaviour(request, context, *more)
             try:
@@ -58,6 +68,10 @@ class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
 
             if not context.add_callback(left):
                 left()
+            if revoked is not None:
+                self._revoked(revoked)
+                reason = f"{REVOKED} that '{revoked.name}' shows"
+                context.abort(grpc.StatusCode.PERMISSION_DENIED, reason)
             answer = behaviour(request, context, *more)
             if isinstance(answer, pb.Decision) and answer.state == pb.REFUSED:
                 self._admission.refused(name)
@@ -68,20 +82,26 @@ class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
                 setattr(guarded, mark, getattr(behaviour, mark))
         return guarded
 
-    def _account_of(self, context: grpc.ServicerContext, method: str) -> tuple[str | None, bool]:
-        """Whose account a call is on, None for nobody's; and whether its caller may call at will."""
+    def _account_of(
+        self, context: grpc.ServicerContext, method: str
+    ) -> tuple[str | None, bool, Caller | None]:
+        """Whose account a call is on, None for nobody's; whether its caller may call at will; and the
+        caller if its certificate was revoked."""
         config = self._config()
         try:
             caller = caller_of(context)
         except RefusedError:
-            return STRANGERS, False
+            return STRANGERS, False, None
+        if caller.serial in config.identity.revoked:
+            return STRANGERS, False, caller
         if caller.name == config.name and caller.fingerprint == config.identity.fingerprint:
-            return None, False
+            return None, False, None
         if caller.name in config.peers:
-            return (None, False) if method == HEALTH else (caller.name, method.startswith(_PEERS))
+            at_will = method.startswith(_PEERS)
+            return (None, False, None) if method == HEALTH else (caller.name, at_will, None)
         if caller.name in config.policy.coordinators:
-            return (None, False) if method == HEALTH else (caller.name, False)
-        return STRANGERS, False
+            return (None, False, None) if method == HEALTH else (caller.name, False, None)
+        return STRANGERS, False, None
 
 
 def _size(request: Any) -> int:

@@ -25,6 +25,7 @@ _KEYS = {
     "peers": "peers",
     "source": "data",
     "policy": "policy",
+    "pins": "policy",
     "memory": "memory",
     "heartbeat": "heartbeat",
     "compute": "compute",
@@ -91,9 +92,10 @@ class Live:
         self.problem = ""
         if after.digest == before.digest:
             return False
-        keys = [
+        changed = (
             key for field, key in _KEYS.items() if getattr(before, field) != getattr(after, field)
-        ]
+        )
+        keys = list(dict.fromkeys(changed))
         self.config, self.since = after, self._wall()
         self._looked = _stamps(after)
         self._taken_up(Change(before, after, keys))

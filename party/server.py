@@ -20,7 +20,7 @@ from coterie.base.text import one_line
 from coterie.party.admission import CAPACITY, Admission
 from coterie.party.books.audit import AuditLog
 from coterie.party.config import PartyConfig
-from coterie.party.gate import Gate
+from coterie.party.gate import REVOKED, Gate
 from coterie.party.health import Health
 from coterie.party.live import EVERY, Change, Live
 from coterie.party.receptions import Receptions
@@ -69,7 +69,7 @@ class PartyServer:
         self._admission = Admission(lambda: self.config.limits, self._throttled, clock)
         self._server = grpc.server(
             futures.ThreadPoolExecutor(_THREADS, thread_name_prefix="rpc"),
-            interceptors=[Gate(self._admission, lambda: self.config)],
+            interceptors=[Gate(self._admission, lambda: self.config, self._revoked)],
             options=_OPTIONS,
             maximum_concurrent_rpcs=_THREADS,
         )
@@ -202,6 +202,15 @@ class PartyServer:
             raise RefusedError(f"'{caller.name}' shows another certificate than the pinned one")
         return caller
 
+    def _revoked(self, caller: Caller) -> None:
+        """Somebody has shown a certificate that does not count any more."""
+        try:
+            self._audit.note(
+                "turned away", by=caller.name, certificate=caller.fingerprint, reason=REVOKED
+            )
+        except EnvironmentFaultError as error:
+            log.error("%s", error)
+
     def _peer(self, context: grpc.ServicerContext) -> str:
         caller = self._caller(context)
         if not any(caller.name in config.peers for config in self._configs()):
@@ -215,8 +224,10 @@ class PartyServer:
 
 
 def _accepts(config: PartyConfig, caller: Caller) -> bool:
+    """Whether a caller that is pinned shows a pinned certificate."""
     peer = config.peers.get(caller.name)
-    return peer is None or peer.pin is None or peer.pin.fingerprint == caller.fingerprint
+    pin = (peer.pin if peer is not None else None) or config.pins.get(caller.name)
+    return pin is None or caller.fingerprint in pin.fingerprints
 
 
 def _prepare_state(folder: Path) -> IO[str]:

@@ -14,6 +14,7 @@ from coterie.base.errors import (
     DataError,
     EnvironmentFaultError,
     PeerError,
+    PeerLostError,
     RefusedError,
     UsageError,
 )
@@ -29,7 +30,7 @@ from coterie.party.job_queue import JobQueue
 from coterie.party.live import Live
 from coterie.party.policy import judge
 from coterie.party.records import ENDED, Book, Record
-from coterie.party.reservations import AwayError, Reservations, leader_of, tell_peers
+from coterie.party.reservations import STEP, AwayError, Reservations, leader_of, tell_peers
 from coterie.protocols.primitives.randomness import Random
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.peers_pb2 import BEGIN, RELEASE, Reservation, Reserved
@@ -322,6 +323,9 @@ class Worker:
 
     def _run(self, record: Record, session: Session, job: Job, config: PartyConfig) -> None:
         try:
+            for peer in session.peers:
+                if config.identity.finds_revoked(peer, config.peers[peer].address):
+                    raise PeerLostError(peer, STEP, "shows a certificate that was revoked")
             session.start(lambda name: _connect(config, name))
             prepared, record.prepared = record.prepared, None
             if prepared is None:

@@ -1,10 +1,11 @@
 """A local certificate authority for mTLS between organisations in a pilot.
 
-`init` makes the authority: DIR/ca.crt and DIR/ca.key. `issue` makes the folder that is given to one
-organisation: DIR/NAME with NAME.crt, NAME.key and a copy of ca.crt. A certificate carries the name
-as common name and as DNS name, so that whoever connects can check the name whatever the address is.
-In production an organisation makes its own key and has it signed elsewhere; `check` reads those
-too.
+`init` makes the authority: DIR/ca.crt and DIR/ca.key. `issue` makes what one organisation is given:
+the folder DIR/NAME with NAME.crt, NAME.key and a copy of ca.crt. A certificate carries the name as
+common name and as DNS name, so that whoever connects can check the name whatever the address is.
+In production an organisation makes its own key and has it signed (`trust.requests`), here or by
+another authority; `check` reads those too. Every certificate that is made here is also kept in
+DIR/issued, so that it can be revoked (`trust.revocation`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from coterie.base.errors import CertificateError, EnvironmentFaultError, Expired
 from coterie.base.names import is_name
 
 CA = "ca"
+REVOKED = "ca.crl"  # the authority's list of certificates that no longer count
+ISSUED = "issued"  # a copy of every certificate, in the authority's folder
 _BACKDATED = timedelta(minutes=5)  # a peer's clock may be a little behind
 
 
@@ -63,8 +66,8 @@ def create_authority(folder: Path, days: int) -> Issued:
         .add_extension(_usage(authority=True), critical=True)
         .sign(key, hashes.SHA256())
     )
-    _write_key(key_path, key)
-    _write(certificate, signed.public_bytes(Encoding.PEM), 0o644)
+    write_key(key_path, key)
+    write_file(certificate, signed.public_bytes(Encoding.PEM), 0o644)
     return Issued(CA, certificate, key_path, expires)
 
 
@@ -75,15 +78,46 @@ def issue(
 
     `folder` is the authority's; the files are put `into` another one, or into `folder`/`name`.
     """
+    key = ec.generate_private_key(ec.SECP256R1())
+    signed = sign_key(folder, name, key.public_key(), hosts, days)
+    target = into or folder / name
+    write_key(target / f"{name}.key", key)
+    return hand_over(folder, name, signed, target)
+
+
+def hand_over(folder: Path, name: str, signed: x509.Certificate, target: Path) -> Issued:
+    """Writes the certificate and what belongs to the authority, each in the place of an earlier one."""
+    certificate, expires = target / f"{name}.crt", signed.not_valid_after_utc
+    write_file(certificate, signed.public_bytes(Encoding.PEM), 0o644)
+    for file in (f"{CA}.crt", REVOKED):
+        if (folder / file).exists():
+            write_file(target / file, (folder / file).read_bytes(), 0o644)
+    return Issued(name, certificate, target / f"{name}.key", expires)
+
+
+def require_certificate_name(name: str) -> None:
     if not is_name(name) or name == CA:
         raise UsageError(
             f"'{name}' is not a name for a certificate: letters, digits, '_', '.', '-', "
             "at most 64, and not 'ca'"
         )
+
+
+def authority_of(folder: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """The certificate and the key of the authority in a folder."""
     authority = load_certificate(folder / f"{CA}.crt")
-    authority_key = load_key(folder / f"{CA}.key")
-    if not _same_key(authority, authority_key):
+    key = load_key(folder / f"{CA}.key")
+    if not same_key(authority, key):
         raise CertificateError(f"{folder}: ca.key does not belong to ca.crt")
+    return authority, key
+
+
+def sign_key(
+    folder: Path, name: str, key: ec.EllipticCurvePublicKey, hosts: Sequence[str], days: int
+) -> x509.Certificate:
+    """A certificate by which the authority in `folder` says that this key is of this name."""
+    require_certificate_name(name)
+    authority, authority_key = authority_of(folder)
     expires = _days_from_now(days)
     if expires > authority.not_valid_after_utc:
         left = (authority.not_valid_after_utc - datetime.now(UTC)).days
@@ -91,14 +125,15 @@ def issue(
             f"{folder / 'ca.crt'}: the authority has {left} days left, so it cannot vouch for "
             f"{days}; ask for fewer with --days or make a new authority"
         )
-    target = into or folder / name
-    certificate, key_path = target / f"{name}.crt", target / f"{name}.key"
-    key = ec.generate_private_key(ec.SECP256R1())
+    for host in hosts:
+        # Whoever connects to a party asks for its name: a certificate with it would do.
+        if host != name and any((folder / ISSUED).glob(f"{host}-*.crt")):
+            raise UsageError(f"--host: '{host}' is the name of another certificate")
     signed = (
         _builder(
             x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]),
             authority.subject,
-            key.public_key(),
+            key,
             expires,
         )
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
@@ -118,10 +153,9 @@ def issue(
         )
         .sign(authority_key, hashes.SHA256())
     )
-    _write_key(key_path, key)
-    _write(certificate, signed.public_bytes(Encoding.PEM), 0o644)
-    _write(target / f"{CA}.crt", authority.public_bytes(Encoding.PEM), 0o644)
-    return Issued(name, certificate, key_path, expires)
+    kept = folder / ISSUED / f"{name}-{signed.serial_number:x}.crt"
+    write_file(kept, signed.public_bytes(Encoding.PEM), 0o644)
+    return signed
 
 
 def check_place(place: Path) -> Iterator[Check]:
@@ -138,6 +172,8 @@ def check_place(place: Path) -> Iterator[Check]:
         # Each organisation's folder has a copy of the authority's certificate; one check is enough.
         if path.stem == CA and path.parent != place:
             continue
+        if path.parent.name == ISSUED:
+            continue
         yield from check_certificate(path)
 
 
@@ -150,7 +186,7 @@ def check_certificate(path: Path) -> Iterator[Check]:
     key_path = path.with_suffix(".key")
     if key_path.exists():
         try:
-            matches = _same_key(certificate, load_key(key_path))
+            matches = same_key(certificate, load_key(key_path))
         except CertificateError as error:
             yield failed(subject, "key", str(error), wrong)
         else:
@@ -162,6 +198,12 @@ def check_certificate(path: Path) -> Iterator[Check]:
     elif path.stem != CA:  # nobody but the authority has the authority's key
         yield failed(subject, "key", f"{key_path} is missing", wrong)
     yield _chain_check(subject, path, certificate)
+    listed = path.with_name(REVOKED)
+    if listed.exists() and path.stem != CA:
+        from coterie.trust.revocation import load_revoked  # it needs this module
+
+        if certificate.serial_number in load_revoked(listed, path.with_name(f"{CA}.crt")):
+            yield failed(subject, "revoked", f"{listed.name} lists it", wrong)
 
 
 def expiry_check(subject: str, certificate: x509.Certificate) -> Check:
@@ -275,21 +317,24 @@ def _ec(certificate: x509.Certificate) -> ec.EllipticCurvePublicKey:
     return certificate.public_key()  # type: ignore[return-value]
 
 
-def _same_key(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> bool:
+def same_key(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> bool:
     form = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return certificate.public_key().public_bytes(*form) == key.public_key().public_bytes(*form)
 
 
-def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    _write(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600)
+def write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    """For its owner alone."""
+    write_file(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600)
 
 
-def _write(path: Path, data: bytes, mode: int) -> None:
-    """Replaces the file, which never exists with wider permissions than `mode`."""
+def write_file(path: Path, data: bytes, mode: int) -> None:
+    """Replaces the file as a whole; it never exists with wider permissions than `mode`."""
+    made = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        made.unlink(missing_ok=True)
+        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(data)
+        made.replace(path)
     except OSError as error:
         raise EnvironmentFaultError(f"{path}: {error.strerror}") from None

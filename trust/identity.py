@@ -1,15 +1,15 @@
 """Identities proven by certificates: this party's own, and those of its peers and callers.
 
 A certificate proves the name in it: the common name, which is also a DNS name of the certificate.
-Both ends of a connection show one, issued by the same authority. If the party file pins a peer's
-certificate, the pinned certificate is the only trust anchor for connecting to the peer, and the
-only one that the peer may show when it connects.
+Both ends of a connection show one, issued by the same authority, which may have revoked it since.
+Where the party file pins certificates of a peer, these are the only trust anchors for connecting to
+the peer, and the only ones it may show when it connects.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,14 @@ from grpc.experimental import ChannelOptions
 
 from coterie.base.checks import Check
 from coterie.base.errors import CertificateError, ExpiredError, RefusedError, UsageError
-from coterie.trust.certificates import CA, check_certificate, common_name, load_certificate
+from coterie.trust.certificates import (
+    CA,
+    REVOKED,
+    check_certificate,
+    common_name,
+    load_certificate,
+)
+from coterie.trust.revocation import load_revoked, shows_revoked
 
 # Each channel has a connection of its own, without a proxy, and reconnects quickly. The thread that
 # waits for a peer's message reads the connection itself.
@@ -41,10 +48,11 @@ SERVER_OPTIONS = (("grpc.http2.write_buffer_size", 2 << 20),)
 
 @dataclass(frozen=True)
 class Pin:
-    """The one certificate a peer may show."""
+    """The certificates that somebody may show: one, or the older and the newer while it renews."""
 
     pem: bytes
-    fingerprint: str
+    fingerprints: frozenset[str]
+    files: tuple[Path, ...]
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,7 @@ class IdentityFiles:
     certificate: Path
     key: Path
     authority: Path
+    revoked: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,7 @@ class Identity:
     fingerprint: str
     expires: datetime.datetime
     files: IdentityFiles
+    revoked: frozenset[int] = frozenset()  # serial numbers of certificates that do not count
 
     def _served(self) -> grpc.ServerCertificateConfiguration:
         return grpc.ssl_server_certificate_configuration(
@@ -84,6 +94,13 @@ class Identity:
         credentials = grpc.ssl_channel_credentials(root, self.key, self.certificate)
         options = (*CHANNEL_OPTIONS, ("grpc.ssl_target_name_override", name))
         return grpc.secure_channel(address, credentials, options=options)
+
+    def finds_revoked(self, name: str, address: str) -> bool:
+        """Whether whoever answers there shows a revoked certificate of this name."""
+        if not self.revoked:
+            return False
+        own = self.files
+        return shows_revoked(address, name, own.authority, own.certificate, own.key, self.revoked)
 
 
 def renewed_credentials(current: Callable[[], Identity]) -> grpc.ServerCredentials:
@@ -106,6 +123,7 @@ class Caller:
 
     name: str
     fingerprint: str
+    serial: int = 0
 
 
 def fingerprint(certificate: x509.Certificate) -> str:
@@ -135,7 +153,7 @@ def caller_of(context: grpc.ServicerContext) -> Caller:
         raise RefusedError("the caller shows no certificate")
     certificate = x509.load_pem_x509_certificate(pems[0])
     try:
-        return Caller(proven_name(certificate), fingerprint(certificate))
+        return Caller(proven_name(certificate), fingerprint(certificate), certificate.serial_number)
     except ValueError as error:
         raise RefusedError(f"the caller's certificate {error}") from None
 
@@ -146,8 +164,9 @@ def load_identity(
     key_path: Path,
     authority_path: Path,
     now: datetime.datetime | None = None,
+    revoked_path: Path | None = None,
 ) -> Identity:
-    """Reads and checks the three files. Whoever can read the key can act as this party."""
+    """Reads and checks the files. Whoever can read the key can act as this party."""
     now = now or datetime.datetime.now(datetime.UTC)
     certificate = load_certificate(certificate_path)
     _check_name_and_dates(certificate, certificate_path, name, now)
@@ -175,7 +194,7 @@ def load_identity(
     form = (serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
     if key.public_key().public_bytes(*form) != certificate.public_key().public_bytes(*form):
         raise CertificateError(f"{key_path}: is not the key of {certificate_path}")
-    return _read(name, IdentityFiles(certificate_path, key_path, authority_path))
+    return _read(name, IdentityFiles(certificate_path, key_path, authority_path, revoked_path))
 
 
 def find_identity(place: Path) -> Identity:
@@ -198,7 +217,9 @@ def find_identity(place: Path) -> Identity:
         if check.state == "failed" and check.name != "permissions":
             raise _error_of(check)
     key, authority = certificate.with_suffix(".key"), certificate.with_name(f"{CA}.crt")
-    return _read(name, IdentityFiles(certificate, key, authority))
+    listed = certificate.with_name(REVOKED)
+    files = IdentityFiles(certificate, key, authority, listed if listed.exists() else None)
+    return _read(name, files)
 
 
 def _error_of(check: Check) -> CertificateError:
@@ -209,6 +230,11 @@ def _error_of(check: Check) -> CertificateError:
 def _read(name: str, files: IdentityFiles) -> Identity:
     certificate = load_certificate(files.certificate)
     authority = load_certificate(files.authority)
+    revoked = load_revoked(files.revoked, files.authority) if files.revoked else frozenset()
+    if certificate.serial_number in revoked:
+        raise CertificateError(
+            f"{files.certificate}: the authority has revoked this certificate ({files.revoked})"
+        )
     return Identity(
         name,
         files.certificate.read_bytes(),
@@ -217,13 +243,31 @@ def _read(name: str, files: IdentityFiles) -> Identity:
         fingerprint(certificate),
         min(certificate.not_valid_after_utc, authority.not_valid_after_utc),
         files,
+        revoked,
     )
 
 
-def load_pin(name: str, path: Path) -> Pin:
-    certificate = load_certificate(path)
-    _check_name_and_dates(certificate, path, name, datetime.datetime.now(datetime.UTC))
-    return Pin(path.read_bytes(), fingerprint(certificate))
+def load_pin(name: str, paths: Sequence[Path], revoked: Collection[int] = ()) -> Pin:
+    """The certificates in these files, all of this name; at least one must be valid now."""
+    now = datetime.datetime.now(datetime.UTC)
+    problem: CertificateError | None = None
+    usable = []
+    for path in paths:
+        certificate = load_certificate(path)
+        try:
+            _check_name_and_dates(certificate, path, name, now)
+            if certificate.serial_number in revoked:
+                raise CertificateError(f"{path}: the authority has revoked this certificate")
+            usable.append((path, certificate))
+        except CertificateError as error:
+            problem = problem or error
+    if problem is not None and not usable:
+        raise problem
+    return Pin(
+        b"".join(path.read_bytes().rstrip() + b"\n" for path, _ in usable),
+        frozenset(fingerprint(certificate) for _, certificate in usable),
+        tuple(paths),
+    )
 
 
 def _check_name_and_dates(

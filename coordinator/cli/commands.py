@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from coterie.base.errors import UsageError, VerificationError
+from coterie.coordinator.cli import authority
 
 _JOB = click.argument("job", type=click.Path(path_type=Path))
 _OUT = click.option(
@@ -217,6 +218,10 @@ def verify(folder: Path, as_json: bool) -> int:
 @click.group()
 def certs() -> None:
     """Make and check certificates for mTLS."""
+
+
+for _command in (authority.request, authority.sign, authority.revoke):
+    certs.add_command(_command)
 
 
 @certs.command()

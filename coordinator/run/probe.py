@@ -61,6 +61,12 @@ def _handshake(
             connection, server_hostname=name
         ) as secured:
             shown = x509.load_der_x509_certificate(secured.getpeercert(binary_form=True) or b"")
+            if shown.serial_number in identity.revoked:
+                detail = (
+                    f"{address} shows a certificate that {identity.files.revoked} lists as revoked"
+                )
+                yield failed(name, "tls", detail, wrong)
+                return
             # In TLS 1.3 the server judges our certificate after the handshake is over for us:
             # a first byte means that it was accepted.
             if not secured.recv(1):

@@ -68,6 +68,25 @@ class Authority:
         key_path.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         return path
 
+    def revoke(self, *files: str) -> Path:
+        """Writes the revocation list, ca.crl, of the certificates in FILE.crt."""
+        now = datetime.now(UTC)
+        builder = (
+            x509.CertificateRevocationListBuilder()
+            .issuer_name(self._name)
+            .last_update(now)
+            .next_update(now + timedelta(days=30))
+        )
+        for file in files:
+            serial = x509.load_pem_x509_certificate(
+                (self.folder / f"{file}.crt").read_bytes()
+            ).serial_number
+            entry = x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(now)
+            builder = builder.add_revoked_certificate(entry.build())
+        path = self.folder / "ca.crl"
+        path.write_bytes(builder.sign(self._key, hashes.SHA256()).public_bytes(Encoding.PEM))
+        return path
+
     def identity(self, name: str, file: str | None = None) -> Identity:
         path = self.folder / f"{file or name}.crt"
         if not path.exists():

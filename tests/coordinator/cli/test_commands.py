@@ -19,7 +19,8 @@ OURS = [name for name in COMMANDS if name != "party"]
 
 @pytest.mark.parametrize(
     "words",
-    [[], *([name] for name in OURS)] + [["certs", name] for name in ("init", "issue", "check")],
+    [[], *([name] for name in OURS)]
+    + [["certs", name] for name in ("init", "issue", "request", "sign", "revoke", "check")],
     ids=lambda words: " ".join(words) or "coterie",
 )
 def test_help_is_as_it_was(words, monkeypatch):

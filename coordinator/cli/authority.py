@@ -1,0 +1,99 @@
+"""`coterie certs request`, `sign` and `revoke`: keys that stay in their house, and lists of lost ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+_JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."
+)
+_DIR = click.option(
+    "--dir",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The authority's folder.",
+)
+
+
+def _print(value: dict[str, Any], as_json: bool, lines: list[str]) -> None:
+    click.echo(json.dumps(value) if as_json else "\n".join(lines))
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--out",
+    default=Path(),
+    type=click.Path(path_type=Path),
+    help="Where the key stays; this folder if left out.",
+)
+@_JSON
+def request(name: str, out: Path, as_json: bool) -> None:
+    """Ask for a certificate of NAME: make NAME.key, which stays here, and NAME.csr.
+
+    Give NAME.csr to the authority, which signs it with `certs sign`. A NAME.key that is here already
+    is used again: so a certificate is renewed.
+    """
+    from coterie.trust.requests import request as work
+
+    made = work(out, name)
+    value = {"name": name, "request": str(made.request), "key": str(made.key)}
+    kept = f"{made.key}: {'used again' if made.renewed else 'made'}; it stays here"
+    _print(value, as_json, [f"{made.request}: give it to the authority", kept])
+
+
+@click.command()
+@click.argument("name")
+@click.argument("file", metavar="REQUEST", type=click.Path(path_type=Path))
+@_DIR
+@click.option("--host", "hosts", multiple=True, help="Another host name or address; repeatable.")
+@click.option(
+    "--days",
+    default=365,
+    show_default=True,
+    type=click.IntRange(1, 36500),
+    help="Until it expires.",
+)
+@_JSON
+def sign(
+    name: str, file: Path, folder: Path, hosts: tuple[str, ...], days: int, as_json: bool
+) -> None:
+    """Sign REQUEST, which you know to come from NAME.
+
+    Leaves DIR/NAME with NAME.crt and ca.crt (and ca.crl if there is one) to give back. Of the
+    request only the key is used.
+    """
+    from coterie.trust.requests import sign as work
+
+    issued = work(folder, name, file, hosts, days)
+    value = {
+        "name": name,
+        "certificate": str(issued.certificate),
+        "expires": f"{issued.expires:%Y-%m-%dT%H:%M:%SZ}",
+    }
+    _print(value, as_json, [f"{issued.certificate}: valid until {issued.expires:%Y-%m-%d}"])
+
+
+@click.command()
+@click.argument("what", metavar="NAME|CERTIFICATE")
+@_DIR
+@_JSON
+def revoke(what: str, folder: Path, as_json: bool) -> None:
+    """Take back a certificate, or all that were issued for a name: write DIR/ca.crl.
+
+    Give ca.crl to every party, whose file names it with `tls.revoked`. Servers take it up while they
+    serve.
+    """
+    from coterie.trust.revocation import revoke as work
+
+    made = work(folder, what)
+    value = {"file": str(made.file), "names": list(made.names), "listed": made.listed}
+    told = (
+        f"{made.file}: {len(made.serials)} of {', '.join(made.names)} revoked, {made.listed} in all"
+    )
+    _print(value, as_json, [told])
