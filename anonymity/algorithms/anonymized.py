@@ -1,8 +1,8 @@
-"""What every single-table algorithm gives: generalized columns of the records that stay.
+"""The result of every single-table algorithm: generalized columns of the records that stay.
 
-An algorithm takes a `Table` and its requirements and gives an `Anonymized` table. Records that do
-not stay have left the release; no row of stars stands for them, since such a row would count as a
-group when it is read again. Utility charges for them.
+An algorithm takes a `Table` and its requirements and returns an `Anonymized` table. The release
+does not contain suppressed records, not even as rows of stars, since such rows would count as a
+group when the release is read again. The utility measures charge for suppressed records.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Anonymized:
         return self.table.records - len(self.kept)
 
     def released(self) -> dict[str, Released]:
-        """The generalized columns, and the sensitive ones and the class, as an audit reads them."""
+        """The generalized columns, the sensitive columns and the class, as `audit` reads them."""
         found = {
             name: Released(column.codes.astype(np.int64), column.labels)
             for name, column in self.columns.items()
@@ -45,7 +45,7 @@ class Anonymized:
         return found
 
     def anonymity(self, requirements: Sequence[Requirement]) -> list[dict[str, Any]]:
-        """What holds, counted anew on the release; a violation is an error."""
+        """The anonymity that is counted anew on the release; a violation is an error."""
         table = self.released()
         return [audit(table, r.qid, r.k, r.sensitive, r.model) for r in requirements]
 

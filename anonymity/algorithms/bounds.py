@@ -1,15 +1,16 @@
-"""Bounds on generalization: `at_most` names the values above which nothing may be generalized.
+"""Bounds on generalization: `at_most` names the most general values that may be released.
 
-Miller, Campan, Truta, "Constrained k-anonymity: privacy with generalization boundaries" (P3DM 2008).
-The highest permitted value of a leaf is the first marked node on its way up, or the root where none
-is marked. MAM is the table with every value at its highest permitted one. Two records that differ
-there can never stand in one group, so:
+Miller, Campan, Truta, "Constrained k-anonymity: privacy with generalization boundaries" (P3DM
+2008). The highest permitted value of a leaf is the first marked node on the path to the root, or
+the root if none is marked. MAM is the table with every value at its highest permitted one. Two
+records that differ in MAM can never be in one group, so:
 
 * a solution without suppression exists exactly if MAM satisfies the requirement;
-* the records in groups of MAM that do not (OUT) must go, and everything else can stay.
+* the records in groups of MAM that violate it (OUT) must be suppressed, and all others can stay.
 
-OUT is known in one pass, before any search. For k it is the least that any algorithm can suppress; so
-it is for the models whose reference does not move when records go, which is all but t-closeness.
+OUT is found in one pass, before any search. For k, OUT is the least that any algorithm can
+suppress. The same holds for all models except t-closeness, whose reference changes when records are
+suppressed.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from coterie.base.errors import DataError
 
 
 def highest_permitted(taxonomy: Taxonomy, marks: Sequence[str]) -> Array:
-    """For every leaf the highest node that may stand for it."""
+    """For every leaf the highest node that may be released for it."""
     highest = np.zeros(len(taxonomy.leaves), np.int64)
-    for node, label in enumerate(taxonomy.labels):  # a node stands after its parent
+    for node, label in enumerate(taxonomy.labels):  # parents come before their children
         if label in marks:
             highest[taxonomy.first[node] : taxonomy.last[node]] = node
     return highest
@@ -57,8 +58,8 @@ def permitted_groups(table: Table, names: Sequence[str]) -> Array:
 def keepable(table: Table, conditions: Sequence[Condition]) -> Array:
     """The records that can stay: all but OUT.
 
-    With several conditions, a record that goes can make another's group too small, so the pass is
-    repeated until nothing changes; the answer does not depend on the order.
+    With several conditions, suppressing one record can make another record's group too small, so
+    the pass is repeated until nothing changes; the result does not depend on the order.
     """
     rows = np.arange(table.records)
     if not any(table.at_most.get(name) for name in table.names):
@@ -77,7 +78,7 @@ def keepable(table: Table, conditions: Sequence[Condition]) -> Array:
 
 
 def check_limit(records: int, gone: int, most: int, requirement: str) -> None:
-    """The records that the bounds cost must be within the share that may be suppressed."""
+    """Raises if the bounds cost more records than may be suppressed."""
     if gone > most:
         allowed = f"{most} may be suppressed" if most else "none may be suppressed"
         raise DataError(

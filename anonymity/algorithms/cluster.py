@@ -1,24 +1,25 @@
-"""GreedyCKA: clusters of k records that lie near each other, within bounds on generalization.
+"""GreedyCKA: clusters of at least k similar records, within bounds on generalization.
 
 Byun, Kamra, Bertino, Li, "Efficient k-anonymization using clustering techniques" (DASFAA 2007), the
-greedy k-member algorithm; Miller, Campan, Truta (P3DM 2008) for its use inside the groups that bounds
-on generalization leave.
+greedy k-member algorithm; Miller, Campan, Truta (P3DM 2008) for its use inside the groups that
+bounds on generalization leave.
 
-Again and again the record farthest from the last one begins a cluster, to which the record that
-raises the cluster's loss least is added until it has k. Fewer than k left-over records join the
-clusters whose loss grows least. The loss of a cluster is its size times the sum over the attributes of
-the height of the value that covers it, as a share of its tree's height; numbers have their interval's
-share of the span. Ties go to the first record.
+Repeatedly the record farthest from the last one begins a cluster, to which the record that raises
+the cluster's loss least is added until the cluster has k records. The last records, fewer than k,
+join the clusters whose loss grows least. The loss of a cluster is its size times the sum over the
+attributes of the height of the value that covers the cluster, as a share of the tree's height; for
+numbers it is the interval's share of the span. Ties go to the first record.
 
-Guarantee: every cluster has k to 2k-1 records before left-overs join, and every requirement holds: a
-cluster that fails a model on a sensitive attribute is merged with the one that makes the loss grow
-least, until none fails. It is greedy; no bound on the loss is known that would matter in practice.
+Guarantee: every cluster has k to 2k-1 records before left-overs join, and every requirement holds:
+a cluster that fails a model on a sensitive attribute is merged with the cluster for which the loss
+grows least, until none fails. The algorithm is greedy; no bound on the loss is known that would
+matter in practice.
 
 Erratum: the article's formula of the loss is lost in print; the one above is that of its authors'
 earlier work, and suppressed records are charged one per attribute.
 
 Cost: n^2 d comparisons, within each group that the bounds leave: for tables of some ten thousand
-records. A cluster, like a box of Mondrian, tells the least and the largest number in it.
+records. A cluster, like a box of Mondrian, reveals the least and the largest number in it.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def _partition(table: Table, condition: Condition) -> Parts:
 
 
 def _merged(inside: Table, condition: Condition, part: Array, weight: Array, whole: Table) -> Array:
-    """Merges clusters that fail a model with the one that makes the loss grow least."""
+    """Merges each cluster that fails a model with the cluster for which the loss grows least."""
     columns = [inside.column(name) for name in condition.attributes]
     while True:
         good = _good(condition, part, inside, whole)
@@ -117,7 +118,7 @@ def _good(condition: Condition, part: Array, inside: Table, whole: Table) -> Arr
 
 
 def _losses(column: Column, low: Array, high: Array) -> Array:
-    """The height of what covers each range of codes, as a share of the tree's."""
+    """The height of the value that covers each range of codes, as a share of the tree's height."""
     if isinstance(column, CategoricalColumn):
         heights = np.array(height_shares(column.taxonomy))
         return np.asarray(heights[covering_nodes(column.taxonomy, low, high)])

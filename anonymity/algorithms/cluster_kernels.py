@@ -1,7 +1,7 @@
 """The compiled loops of k-member clustering.
 
-Losses are whole numbers, multiples of 2^-30, so that ties are ties on every machine. `height` and
-`place` have the attributes' weights in them already.
+Losses are whole multiples of 2^-30, so that ties are the same on every machine. `height` and
+`place` already contain the attributes' weights.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _loss_with(
     parent: Array, first: Array, last: Array, height: Array, place_start: Array, place: Array,
     most: int,
 ) -> Any:  # fmt: skip
-    """What a member of a cluster loses once record i has joined; above `most` it may be cut short."""
+    """The loss of a cluster's members once record i has joined; above `most` it may be inexact."""
     loss = 0
     for j in range(codes.shape[1]):
         c = codes[i, j]

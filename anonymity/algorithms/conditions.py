@@ -1,9 +1,10 @@
-"""What the groups of a table must satisfy, in the form that the algorithms ask it.
+"""The conditions on the groups of a table, in the form that the algorithms use.
 
-Requirements whose quasi-identifiers share an attribute belong together: a local recoding that keeps
-the strictest of their conditions in every group of all their attributes keeps each of them, since a
-group of fewer attributes is a union of such groups and every model survives a union. Requirements
-without a common attribute are kept apart, so that they do not cost each other anything.
+Requirements whose quasi-identifiers share an attribute are joined: a local recoding that satisfies
+the strictest of their conditions in every group of all their attributes satisfies each of them,
+since a group of fewer attributes is a union of such groups and every model survives a union.
+Requirements without a common attribute stay separate, so that they do not make each other more
+expensive.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from coterie.base.errors import DataError
 
 @dataclass(frozen=True)
 class Condition:
-    """Groups alike in `attributes` have k records and satisfy each model on its column."""
+    """Every group of records equal in `attributes` has k records and satisfies each model."""
 
     attributes: tuple[str, ...]
     k: int
@@ -52,7 +53,8 @@ def overall_of(labels: Labels) -> Array:
 
 
 def judged_table(table: Table, requirements: Sequence[Requirement]) -> Table:
-    """The table with one column of labels for every set of sensitive columns that is bounded together.
+    """The table with one column of labels for every set of sensitive columns that is bounded
+    together.
 
     A requirement that even one group of all records violates can never hold and is an error.
     """
@@ -76,12 +78,12 @@ def judged_table(table: Table, requirements: Sequence[Requirement]) -> Table:
 
 
 def _key(requirement: Requirement) -> str:
-    """Under which name a judged table has what a requirement bounds; no column has such a name."""
+    """The name of the labels that a requirement bounds, in a judged table; no column has this name."""
     return "\0".join(("", *requirement.sensitive_columns))
 
 
 def condition_of(requirement: Requirement, table: Table) -> Condition:
-    """One requirement on a judged table, its model told which code stands for which value."""
+    """One requirement on a judged table; its model knows which code represents which value."""
     if requirement.model is None:
         return Condition(requirement.qid, requirement.k)
     columns = [table.labels[name] for name in requirement.sensitive_columns]

@@ -1,16 +1,15 @@
-"""Datafly: one table made k-anonymous by raising whole columns, a level at a time.
+"""Datafly: makes a table k-anonymous by generalizing whole columns, one level at a time.
 
-Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression" (2002).
-As long as the requirements are violated, the column with the most distinct values is raised by one
-level everywhere (ties: the first column). The topmost level of every column is a single value, so
-raising always ends. Records in groups that are still too small may be suppressed within a limit, and
-raising then ends earlier.
+Sweeney, "Achieving k-anonymity privacy protection using generalization and suppression" (2002). As
+long as the requirements are violated, the column with the most distinct values is generalized by
+one level in all records (ties: the first column). The topmost level of every column is a single
+value, so the algorithm always ends. Records in groups that are still too small may be suppressed
+within a limit, so that it ends earlier.
 
-Guarantee: the requirements hold. It is quick and greedy: neither the levels nor the loss are least.
-Cost: one grouping of the records a step.
+Guarantee: the requirements hold. The algorithm is quick and greedy: neither the levels nor the loss
+are minimal. Cost: one grouping of the records in each step.
 
-`datafly` is also the local step of the framework that `protocols.integration.dka` runs; it looks at
-no class labels.
+`datafly` is also the local step of `protocols.integration.dka`; it does not use class labels.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def datafly(ladders: Sequence[Ladder], k: int) -> tuple[int, ...]:
 def datafly_table(
     table: Table, requirements: Sequence[Requirement], most_suppressed: int = 0
 ) -> Anonymized:
-    """One table with any requirements; a column is raised only while its own ones are violated."""
+    """Datafly with any requirements; a column is raised only while one of its own is violated."""
     task = task_of(table, requirements, most_suppressed)
     lattice = Lattice(task.rest, task.names)
     parts = [Lattice(task.rest, condition.attributes) for condition in task.conditions]
@@ -67,7 +66,7 @@ def datafly_table(
             return released_at("datafly", task, lattice, node, {"height": sum(node)})
         chosen = [own for own in lattice.ladders if own.name in wanting]
         above = raised(chosen, [level_of[own.name] for own in chosen])
-        if above is None:  # cannot be: the topmost table satisfies every requirement
+        if above is None:  # impossible: the topmost table satisfies every requirement
             raise AssertionError("the topmost table violates a requirement")
         level_of |= dict(zip([own.name for own in chosen], above, strict=True))
         node = tuple(level_of[name] for name in lattice.names)

@@ -2,21 +2,23 @@
 
 LeFevre, DeWitt, Ramakrishnan, "Incognito: efficient full-domain k-anonymity" (SIGMOD 2005).
 
-All level vectors are found that satisfy every requirement, so any cost can be minimised: the
-non-uniform entropy loss (the default), precision, or discernibility. Ties go to the first vector in
-order. Two properties spare most of the work: what a set of attributes violates at some levels, any
-larger set violates at the same ones (here asked of the first attributes of a vector, the rest at the
-top, on the way down the walk), and what satisfies is inherited upwards. The walk rolls every node's
-groups up from a finer node's, so its cost is the number of groups, not of records.
+The algorithm finds all level vectors that satisfy every requirement, so that any cost can be
+minimised: the non-uniform entropy loss (the default), precision, or discernibility. Ties go to the
+first vector in order. Two properties save most of the work: if a set of attributes violates a
+requirement at some levels, any larger set violates it at the same levels (here tested for the first
+attributes of a vector, with the rest at the top, on the way down the walk); and every vector above
+a satisfying one satisfies, too. The walk rolls every node's groups up from those of a finer node,
+so that its cost is the number of groups, not of records.
 
-Guarantee: sound and complete, for k with suppression and for every monotone model without. The answer
-is optimal among full-domain recodings; a local recoding usually loses less.
+Guarantee: sound and complete, for k with suppression and for every monotone model without. The
+answer is optimal among full-domain recodings; a local recoding usually loses less.
 
-Errata. The paper prunes by projections that are not among the satisfying ones; the textbook's words
-("whose generalizations are not k-anonymous") say something else. That a generalization need not be
-checked holds within one set of attributes only.
+Errata. The paper prunes by projections that are not among the satisfying ones; the textbook's
+wording ("whose generalizations are not k-anonymous") means something else. That a generalization
+need not be checked holds within one set of attributes only.
 
-Cost: a product of levels; beyond a million nodes the method refuses and names others.
+Cost: the product of the numbers of levels; beyond a million nodes the method refuses and names
+other methods.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def incognito(
 
 
 def _search(task: Task, lattice: Lattice, cost: str) -> tuple[Array, Walked]:
-    """Which nodes satisfy every condition, and what each costs."""
+    """Which nodes satisfy every condition, and the cost of each."""
     charge = "height" if cost == "precision" else "entropy"
     if len(task.conditions) == 1:
         condition = task.conditions[0]
@@ -85,7 +87,7 @@ def _search(task: Task, lattice: Lattice, cost: str) -> tuple[Array, Walked]:
 
 
 def _with_models(lattice: Lattice, condition: Condition, satisfying: Array) -> Array:
-    """Of the nodes with k records a group, those that the models hold at; from below upwards."""
+    """The nodes, of those with k records in each group, at which the models hold; from below up."""
     if not condition.models:
         return satisfying
     holds = np.zeros_like(satisfying)
@@ -97,7 +99,7 @@ def _with_models(lattice: Lattice, condition: Condition, satisfying: Array) -> A
 
 
 def minimal(satisfying: Array) -> Array:
-    """The nodes below which nothing satisfies."""
+    """The satisfying nodes without a satisfying node below them."""
     found = satisfying.copy()
     for axis in range(satisfying.ndim):
         upper = [slice(None)] * satisfying.ndim

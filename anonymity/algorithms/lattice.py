@@ -1,13 +1,13 @@
 """The lattice of full-domain recodings: one level for every attribute, the same for all records.
 
-A node is a tuple of levels, and it is above another when no level is lower. Satisfying a requirement
-is inherited upwards: a group of the upper node is a union of groups of the lower one, and every model
-survives a union. With k alone, so is the number of records in groups that are too small, which never
-grows; with further models, or with several quasi-identifiers, it may, so records are then suppressed
-only as far as bounds on generalization force it.
+A node is a tuple of levels, and it is above another when no level is lower. A node above a
+satisfying one satisfies, too: a group of the upper node is a union of groups of the lower one, and
+every model survives a union. With k alone, the number of records in groups that are too small never
+grows upwards, either; with further models, or with several quasi-identifiers, it may grow, so
+records are then suppressed only as far as bounds on generalization force it.
 
-`Lattice` counts: records become distinct rows with their numbers once, and nodes are rolled up from
-finer nodes. What Incognito, Samarati and Datafly do with the counts is theirs.
+`Lattice` counts the groups of nodes: records are reduced to distinct rows with their counts once,
+and nodes are rolled up from finer nodes. Incognito, Samarati and Datafly use these counts.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _ROOM = 2**62
 
 @dataclass(frozen=True)
 class Walked:
-    """Per node, in the lattice's shape: what must go (-1: too much), and what the node costs."""
+    """Per node, in the lattice's shape: the records to suppress (-1: too many), and the cost."""
 
     suppressed: Array
     discernibility: Array
-    charged: Array  # the sum over all records of what each is charged
-    looked: int  # nodes whose groups were formed
+    charged: Array  # the sum of the charges of all records
+    looked: int  # the number of nodes whose groups were formed
 
 
 class Lattice:
@@ -59,7 +59,8 @@ class Lattice:
         self.row_of = group_numbers(list(matrix.T))
         first = np.unique(self.row_of, return_index=True)[1]
         self._weights = np.bincount(self.row_of).astype(np.int64)
-        # Codes that occur are numbered anew; a value at a level is the first code under it.
+        # Codes that occur are renumbered; a value at a level is represented by the first code under
+        # it.
         rows, self._occurring = [], []
         for codes in matrix[first].T:
             found, place = np.unique(codes, return_inverse=True)
@@ -75,7 +76,7 @@ class Lattice:
 
     @cached_property
     def _levels(self) -> tuple[Array, Array]:
-        """Per attribute and level, the representative of every code; and where each begins."""
+        """Per attribute and level, the representative of every code; and the offset of each level."""
         flat: list[Array] = []
         start = np.zeros((len(self.names), max(self.shape)), np.int64)
         at = 0
@@ -88,7 +89,7 @@ class Lattice:
         return np.concatenate(flat).astype(np.int64), start
 
     def walk(self, k: int, most: int, cost: str) -> Walked:
-        """Every node's groups. `cost` is what `charged` sums: entropy, or height."""
+        """The groups of every node. `cost`, entropy or height, is what `charged` sums."""
         to, start = self._levels
         # One level up from a representative is the representative of the level above.
         up_start = np.roll(start, -1, axis=1)
@@ -103,7 +104,7 @@ class Lattice:
         )
 
     def _charges(self, cost: str) -> tuple[Array, float]:
-        """What a record is charged for showing each value at each level, and for being left out."""
+        """A record's charge for each value at each level, and for being suppressed."""
         flat = []
         total = 0.0
         for own, found in zip(self.ladders, self._occurring, strict=True):
@@ -142,7 +143,7 @@ class Lattice:
         return group_numbers(columns)[self.row_of]
 
     def satisfies(self, node: Sequence[int], condition: Condition, most: int) -> bool:
-        """Whether a node keeps a condition, with at most so many records left out for k."""
+        """Whether a node satisfies a condition, with at most `most` records suppressed for k."""
         if self.suppressed_at(node, condition.k)[0] > most:
             return False
         if not condition.models:
@@ -158,7 +159,7 @@ def _bounded_ladder(table: Table, name: str) -> Ladder:
 
 
 def _covered(own: Ladder, level: int, counts: Array) -> Array:
-    """Per code how many records of the table are under the value that a level shows for it."""
+    """Per code the number of records under the value that a level shows for the code."""
     values = own.levels[level]
     if isinstance(own.column, CategoricalColumn):
         before = np.concatenate([[0], np.cumsum(counts)])
@@ -171,7 +172,7 @@ def _covered(own: Ladder, level: int, counts: Array) -> Array:
 
 @dataclass(frozen=True)
 class Task:
-    """What a full-domain method works on: the records that can stay, and what they must satisfy."""
+    """The input of a full-domain method: the records that can stay, and their conditions."""
 
     table: Table
     kept: Array
@@ -186,7 +187,7 @@ class Task:
 
 
 def task_of(table: Table, requirements: Sequence[Requirement], most_suppressed: int) -> Task:
-    """Leaves out what bounds on generalization cost, and says how much more may go."""
+    """Suppresses the records that bounds on generalization cost; counts how many more may go."""
     judged = judged_table(table, requirements)
     conditions = tuple(condition_of(requirement, judged) for requirement in requirements)
     for condition in conditions:
@@ -215,7 +216,7 @@ def task_of(table: Table, requirements: Sequence[Requirement], most_suppressed: 
 def released_at(
     method: str, task: Task, lattice: Lattice, node: Sequence[int], details: Mapping[str, object]
 ) -> Anonymized:
-    """The release that a node of the whole lattice stands for."""
+    """The release at a node of the whole lattice."""
     rows = np.arange(task.rest.records)
     if len(task.conditions) == 1:
         groups = lattice.groups_at(node)

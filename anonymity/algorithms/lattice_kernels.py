@@ -1,8 +1,9 @@
 """The compiled loops over a lattice of levels: every node's groups by roll-up from a finer node.
 
-Rows are the distinct combinations of codes, with the number of records that have each. The nodes are
-walked depth first: attribute by attribute, level by level, a table of groups is rolled up from the
-one before, so the work of a node is the number of its finer node's groups, not of records.
+Rows are the distinct combinations of codes, with the number of records that have each. The nodes
+are visited depth first: attribute by attribute and level by level, a table of groups is rolled up
+from the previous one, so that the work for a node is the number of groups of the finer node, not of
+records.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def _roll_up(
     keys: Array, counts: Array, used: int, stride: int, size: int, up: Array, up_start: int,
     out_keys: Array, out_counts: Array, slots: Array,
 ) -> int:  # fmt: skip
-    """Raises one attribute in every group and merges those that become alike; returns how many."""
+    """Raises one attribute in every group and merges equal groups; returns their number."""
     mask = 1
     while mask < 2 * used:
         mask *= 2
@@ -67,11 +68,11 @@ def walk(
     """For every node: records to suppress (-1 for more than `most`), discernibility, bits shown.
 
     `up[up_start[j, level] + code]` is a code of attribute j one level above `level`; codes at every
-    level are representatives, so `sizes` holds for all. `bits[bits_start[j, level] + code]` is what
-    a record that shows this code is charged. Nodes are numbered with the last attribute fastest.
+    level are representatives, so `sizes` holds for all. `bits[bits_start[j, level] + code]` is
+    the charge of a record that shows this code. Nodes are numbered with the last attribute fastest.
 
-    A node whose groups, with the remaining attributes at the top, are too small already, is not
-    looked into: no node below it with the same first levels can be good (the subset property).
+    A node whose groups are too small even with the remaining attributes at the top is not entered:
+    no node below it with the same first levels can satisfy (the subset property).
     """
     n, d = rows.shape
     records = weights.sum()
@@ -113,7 +114,8 @@ def walk(
                            spare_keys, spare_counts, slots)  # fmt: skip
             continue
         if depth < d - 1:
-            # The remaining attributes at the top: what is too small there is so below.
+            # With the remaining attributes at the top: a group that is too small there is too small
+            # below.
             top = used[depth + 1]
             spare_keys[0, :top], spare_counts[0, :top] = (
                 keys[depth + 1, :top],

@@ -1,8 +1,8 @@
-"""From a partition of the records to a release: what Mondrian and clustering have in common.
+"""From a partition of the records to a release: the common part of Mondrian and clustering.
 
-A local recoding puts records into parts and shows, for every part and attribute, one region that
-covers its records. Requirements with attributes in common are kept by one partition; those without
-are partitioned apart.
+A local recoding puts records into parts and releases, for every part and attribute, one region that
+covers the records of the part. Requirements with common attributes share one partition;
+requirements without have partitions of their own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from coterie.base.compiled import compiled
 
 @dataclass(frozen=True)
 class Parts:
-    """Per record the number of its part, and per part and attribute the codes it was cut to."""
+    """Per record the number of its part, and per part and attribute the range of codes."""
 
     part: Array
     low: Array | None = None
@@ -45,7 +45,7 @@ def recode(
     partition: Callable[[Table, Condition], Parts],
     tight: bool = True,
 ) -> Anonymized:
-    """Leaves out what the bounds cost, partitions the rest, and shows a region for every part."""
+    """Suppresses what the bounds cost, partitions the rest, and releases a region for every part."""
     judged = judged_table(table, requirements)
     conditions = joint_conditions(requirements, judged)
     kept = keepable(judged, conditions)
@@ -91,7 +91,7 @@ def _extend(low: Array, high: Array, part: Array, codes: Array) -> None:
 def shown_regions(
     column: Column, low: Array, high: Array, part: Array, tight: bool = True
 ) -> Generalized:
-    """A column that shows, for every part, the region from `low` up to `high`."""
+    """A column that releases, for every part, the region from `low` up to `high`."""
     if isinstance(column, ContinuousColumn):
         parts = regions_of_ranks(column, low, high, tight)
     else:

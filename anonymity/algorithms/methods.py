@@ -28,7 +28,7 @@ from coterie.anonymity.table.table import Table
 
 @dataclass(frozen=True)
 class Settings:
-    """What a table file may say about a method besides the requirement."""
+    """The options of a method in a table file, besides the requirement."""
 
     cost: str = "entropy"
     score: str = "gain-ratio"

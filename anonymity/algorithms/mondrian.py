@@ -1,17 +1,18 @@
-"""Mondrian: a table cut into boxes as small as its requirements allow.
+"""Mondrian: cuts a table into boxes as small as its requirements allow.
 
 LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional k-anonymity" (ICDE 2006); priorities from
 Xiong, Rangachari, "Towards application-oriented data anonymization" (P3DM 2008).
 
-A part of the table, at first the whole, is cut in two along one attribute as long as some cut leaves
-both sides good: k records, and every model of the requirement. Categories stand in the order of the
-leaves of their taxonomy, and a box shows the lowest value that covers its records. It is a local
-recoding: the same value may be shown in several ways.
+A part of the table, at first the whole table, is cut in two along one attribute as long as some cut
+leaves on both sides k records that satisfy every model of the requirement. Categories are ordered
+as the leaves of their taxonomy, and a box shows the lowest value that covers its records. This is a
+local recoding: the same value may be released in several ways.
 
 Guarantee: every group satisfies every requirement. Strict (equal values stay together), with k
 alone: a group has at most m + 2d(k-1) records, where m is the largest number of equal records and d
 the number of attributes, since every cut between two values is tried and not the median alone. With
-`relaxed`, equal values may go either way, and a group of records that differ has k to 2k-1.
+`relaxed`, equal values may go to either side, and a group of different records has k to 2k-1
+records.
 
 Which cut comes first:
 
@@ -27,15 +28,15 @@ information gain of Xiong and Rangachari (equation 4.3) is a conditional entropy
 Their weights, added to the spread, nearly order the attributes outright: the favoured one is
 exhausted first (`added=True`). Here a priority multiplies, which is graded.
 
-A tight box ends at values of its records, so it tells the least and the largest of each group;
-`boxes="regions"` shows where the table was cut instead, which tells less.
+A tight box ends at values of its records, so it reveals the least and the largest value of each
+group; `boxes="regions"` shows where the table was cut instead, which reveals less.
 
-Cost: n d work a level, about log2(n/k) levels. With models on sensitive attributes, the counts of all
-cuts of a part are judged together.
+Cost: n d operations for each level, about log2(n/k) levels. With models on sensitive attributes,
+the counts of all cuts of a part are judged together.
 
-What it does not promise: who knows the algorithm and its order of cuts may learn that a box could not
-be cut further, which says that some finer group was too small (a minimality attack); k-anonymity says
-nothing about sensitive values.
+Not promised: an attacker that knows the algorithm and its order of cuts may infer that a box could
+not be cut further, so that some finer group was too small (a minimality attack); and k-anonymity
+says nothing about sensitive values.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ from coterie.anonymity.table.table import Table
 from coterie.anonymity.utility.entropy import frequencies, most_bits
 from coterie.base.arrays import Array
 
-_ROOM = 1 << 22  # counts of cuts that are judged together
+_ROOM = 1 << 22  # the number of counts that are tested together
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Options:
     rule: Literal["entropy", "spread"] = "entropy"
     relaxed: bool = False
     boxes: Literal["tight", "regions"] = "tight"
-    categories: Literal["taxonomy", "order"] = "taxonomy"  # how wide categories are, for `spread`
+    categories: Literal["taxonomy", "order"] = "taxonomy"  # how `spread` measures categories
     median_only: bool = False
     added: bool = False  # priorities are added to the spread, as in the paper
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -107,7 +108,7 @@ def _partition(table: Table, condition: Condition, options: Options) -> Parts:
 
 
 def _arguments(table: Table, names: Sequence[str], options: Options) -> tuple[Array, ...]:
-    """The trees and costs of all attributes, as the compiled loops take them."""
+    """The trees and costs of all attributes, as arguments of the compiled loops."""
     columns = [table.column(name) for name in names]
     tree = hierarchy_of(columns)
     by_order = options.rule == "spread" and options.categories == "order"
@@ -130,7 +131,7 @@ def _arguments(table: Table, names: Sequence[str], options: Options) -> tuple[Ar
         if isinstance(column, ContinuousColumn):
             places.append(before if options.rule == "entropy" else _shares(column.values))
         elif by_order:
-            # Leaves that no record has take no room: the span is that of the table.
+            # Leaves without records do not count: the span is that of the table.
             places.append(_shares(np.cumsum(counts > 0)))
         if isinstance(column, CategoricalColumn) and not by_order:
             nodes = slice(tree.start[j], tree.start[j] + len(column.taxonomy.labels))
@@ -170,7 +171,7 @@ def _with_models(
     table: Table,
     condition: Condition,
 ) -> tuple[Array, Array, Array]:
-    """All parts of a level are cut together, so that a model judges many groups at a time."""
+    """Cuts all parts of a level together, so that a model tests many groups at a time."""
     names = list(dict.fromkeys(name for _, name in condition.models))
     widths = [len(table.labels[name].values) for name in names]
     offsets = np.concatenate([[0], np.cumsum(widths)])

@@ -1,9 +1,9 @@
-"""The compiled loops of Mondrian: which cut is the best one, and how a part falls in two.
+"""The compiled loops of Mondrian: find the best cut, and split a part in two.
 
-A part is a range of places. `order` holds the number of the record at each place and `codes` its codes,
-a row per attribute; both are rearranged together, so that a part lies in one stretch of memory. A cut
-(attribute, code, taken) sends the records below `code` to the left, and `taken` of those that have it:
-0 in a strict partition.
+A part is a range of places. `order` has the number of the record at each place, and `codes` the
+record's codes, a row per attribute; both are rearranged together, so that a part is contiguous in
+memory. A cut (attribute, code, taken) sends to the left the records below `code`, and `taken` of
+those with this code: 0 in a strict partition.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _present(codes: Array, lo: int, hi: int, j: int, hist: Array, vals: Array, c
                 hist[c] = 0
                 used += 1
         return used
-    some = np.empty(hi - lo, codes.dtype)  # few records over a wide span: sorting is quicker
+    some = np.empty(hi - lo, codes.dtype)  # with few records over a wide span, sorting is quicker
     for i in range(lo, hi):
         some[i - lo] = codes[j, i]
     some.sort()
@@ -56,7 +56,7 @@ def _extents(
     first: Array, last: Array, leaf_start: Array, leaf_node: Array, node_cost: Array,
     place_start: Array, place: Array, weight: Array, left: Array, right: Array,
 ) -> None:  # fmt: skip
-    """What the regions from the first value to each, and from each to the last, cost per record."""
+    """The cost per record of the regions from the first value to each, and from each to the last."""
     if tree[j]:
         node = leaf_node[leaf_start[j] + vals[0]]
         for i in range(used):
@@ -83,7 +83,7 @@ def _list_cuts(
     median_only: bool, favour: float, left: Array, right: Array, cut: Array, taken: Array,
     under: Array, score: Array, nearness: Array,
 ) -> int:  # fmt: skip
-    """All cuts of one attribute that leave k records on both sides, with scores; how many."""
+    """Lists the cuts of one attribute that leave k records on both sides, with scores."""
     if used < 2 or size < 2 * k:
         return 0
     found = 0
@@ -98,7 +98,7 @@ def _list_cuts(
         nearness[0] = 0
         return 1
     below, middle = 0, -1
-    for i in range(1, used):  # where the median falls: values up to the lower median go left
+    for i in range(1, used):  # find the median: values up to the lower median go left
         below += cnts[i - 1]
         if below > (size - 1) // 2:
             middle = i
@@ -133,7 +133,7 @@ def _score(
 def _split(
     codes: Array, order: Array, lo: int, hi: int, j: int, cut: int, taken: int, spare: Array
 ) -> int:
-    """Puts the left records of a part before the right ones, each in their order."""
+    """Puts the left records of a part before the right ones; both keep their order."""
     goes = np.empty(hi - lo, np.bool_)
     middle = lo
     for i in range(lo, hi):
@@ -196,7 +196,7 @@ def partition(
     ends = np.empty(most, np.int64)
     final_low, final_high = np.empty((most, d), np.int32), np.empty((most, d), np.int32)
     depth, parts = 0, 0
-    for p in range(len(starts) - 1, 0, -1):  # the first part lies on top
+    for p in range(len(starts) - 1, 0, -1):  # so that the first part is on top of the stack
         stack_lo[depth], stack_hi[depth] = starts[p - 1], starts[p]
         high[depth] = sizes
         depth += 1
@@ -229,7 +229,7 @@ def partition(
             continue
         middle = _split(codes, order, lo, hi, best_j, best_cut, best_taken, spare)
         low[depth + 1], high[depth + 1] = low[depth], high[depth]
-        # The left part is done first: it lies on top.
+        # The left part is on top of the stack, so it is done first.
         stack_lo[depth], stack_hi[depth] = middle, hi
         low[depth, best_j] = best_cut
         stack_lo[depth + 1], stack_hi[depth + 1] = lo, middle
@@ -247,8 +247,9 @@ def cuts_of_parts(
 ) -> tuple[int, Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
     """Every cut of the first parts that leaves k records, with the label counts of its left side.
 
-    As many parts are looked at as fit into `room` cuts, but at least one. `labels` has a column for
-    each sensitive attribute, its codes following those of the one before; `values` is their number.
+    Only as many parts are considered as fit into `room` cuts, but at least one. `labels` has a
+    column for each sensitive attribute, its codes following those of the one before; `values` is
+    their number.
     """
     d = codes.shape[0]
     widest = 1
@@ -324,7 +325,7 @@ def cuts_of_parts(
 def split_parts(
     codes: Array, order: Array, los: Array, his: Array, attributes: Array, cuts: Array, takes: Array
 ) -> Array:
-    """Carries out one cut in each part; returns where the right sides begin."""
+    """Makes one cut in each part; returns where the right sides begin."""
     spare = np.empty(len(order), np.int64)
     middles = np.empty(len(los), np.int64)
     for p in range(len(los)):

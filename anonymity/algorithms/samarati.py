@@ -2,15 +2,17 @@
 
 Samarati, "Protecting respondents' identities in microdata release" (TKDE 2001).
 
-The height of a level vector is the sum of its levels. Since satisfying is inherited upwards, heights
-can be halved: if any vector of the middle height satisfies, the least height is there or below.
+The height of a level vector is the sum of its levels. Since every vector above a satisfying one
+satisfies, the heights can be searched by halving: if any vector of the middle height satisfies, the
+least height is there or below.
 
 Guarantee: no satisfying vector has a smaller height. Least height is not least loss: among the
-vectors of that height the one is taken with the fewest records suppressed, then with the least mean
-of level over levels, then with the least discernibility, then the first in order.
+satisfying vectors of that height, the result is the one with the fewest suppressed records, then
+with the least mean of level over levels, then with the least discernibility, then the first in
+order.
 
-Cost: the vectors of about log2(height) layers, each counted over the distinct rows. Only the layers
-looked at are known, so the numbers of all satisfying and of all minimal vectors are not reported.
+Cost: the vectors of about log2(height) layers, each counted over the distinct rows. Only these
+layers are visited, so the numbers of all satisfying and of all minimal vectors are not reported.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ def samarati(
 
 
 class _Judge:
-    """Asks every condition of the sub-lattice of its own attributes, and remembers the answer."""
+    """Tests every condition on the sub-lattice of its own attributes, and caches the answers."""
 
     def __init__(self, task: Task, lattice: Lattice) -> None:
         self._most = task.most

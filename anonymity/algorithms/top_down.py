@@ -1,12 +1,14 @@
-"""Top-down specialization of one house's table, as the other methods are called.
+"""Top-down specialization of one table, with the interface of the other methods.
 
 Fung, Wang, Yu, "Top-down specialization for information and privacy preservation" (ICDE 2005). The
-algorithm is `specialization.specialize`, which joint jobs run too: all values start at the topmost and
-the best valid specialization is done first, where best means what a classifier gains. It recodes whole
-columns, but by values rather than levels: Europe may be shown beside Canada.
+algorithm is `specialization.specialize`, which joint jobs run too: all values start at the topmost
+value, and the best valid specialization is done first, where the best is the one that helps a
+classifier most. The algorithm recodes whole columns, but by values rather than levels: Europe may
+be shown beside Canada.
 
-Guarantee: every requirement holds, and no single further specialization would keep them all and help
-the score. Cost: records times attributes a step. Errata: none that the engine does not document.
+Guarantee: every requirement holds, and no single further specialization would satisfy them all and
+improve the score. Cost: records times attributes in each step. Errata: those that
+`specialization.specialize` documents.
 
 Bounds on generalization set where it starts (`specialization.starting`).
 """
@@ -55,7 +57,7 @@ def specialize_table(
     check_limit(table.records, gone, most_suppressed, told)
     if not len(kept):
         raise DataError("the bounds in at_most leave no record; permit more general values")
-    rest = table.take(kept)  # with interval trees of its own: they grow
+    rest = table.take(kept)  # a copy of the interval trees, because they grow
     used = {name for requirement in requirements for name in requirement.qid}
     columns = {column.name: column for column in rest.columns if column.name in used}
     engine = StartedSpecializer(
@@ -91,7 +93,7 @@ def specialize_table(
 
 
 def start_cut(table: Table, name: str) -> tuple[list[int], tuple[str, ...]]:
-    """The values to specialize first, parents first; and the values that stand in the cut then."""
+    """The values to specialize first, parents first; and the values of the cut after that."""
     column = table.column(name)
     if not isinstance(column, CategoricalColumn):
         raise DataError(f"column '{name}': at_most needs a taxonomy")

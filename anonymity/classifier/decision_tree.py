@@ -1,4 +1,4 @@
-"""A decision tree over label and number attributes: what it is, and how records go through it.
+"""A decision tree over label and number attributes: its nodes, and the classes it predicts.
 
 `anonymity.classifier.learner` grows one, `anonymity.classifier.pruning` cuts it back.
 """
@@ -66,7 +66,7 @@ class DecisionTree:
 
     @property
     def root_attribute(self) -> int:
-        """The index of the attribute that the first test is on; -1 when there is none."""
+        """The index of the attribute of the first test; -1 if there is none."""
         return self.nodes[0].attribute
 
     def _reachable(self) -> list[Node]:
@@ -111,5 +111,5 @@ class DecisionTree:
 
 
 def error_rate(tree: DecisionTree, attributes: Sequence[Feature], target: Ints) -> float:
-    """The share of records whose class the tree gets wrong."""
+    """The share of records whose class the tree predicts wrongly."""
     return float(np.mean(tree.predict(attributes) != target))

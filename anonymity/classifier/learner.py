@@ -1,6 +1,6 @@
-"""A decision tree in the manner of C4.5, to measure what a release is worth to a classifier.
+"""Learns a decision tree like C4.5, to measure what a release is worth to a classifier.
 
-Quinlan, "C4.5: Programs for Machine Learning" (1993), whose choices paper 1 §7 reports with:
+Quinlan, "C4.5: Programs for Machine Learning" (1993), with which paper 1 §7 measures:
 
 * A label attribute splits into one branch per value. A number attribute splits
   in two at the threshold with the largest information gain; both sides keep at least a tenth of the
@@ -12,9 +12,9 @@ Quinlan, "C4.5: Programs for Machine Learning" (1993), whose choices paper 1 §7
   becomes a leaf, or its largest branch, where that promises no more errors (0.1 for leniency).
 
 The tree grows level by level and every step is done for all nodes of a level and all records at
-once. Ties go to the attribute that comes first, then to the smallest threshold.
-Released values come in as they are (`anonymity.classifier.released`): a generalized category is one more label,
-and an interval is a number, its lower end, because intervals are disjoint and in order.
+once. Ties go to the attribute that comes first, then to the smallest threshold. Released values
+come in as they are (`anonymity.classifier.released`): a generalized category is one more label, and
+an interval is a number, its lower end, because intervals are disjoint and in order.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from coterie.anonymity.classifier.decision_tree import DecisionTree, Feature, La
 from coterie.anonymity.classifier.pruning import collapse, prune
 from coterie.base.arrays import Floats, Ints
 
-_LEAST = 2  # records in a branch that counts
-_GAIN = 1e-3  # a gain below this is none
+_LEAST = 2  # the least number of records of a branch that counts
+_GAIN = 1e-3  # a smaller gain counts as none
 
 
 def learn(
@@ -45,7 +45,7 @@ def learn(
 
 
 def _entropy(counts: Any) -> Floats:
-    """Of the last axis, in bits times the total."""
+    """The entropy along the last axis, in bits times the total."""
     counts = np.asarray(counts, np.float64)
     total = counts.sum(axis=-1)
     out = _xlogx(total) - _xlogx(counts).sum(axis=-1)
@@ -59,7 +59,7 @@ def _xlogx(x: Any) -> Floats:
 
 @dataclass
 class _Level:
-    """The records of the nodes that are being split, and what is known of the nodes."""
+    """The records and the statistics of the nodes that are being split."""
 
     rows: Ints
     node: Ints  # of each row, 0 … m-1
@@ -117,7 +117,7 @@ def _number_splits(level: _Level, values: Floats, ranks: Ints) -> tuple[Floats, 
 
 
 def grow(attributes: Sequence[Feature], target: Ints, classes: int) -> DecisionTree:
-    """The tree before it is cut back."""
+    """The tree before pruning."""
     ranks: list[Ints] = []
     known: list[Floats] = []
     for attribute in attributes:
@@ -160,7 +160,7 @@ def grow(attributes: Sequence[Feature], target: Ints, classes: int) -> DecisionT
 
 
 def _choose(gain: Floats, info: Floats, wide: Any) -> Ints:
-    """The attribute each node splits on, -1 for none."""
+    """The attribute that each node splits on; -1 for none."""
     counted = (gain > -_GAIN) & (~wide | wide.all())
     number = counted.sum(axis=1)
     average = np.where(

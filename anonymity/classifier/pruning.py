@@ -1,4 +1,4 @@
-"""Cutting back a decision tree: C4.5's collapsing and pessimistic pruning (see the learner)."""
+"""Prunes a decision tree by C4.5's collapsing and pessimistic pruning (see `learner`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from coterie.anonymity.classifier.decision_tree import DecisionTree, Feature, Node, Numbers
 from coterie.base.arrays import Ints
 
-_LENIENT = 0.1  # errors by which the smaller tree may be worse
+_LENIENT = 0.1  # the errors by which the smaller tree may be worse
 
 
 def _make_leaf(node: Node) -> None:
@@ -19,7 +19,7 @@ def _make_leaf(node: Node) -> None:
 
 
 def collapse(tree: DecisionTree) -> None:
-    """Makes a leaf of every subtree that gets no more of its training records right."""
+    """Makes a leaf of every subtree that predicts no more of its training records correctly."""
     errors = [0] * len(tree.nodes)
     for at in reversed(range(len(tree.nodes))):
         node = tree.nodes[at]
@@ -32,7 +32,7 @@ def collapse(tree: DecisionTree) -> None:
 
 
 def extra_errors(size: int, errors: int, confidence: float) -> float:
-    """How many errors more than seen a leaf may make: the upper limit of the binomial share.
+    """The errors beyond those seen that a leaf may make: the upper limit of the binomial share.
 
     Exact for no errors, else the normal approximation with continuity correction.
     """
@@ -81,7 +81,7 @@ def prune(
             recount(child, below)
 
     def visit(at: int, rows: Ints) -> float:
-        """Prunes what is below a node and returns the errors to expect there."""
+        """Prunes the subtree below a node and returns its expected errors."""
         node = nodes[at]
         as_leaf = _pessimistic(node.counts, node.best, confidence)
         if node.attribute < 0:

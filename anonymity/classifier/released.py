@@ -1,4 +1,4 @@
-"""A released table's columns as attributes for the learner: numbers where they can be read as such."""
+"""The columns of a released table as attributes for the learner: as numbers where possible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coterie.base.arrays import Array
 
 
 def coded_attribute(name: str, codes: Array, values: Sequence[str]) -> Feature:
-    """A released column for the learner: numbers where all values are numbers or intervals."""
+    """A released column for the learner: numbers if all values are numbers or intervals."""
     ends = [lower_end(value) for value in values]
     numbers = [end for end in ends if end is not None]
     if len(numbers) < len(ends):

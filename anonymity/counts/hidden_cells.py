@@ -1,15 +1,16 @@
-"""Which cells of tables of counts may be shown, so that a small one could always be empty.
+"""The rules for which cells of count tables may be shown, so that a small cell could be empty.
 
-A cell of 1 to minimum-1 records is small. An attacker is somebody who knows some attributes of every
-record, hence all sums over lines of cells that agree in these attributes; it knows the rules of this
-module, too. The promise: for every attacker and every small cell there is another table, in which
-that cell is empty, and from which the same sums, the same opened bits and the same visible counts
-follow. So no rule here may turn out differently when the records of a small cell move to a cell
-that is hidden from the attacker, in a direction that the attacker does not know.
+A cell of 1 to minimum-1 records is small. An attacker knows some attributes of every record, hence
+all sums over lines of cells that agree in these attributes, and also the rules of this module. The
+promise: for every attacker and every small cell there is another table, in which that cell is
+empty, and from which the same sums, the same opened bits and the same visible counts follow. So no
+rule here may turn out differently when the records of a small cell move to a cell that is hidden
+from the attacker, in a direction that the attacker does not know.
 
-The rules work on one bit a cell: whether it is large, that is has `minimum` records or more. Cells
-of 0 to minimum-1 are alike. (With `zeros: show` empty cells count as large, and less is promised:
-the other table need not lead to the same opened bits.) Three rules, for three kinds of tables:
+The rules work on one bit for each cell: whether the cell is large, with at least `minimum` records.
+They do not distinguish cells of 0 to minimum-1 records. (With `zeros: show` empty cells count as
+large, and less is promised: the other table need not lead to the same opened bits.) Three rules,
+for three kinds of tables:
 
 - `Lines`, where all attackers see the same lines of one table. A line with fewer than two large
   cells is hidden whole; of the others, the large cells are shown.
@@ -30,9 +31,9 @@ the other table need not lead to the same opened bits.) Three rules, for three k
   (below) and stays large, or which becomes the only good one. Who knows it is deceived by a move
   within the slice, which stays bad because of the cell that becomes empty.
 
-What these rules leave is opened, as bits. `protected` then hides one more cell (one slice) wherever a
-line has both shown and hidden ones: it uses nothing but these bits, and the cell it hides is a large
-one, to which a small one's records can move without changing anything.
+The bits that these rules leave are opened. `protected` then hides one more cell (one slice)
+wherever a line has both shown and hidden cells: it uses nothing but these bits, and the cell that
+it hides is a large one, to which the records of a small cell can move without changing anything.
 
 Tables that no rule fits are hidden, unless all cells of all connected tables are large.
 """
@@ -49,12 +50,12 @@ import numpy as np
 from coterie.base.arrays import Ints, Mask
 from coterie.base.errors import DataError
 
-MOST_SUBSETS = 10  # tables of one component of which all subsets are tried
+MOST_SUBSETS = 10  # the most tables of one component of which all subsets are tried
 
 
 @dataclass(frozen=True)
 class Table:
-    """The attributes of a table, and how many values each has. Cells count in this order."""
+    """The attributes of a table with their numbers of values. Cells are numbered in this order."""
 
     names: tuple[str, ...]
     shape: tuple[int, ...]
@@ -64,7 +65,7 @@ class Table:
         return int(np.prod(self.shape, dtype=np.int64))
 
     def size(self, names: Collection[str]) -> int:
-        """How many combinations of values some of the attributes have."""
+        """The number of combinations of values of some of the attributes."""
         return int(np.prod([s for n, s in zip(self.names, self.shape, strict=True) if n in names]))
 
     def grouped(self, *groups: Sequence[str]) -> Ints:
@@ -76,16 +77,23 @@ class Table:
 
 @dataclass(frozen=True)
 class Holders:
-    """Who knows which attributes: `owner` the one party that holds it, None if all hold their part
-    of the records; `known` what everybody knows of every record. The two servers never collude."""
+    """Who knows which attributes.
+
+    `owner` has the party that holds each attribute, or None if every party holds its own part of
+    the records; `known` has the attributes that everybody knows of every record. The two servers
+    never collude.
+    """
 
     owner: Mapping[str, str | None]
     servers: tuple[str, str]
     known: frozenset[str] = frozenset()
 
     def attackers(self, table: Table) -> list[frozenset[str]]:
-        """What the strongest coalitions know of a table's records, of those that lack a server and
-        do not know them wholly. Others, and readers of the result, know part of that."""
+        """The attributes of a table that the strongest coalitions know.
+
+        These are coalitions that lack a server and do not know all attributes. Other coalitions,
+        and readers of the result, know a part of that.
+        """
         names = [name for name in table.names if name not in self.known]
         owners = list(dict.fromkeys(self.owner[name] for name in names))
         missing = self.servers if set(self.servers) <= set(owners) else owners
@@ -104,7 +112,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells by block, row and column. A row is the shorter one."""
+    """Cells by block, row and column. Rows are the shorter lines."""
 
     cells: Ints
 
@@ -121,8 +129,10 @@ Rule = Lines | Grid | Slices
 
 @dataclass(frozen=True)
 class Component:
-    """Tables that are connected: all their cells, and the rules for those that can be shown. If
-    some are in no rule, they are shown only if all cells of the component are large."""
+    """Connected tables: all their cells, and the rules for the cells that can be shown.
+
+    Cells in no rule are shown only if all cells of the component are large.
+    """
 
     cells: Ints
     rules: tuple[Rule, ...]
@@ -136,8 +146,8 @@ class Component:
 def plan(tables: Sequence[Table], holders: Holders) -> list[Component]:
     """The rules for these tables, by public knowledge. Cells of all tables are numbered in a row.
 
-    DataError where the attributes that an attacker does not know have one value only, so that it
-    knows the table whatever is hidden.
+    Raises DataError if the attributes that an attacker does not know have one value only, so that
+    the attacker knows the table whatever is hidden.
     """
     for table in tables:
         _check(table, holders)
@@ -157,7 +167,7 @@ def plan(tables: Sequence[Table], holders: Holders) -> list[Component]:
 
 
 def protected(rule: Rule, shown: Mask) -> Mask:
-    """What may be seen of the cells that a rule shows, in the shape of the rule's cells."""
+    """Which of the cells that a rule shows may be seen, in the shape of the rule's cells."""
     if isinstance(rule, Lines):
         return _lines_protected(shown)
     if isinstance(rule, Grid):
@@ -167,7 +177,7 @@ def protected(rule: Rule, shown: Mask) -> Mask:
 
 
 def _lines_protected(shown: Mask) -> Mask:
-    """Without the first shown cell of each line that has hidden ones as well."""
+    """The shown cells without the first one of each line that has hidden cells as well."""
     visible = shown.copy()
     mixed = np.flatnonzero(shown.any(axis=1) & ~shown.all(axis=1))
     visible[mixed, shown[mixed].argmax(axis=1)] = False
@@ -175,7 +185,7 @@ def _lines_protected(shown: Mask) -> Mask:
 
 
 def _block_protected(shown: Mask) -> Mask:
-    """Without one shown cell of every row and column that has hidden ones as well."""
+    """The shown cells without one of every row and column that has hidden cells as well."""
     visible = shown.copy()
     rows = shown.any(axis=1) & ~shown.all(axis=1)
     columns: Mask = np.asarray(shown.any(axis=0) & ~shown.all(axis=0))
@@ -202,7 +212,7 @@ def _check(table: Table, holders: Holders) -> None:
 def _connected(
     tables: Sequence[Table], known: Collection[str], places: Sequence[int] | None = None
 ) -> list[list[int]]:
-    """The places of the tables, by groups that share attributes not known to everybody."""
+    """The places of the tables, grouped by shared attributes that not everybody knows."""
     groups: list[tuple[set[str], list[int]]] = []
     for at in range(len(tables)) if places is None else places:
         names = set(tables[at].names) - set(known)
@@ -218,7 +228,7 @@ def _connected(
 
 
 def _subsets(places: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Sets of tables to show, the best first; the last is none."""
+    """Sets of tables to show, the best first; the last one is empty."""
     yield places
     if len(places) <= MOST_SUBSETS:
         for size in range(len(places) - 1, 0, -1):
@@ -265,8 +275,10 @@ def _common(tables: Sequence[Table], group: Sequence[int], holders: Holders) -> 
 
 
 def _cut(group: Sequence[Table], holders: Holders) -> str | None:
-    """The attribute that cuts a group of tables into slices, the one of most values; None if one
-    of the other rules is for them."""
+    """The attribute with the most values that cuts a group of tables into slices.
+
+    None if one of the other rules is for these tables.
+    """
     if len(group) == 1 and len(holders.attackers(group[0])) <= 2:
         return None
     names = _common(group, range(len(group)), holders)

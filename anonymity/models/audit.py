@@ -1,6 +1,6 @@
 """Checks a released table against a requirement, on the table alone.
 
-It shares no code with the specialization: groups are formed anew from the released values.
+The audit shares no code with the specialization: groups are formed anew from the released values.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from coterie.base.errors import VerificationError
 
 @dataclass(frozen=True)
 class Released:
-    """A released column: a code per record, and the text that each code stands for."""
+    """A released column: a code per record, and the text of each code."""
 
     codes: Ints
     values: tuple[str, ...]
 
 
 def group_numbers(columns: Sequence[Released]) -> Ints:
-    """For each record the number of its group; records of a group are alike in all columns."""
+    """For each record the number of its group; records of a group are equal in all columns."""
     key: Ints = np.zeros(len(columns[0].codes), np.int64)
     room = 1
     for column in columns:
@@ -47,7 +47,7 @@ def audit(
     sensitive: str | tuple[str, ...] | None = None,
     model: Model | None = None,
 ) -> dict[str, Any]:
-    """What holds: the number of groups, the smallest, and the worst of each model.
+    """The number of groups, the size of the smallest, and the worst measure of each model.
 
     Raises `VerificationError` with the first group that violates the requirement.
     """

@@ -1,4 +1,4 @@
-"""t-closeness (Li, Li, Venkatasubramanian): a group's sensitive values are distributed as the table's.
+"""t-closeness (Li, Li, Venkatasubramanian): each group has the table's distribution, up to t.
 
 Both distances are convex, so a merged group is no further from the table than the further part.
 """
@@ -19,7 +19,7 @@ _EXACT = 2**62  # products below this are computed in whole numbers
 
 
 class UnlistedValueError(ValueError):
-    """A sensitive value that `order` does not have. The value is for the data's holder alone."""
+    """A sensitive value is missing in `order`. Only the data's holder may see the value."""
 
     def __init__(self, value: str) -> None:
         super().__init__(f"order lacks the value '{value}'")
@@ -29,7 +29,7 @@ class UnlistedValueError(ValueError):
 def unfit(
     error: ValueError, before: str = "", *, file: str = "", column: str | tuple[()] = ()
 ) -> DataError:
-    """What a model's complaint about sensitive values is to the holder of the column."""
+    """The `DataError` for a model's error about the sensitive values of a column."""
     what = before + ("{column}: " if column else "")
     if isinstance(error, UnlistedValueError):
         return DataError(
@@ -65,7 +65,7 @@ class Closeness(Model):
         return f"{self.t:g}-closeness ({self.distance})"
 
     def for_values(self, values: Sequence[str]) -> Closeness:
-        """`ordered` follows `order`, or the size of numbers."""
+        """The model for these values; `ordered` sorts by `order`, or numerically."""
         if self.distance == "variational":
             return self
         if self.order is not None:
@@ -91,7 +91,7 @@ class Closeness(Model):
         total, values = int(overall.sum()), counts.shape[1]
         kind = np.int64 if total * total * max(values, 1) < _EXACT else np.float64
         records = sizes(counts).astype(kind)
-        # The differences of the shares, times both sizes, so that they are whole numbers.
+        # Differences of shares, multiplied by both sizes so that they are whole numbers.
         gaps = counts.astype(kind) * kind(total) - overall.astype(kind) * records[:, None]
         if ordered:
             work, steps = np.abs(np.cumsum(gaps, axis=1)).sum(axis=1), max(values - 1, 1)

@@ -16,7 +16,7 @@ from coterie.anonymity.models.model import Counts, Measures, Model, ratio, sizes
 
 @dataclass(frozen=True)
 class ConfidenceBounding(Model):
-    """The sensitive value s has a share of at most h(s) in every group; other values have none."""
+    """The sensitive value s has a share of at most h(s) in every group; others are not bounded."""
 
     bounds: Mapping[str, float]
     columns: tuple[int, ...] | None = None
@@ -36,7 +36,7 @@ class ConfidenceBounding(Model):
         return f"confidence bounding {{{inner}}}"
 
     def check(self, values: Sequence[str]) -> None:
-        """A value that no record has is more likely misspelt than absent."""
+        """Raises for a bounded value that no record has, which is more likely misspelt than absent."""
         for value in self.bounds:
             if value not in values:
                 raise ValueError(f"confidence names '{value}', which no record has")
@@ -48,7 +48,7 @@ class ConfidenceBounding(Model):
     def _excess(self, counts: Counts) -> tuple[Measures, Measures]:
         if self.columns is None:
             raise TypeError("the model has not been told which column is which value")
-        absent = np.zeros((len(counts), 1), counts.dtype)  # what column -1 is
+        absent = np.zeros((len(counts), 1), counts.dtype)  # column -1, for values that do not occur
         bounded = np.hstack([counts, absent])[:, list(self.columns)]
         shares = ratio(bounded, sizes(counts)[:, None])
         return shares, np.array(list(self.bounds.values()))

@@ -1,4 +1,5 @@
-"""Entropy l-diversity (Machanavajjhala et al.): the entropy of the sensitive values is at least log l.
+"""Entropy l-diversity (Machanavajjhala et al.): the entropy of the sensitive values is at least log
+l.
 
 Entropy is concave, so the entropy of a merged group is at least the smaller one of its parts.
 Entropies are compared as `round(entropy * 2**30)`, like scores.

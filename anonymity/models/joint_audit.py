@@ -1,7 +1,7 @@
-"""Checks joint diversity of one released group, apart from `joint_diversity` and in another way.
+"""Checks joint diversity of one released group independently of `joint_diversity`.
 
-`joint_diversity` bounds its search by rows that share no value; here the bound is how many rows the
-most frequent values can delete at all. Both are exact.
+`joint_diversity` bounds its search by rows that share no value; here the bound is the number of
+rows that the most frequent values can delete. Both are exact.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_TRIALS = 200_000
 def resists_deletions(rows: Ints, least: int, most: Sequence[int]) -> bool | None:
     """Whether no `least - 1` values, at most `most[c]` of column c, are contained in all rows.
 
-    Rows are of codes, one a column. None where that takes more than `MOST_TRIALS` trials to tell.
+    A row has one code for each column. None if the search takes more than `MOST_TRIALS` trials.
     """
     rows = np.unique(rows, axis=0)
     if not len(rows) or _certificate(rows, least):
@@ -29,9 +29,9 @@ def resists_deletions(rows: Ints, least: int, most: Sequence[int]) -> bool | Non
 
 
 def _certificate(rows: Ints, size: int) -> bool:
-    """Whether `size` rows without a common value are found at once: each needs a deletion.
+    """Whether `size` rows without a common value are found greedily: each needs a deletion.
 
-    Each time the row goes in that shuts out the fewest of the others.
+    Each step adds the row that excludes the fewest of the other rows.
     """
     left = rows
     for _ in range(size):
@@ -46,7 +46,7 @@ def _certificate(rows: Ints, size: int) -> bool:
 
 
 def _deletable(rows: Ints, budget: int, most: list[int], trials: list[int]) -> bool:
-    """Whether so few values are contained in all rows; gives up when the trials are used up."""
+    """Whether `budget` values are contained in all rows; gives up when the trials are used up."""
     if not len(rows):
         return True
     trials[0] -= 1

@@ -1,12 +1,14 @@
-"""Joint diversity over several sensitive columns (Gal, Chen, Gangopadhyay; paper 5, definitions 5 to 7).
+"""Joint diversity over several sensitive columns (Gal, Chen, Gangopadhyay; paper 5, definitions 5
+to 7).
 
-Rows stay linked in a release: whoever rules out a value of one sensitive column rules out rows, and
-with them values of the others. tau(G) is the least number of sensitive values, from any columns,
-whose deletion, with all rows that contain one, deletes every row of the group G. The model asks
-for tau(G) >= l. With `most`, only deletions with at most `most[c]` values of column c count.
+Rows stay linked in a release: an attacker that rules out a value of one sensitive column rules out
+rows, and with them values of the other columns. tau(G) is the least number of sensitive values,
+from any columns, whose deletion, with all rows that contain one, deletes every row of the group G.
+The model asks for tau(G) >= l. With `most`, only deletions with at most `most[c]` values of column
+c count.
 
-It depends on which tuples of sensitive values occur in a group, not on how often. Merging groups
-cannot lower it: values that delete all rows of the union delete all rows of each part.
+tau(G) depends on which tuples of sensitive values occur in a group, not on how often. Merging
+groups cannot lower it: values that delete all rows of the union delete all rows of each part.
 
 How it is decided, group by group:
     1. greedy (figure 6): l rows that share no value need l deletions. That is a yes; its no means
@@ -30,7 +32,7 @@ from coterie.anonymity.models.model import Counts, Flags, Measures, Model
 from coterie.base.arrays import Ints
 from coterie.base.compiled import compiled
 
-MOST_STEPS = 100_000  # of branch and bound, for one group
+MOST_STEPS = 100_000  # the most steps of branch and bound for one group
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class JointDiversity(Model):
     l: int  # noqa: E741
     columns: tuple[str, ...]
     most: Mapping[str, int] = field(default_factory=dict)
-    by_frequency: bool = False  # decided by counts of single values, where no party has the rows
+    by_frequency: bool = False  # decided by counts of single values, if no party has the rows
     tuples: Ints | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -67,15 +69,15 @@ class JointDiversity(Model):
 
     @property
     def limits(self) -> list[int]:
-        """How many values of each column may be deleted."""
+        """The number of values of each column that may be deleted."""
         return [min(self.most.get(name, self.l), self.l - 1) for name in self.columns]
 
     def for_tuples(self, tuples: Ints) -> JointDiversity:
-        """The model for counts whose columns stand for these rows of codes, one code a column."""
+        """The model for counts whose columns represent these tuples, one code per sensitive column."""
         return replace(self, tuples=tuples)
 
     def holds_for(self, groups: Ints, codes: Ints, count: int) -> Flags:
-        """Which of `count` groups are diverse, from a group and the number of a tuple per record."""
+        """Which of `count` groups are diverse, from the group and the tuple number of each record."""
         if self.tuples is None:
             raise TypeError("the model has not been told which tuple is which")
         if self.by_frequency:
@@ -118,7 +120,7 @@ class JointDiversity(Model):
 
 
 def largest_together(counts: Sequence[Ints], limits: Sequence[int], number: int) -> Ints:
-    """For each row the `number` largest counts of all columns, falling; at most limits[c] of column c."""
+    """For each row the `number` largest counts, descending; at most limits[c] of column c."""
     best = [
         -np.sort(-column, axis=1)[:, :limit] for column, limit in zip(counts, limits, strict=True)
     ]
@@ -129,8 +131,10 @@ def largest_together(counts: Sequence[Ints], limits: Sequence[int], number: int)
 
 
 def join_columns(columns: Sequence[tuple[Ints, Sequence[str]]]) -> tuple[Ints, Ints, list[str]]:
-    """Codes and values of several columns as one: a number per record, which tuple each number is,
-    and how it is written."""
+    """Several columns as one column of tuples.
+
+    Returns a number per record, the tuple of each number, and the text of each tuple.
+    """
     stacked = np.stack([np.asarray(codes, np.int64) for codes, _ in columns], axis=1)
     tuples, numbers = np.unique(stacked, axis=0, return_inverse=True)
     texts = [
@@ -215,7 +219,7 @@ def _has_matching(rows: Ints, size: int) -> bool:
 
 
 class _Deletion:
-    """Looks for few values that are contained in all rows of one group; rows are bits of a number."""
+    """Looks for few values that all rows of one group contain; rows are bits of an integer."""
 
     def __init__(self, rows: Ints, limits: Sequence[int]) -> None:
         weight = np.bincount(rows.reshape(-1))[rows].sum(axis=1)
@@ -235,7 +239,7 @@ class _Deletion:
         return total
 
     def empties(self, budget: int) -> bool:
-        """True also when that took too many steps to find out."""
+        """Whether `budget` values delete all rows; True also if the search takes too many steps."""
         return self._empties((1 << len(self.rows)) - 1, budget, self.limits, frozenset())
 
     def _empties(self, left: int, budget: int, limits: list[int], kept: frozenset[int]) -> bool:

@@ -1,12 +1,12 @@
-"""What a privacy model is: a condition on the groups of a table.
+"""The base class of privacy models: a condition on the groups of a table.
 
-A group is the set of records that share one value on a QID. What a model needs to know of it is how
-often each sensitive value occurs in it: one row of `counts`, an array of groups by sensitive values.
-`overall` is the same for the whole table. Every model answers for all groups at once:
+A group is the set of records that share one value on a QID. A model needs to know how often each
+sensitive value occurs in the group: one row of `counts`, an array of groups by sensitive values.
+`overall` has the same counts for the whole table. Every model answers for all groups at once:
 
     holds(counts, overall)    which groups satisfy the model
     measure(counts, overall)  what the model bounds, for reports
-    monotone                  whether merging two groups that satisfy it gives one that does
+    monotone                  whether merging two groups that satisfy it gives one that satisfies it
 
 A group without records satisfies every model. Thresholds are compared exactly: both sides of a
 comparison are one correctly rounded division of whole numbers, or the decimal in the job file.
@@ -34,7 +34,7 @@ class Model(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """As a person writes it, with its thresholds."""
+        """The model's name for people, with its thresholds."""
 
     def holds(self, counts: Counts, overall: Counts) -> Flags:
         """One answer per row of `counts`; a row of zeros satisfies every model."""
@@ -47,7 +47,7 @@ class Model(ABC):
 
     @abstractmethod
     def measure(self, counts: Counts, overall: Counts) -> Measures:
-        """What the model bounds, one per row of `counts`; NaN for a group without records."""
+        """The quantity that the model bounds, per row of `counts`; NaN for a group without records."""
 
     @property
     def bound_from_above(self) -> bool:
@@ -63,7 +63,7 @@ class Model(ABC):
         return True
 
     def for_values(self, values: Sequence[str]) -> Model:
-        """The model for columns that stand for these sensitive values, in this order.
+        """The model for counts whose columns represent these sensitive values, in this order.
 
         Raises `ValueError` when an order that the model needs does not fit the values.
         """

@@ -25,8 +25,8 @@ OPTIONS = ("l", "diversity", "c", "alpha", "confidence", "t", "distance", "order
 def model_from_options(options: Mapping[str, Any]) -> Together:
     """The sensitive part of a `requirement` entry: numbers, texts and, for `confidence`, a mapping.
 
-    Raises `ValueError` with one line that names the key. What each key means is in
-    docs/privacy-models.md. `k` is not among them: it needs no sensitive values.
+    Raises `ValueError` with one line that names the key. docs/privacy-models.md explains each key.
+    `k` is not among the keys, because it needs no sensitive values.
     """
     for key in options:
         if key not in OPTIONS:

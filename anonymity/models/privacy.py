@@ -12,7 +12,7 @@
 | `Closeness` | Li, Li, Venkatasubramanian | distance between shares in group and table <= t |
 
 (Paper 1 §8 uses these as validity conditions beside k; paper 3 §20.3 prints most of the formulas.)
-What they have in common is in `model`; docs/privacy-models.md says what each protects from.
+Their base class is in `model`; docs/privacy-models.md says what each protects from.
 """
 
 from coterie.anonymity.models.alpha_anonymity import AlphaAnonymity

@@ -16,7 +16,7 @@ from coterie.anonymity.models.model import Counts, Measures, Model, largest, rat
 
 @dataclass(frozen=True)
 class RecursiveDiversity(Model):
-    """(c, l): the most frequent value is rarer than c times all from the l-th most frequent on."""
+    """(c, l): the most frequent value is rarer than c times all values from the l-th on together."""
 
     c: float
     l: int  # noqa: E741

@@ -1,7 +1,7 @@
 """How coarse columns must be for every record to have a crowd: (1-β, k)-anonymity.
 
-Lodha, Thomas, "Probabilistic anonymity" (PinKDD 2007), section 3. A published record should match at least k of
-a population's n people with probability above 1-β.
+Lodha, Thomas, "Probabilistic anonymity" (PinKDD 2007), section 3. A published record should match
+at least k of a population's n people with probability above 1-β.
 
 * `most_cells`: so many cells of equal probability keep that. `rule="chernoff"` is Theorem 4,
   D' <= n/(k-1) (1 + x - sqrt(x² + 2x)) with x = -ln β / (k-1); `rule="exact"`, the default, is the largest D'
@@ -15,8 +15,9 @@ probable, which quantiles give for independent columns only: measure the share o
 Cost: none to speak of.
 
 Errata. Theorem 4's "small constant c" is 0.45 at k = 10. The paper has no floor of one value (13 of
-200 random cases need it) and no whole numbers: the parts are rounded down, then raised one at a time,
-where that gains most, while the product stays within D'. "Maximise Σ w/d" in §3.1 means minimise.
+200 random cases need it) and no whole numbers: the parts are rounded down, then raised one at a
+time, where that gains most, while the product stays within D'. "Maximise Σ w/d" in §3.1 means
+minimise.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """What one more column in a qid costs: the curse of dimensionality, measured.
 
-Aggarwal, "On k-anonymity and the curse of dimensionality" (VLDB 2005), in the textbook chapter section 20.3.4. For
-the first d columns of a qid, Mondrian makes a release with groups of k; the number of groups and the mean
-normalised width of the values show what each further column costs the others.
+Aggarwal, "On k-anonymity and the curse of dimensionality" (VLDB 2005), in the textbook chapter
+section 20.3.4. For the first d columns of a qid, Mondrian makes a release with groups of k; the
+number of groups and the mean normalised width of the values show what each further column costs the
+others.
 
-Guarantee: what is shown is a release that satisfies k. Cost: one run of Mondrian for each d. Errata: none.
+Guarantee: what is shown is a release that satisfies k. Cost: one run of Mondrian for each d.
+Errata: none.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from coterie.anonymity.table.table import Table
 
 @dataclass(frozen=True)
 class Step:
-    """A release by the first columns: its groups, and the share of a column's span that a value covers."""
+    """A release by the first columns: its groups, and the share of a column's span that a value
+    covers.
+    """
 
     column: str
     groups: int

@@ -1,14 +1,15 @@
 """Records that are probably of one person: alike in all columns but one, by values that are rare.
 
 Motwani, Xu (P3DM 2008) note that records which agree on columns that separate nearly all others are
-likely duplicates. Here two records count that agree in all columns but at most one. How surprising that is
-depends on how frequent the values are: with shares p of their values, n (n-1) / 2 times the product of all
-p of the agreeing columns such pairs would be expected if columns were independent. Columns that tell nothing
-beyond the others (`counted` leaves them out) are not surprising a second time. Pairs of which less than
-`EXPECTED` are expected are listed, the rarest first.
+likely duplicates. Here two records count that agree in all columns but at most one. How surprising
+that is depends on how frequent the values are: with shares p of their values, n (n-1) / 2 times the
+product of all p of the agreeing columns such pairs would be expected if columns were independent.
+Columns that tell nothing beyond the others (`counted` leaves them out) are not surprising a second
+time. Pairs of which less than `EXPECTED` are expected are listed, the rarest first.
 
-Not promised: columns of people are not independent, so that some pairs listed are two persons; pairs
-that differ in two columns are not looked for. Cost: m (m+1)/2 passes over the table. Errata: none.
+Not promised: columns of people are not independent, so that some pairs listed are two persons;
+pairs that differ in two columns are not looked for. Cost: m (m+1)/2 passes over the table. Errata:
+none.
 """
 
 from __future__ import annotations

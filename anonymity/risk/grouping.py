@@ -1,9 +1,9 @@
 """Groups of records that are alike in several columns, refined one column at a time.
 
-Every measure of this folder counts the sizes of such groups. A `Grouping` has a number for each record;
-adding a column is one pass over the records, by a table of all pairs of a group and a value where that
-table is small, and by hashing where it is not. Numbers are exact in both ways: a hash only says where
-to look.
+Every measure of this folder counts the sizes of such groups. A `Grouping` has a number for each
+record; adding a column is one pass over the records, by a table of all pairs of a group and a value
+where that table is small, and by hashing where it is not. Numbers are exact in both ways: a hash
+only says where to look.
 
 Cost: n steps for a column. Errata: none.
 """

@@ -1,12 +1,13 @@
 """The smallest set of elements that meets every one of some sets, by branch and bound.
 
-A step takes the set with the fewest elements that is not met, and tries each of them; elements tried
-before are forbidden further down, so that nothing is looked at twice. What cannot become smaller than
-the best known is left: sets that share no element each need one of their own, and `need` bits must be
-reached by the elements' `bits` together.
+A step takes the set with the fewest elements that is not met, and tries each of them; elements
+tried before are forbidden further down, so that nothing is looked at twice. What cannot become
+smaller than the best known is left: sets that share no element each need one of their own, and
+`need` bits must be reached by the elements' `bits` together.
 
-Guarantee: the smallest, unless the search was given up after `_STEPS` steps; then `at_least` is what
-was proved. Cost: exponential in the worst case, a few hundred steps on tables of people. Errata: none.
+Guarantee: the smallest, unless the search was given up after `_STEPS` steps; then `at_least` is
+what was proved. Cost: exponential in the worst case, a few hundred steps on tables of people.
+Errata: none.
 """
 
 from __future__ import annotations

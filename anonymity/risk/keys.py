@@ -1,6 +1,7 @@
 """The smallest sets of columns that tell all records apart: greedy, and exactly.
 
-Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), section 2.
+Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), section
+2.
 
 * `greedy_key` adds the column that separates most pairs not yet separated. Guarantee: at most
   1 + 2 ln n times as many columns as the minimum. Cost: m² passes over the records that are not yet

@@ -1,17 +1,18 @@
 """The linkage attack: who in a table of known people is which record of a release?
 
-The textbook chapter, section 20.3 and Tables 20.1 to 20.3. A released value matches a known one if it is equal, if
-it is an interval that has it, or a value above it in the taxonomy. Candidates of a person are the records
-that match in all columns known of the person; rivals of a record are the people who match it. A person with
-one candidate is found; whatever all candidates share is known of the person, found or not.
+The textbook chapter, section 20.3 and Tables 20.1 to 20.3. A released value matches a known one if
+it is equal, if it is an interval that has it, or a value above it in the taxonomy. Candidates of a
+person are the records that match in all columns known of the person; rivals of a record are the
+people who match it. A person with one candidate is found; whatever all candidates share is known of
+the person, found or not.
 
 What nobody knows matches everything: an empty value or `?` of a person, and `?` in the release.
 
-Guarantee: if a person's known values are true and the person is in the release, the person's record is
-among the candidates. Whether the person is in the release at all, the release does not tell. Cost: for each
-column its released values times its known ones, then people who differ times groups that differ, a bit
-each. Errata: the chapter says that Joy and Sue alone match an HIV record and William alone hepatitis C; Diana and
-Peter match the one, and Mary the other.
+Guarantee: if a person's known values are true and the person is in the release, the person's record
+is among the candidates. Whether the person is in the release at all, the release does not tell.
+Cost: for each column its released values times its known ones, then people who differ times groups
+that differ, a bit each. Errata: the chapter says that Joy and Sue alone match an HIV record and
+William alone hepatitis C; Diana and Peter match the one, and Mary the other.
 """
 
 from __future__ import annotations

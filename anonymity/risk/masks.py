@@ -1,17 +1,17 @@
 """Which columns to withhold so that the others identify no more than a given share.
 
-Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), section 3. The
-published set starts empty; the column that separates the fewest further pairs (or adds the fewest
-further groups) is published next, as long as the ratio stays within β.
+Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), section
+3. The published set starts empty; the column that separates the fewest further pairs (or adds the
+fewest further groups) is published next, as long as the ratio stays within β.
 
 Guarantee: the ratio of the published columns is at most β on the whole table. Sampled, with
-probability 1-δ: β' = β (1 - sqrt(2 L / (β k))) stands in the place of β, and the ratio must be below
-it. How many columns could have been published is NP-hard to tell, and no bound is promised. Cost: m²
-passes over the table, or over the sample.
+probability 1-δ: β' = β (1 - sqrt(2 L / (β k))) stands in the place of β, and the ratio must be
+below it. How many columns could have been published is NP-hard to tell, and no bound is promised.
+Cost: m² passes over the table, or over the sample.
 
-Errata. The definition forbids ratios greater than β and the algorithm stops below β: here at most β on
-the whole table, below β' on samples. With k <= 2 L / β a sample publishes nothing, so it is refused with
-the size that is needed.
+Errata. The definition forbids ratios greater than β and the algorithm stops below β: here at most β
+on the whole table, below β' on samples. With k <= 2 L / β a sample publishes nothing, so it is
+refused with the size that is needed.
 """
 
 from __future__ import annotations

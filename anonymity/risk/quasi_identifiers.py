@@ -1,21 +1,23 @@
 """Which sets of columns may single people out in a population, from numbers of values alone.
 
-Lodha, Thomas, "Probabilistic anonymity" (PinKDD 2007), section 2. A set of columns is an α-quasi-identifier
-of a population of n people if a share α of them is unique on it. If the people are independent draws
-over D cells, the expected share of unique ones is at most
+Lodha, Thomas, "Probabilistic anonymity" (PinKDD 2007), section 2. A set of columns is an
+α-quasi-identifier of a population of n people if a share α of them is unique on it. If the people
+are independent draws over D cells, the expected share of unique ones is at most
 
     D (1-1/n)^(n-1) / n   for D <= n,        (1-1/D)^(n-1)   for D >= n
 
-whatever the distribution. A set whose bound is below α is no α-quasi-identifier; the others possibly are.
-The bound grows with D, so that sets with a possible subset are possible; only minimal ones are listed.
+whatever the distribution. A set whose bound is below α is no α-quasi-identifier; the others
+possibly are. The bound grows with D, so that sets with a possible subset are possible; only minimal
+ones are listed.
 
-D is the product of the numbers of values that each column *can* have. Guarantee: sets are not missed
-beyond chance, and many are named that are none (on Adult with α = 0.2, 754 where 302 are). Cost: at most
-2^m sets, no look at the data.
+D is the product of the numbers of values that each column *can* have. Guarantee: sets are not
+missed beyond chance, and many are named that are none (on Adult with α = 0.2, 754 where 302 are).
+Cost: at most 2^m sets, no look at the data.
 
-Errata. The paper's D/(en) and e^(-n/D) are limits and no bounds for small n (n = D = 2: 0.368, attained is
-0.5). Theorem 3 is a necessary condition. Counting the combinations that *occur* in place of D is wrong:
-then sets are missed. "k-anonymity = n/D" is a mean, here called the expected crowd.
+Errata. The paper's D/(en) and e^(-n/D) are limits and no bounds for small n (n = D = 2: 0.368,
+attained is 0.5). Theorem 3 is a necessary condition. Counting the combinations that *occur* in
+place of D is wrong: then sets are missed. "k-anonymity = n/D" is a mean, here called the expected
+crowd.
 """
 
 from __future__ import annotations

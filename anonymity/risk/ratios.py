@@ -1,16 +1,16 @@
 """How much a set of columns identifies: the distinct ratio and the separation ratio.
 
-Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), section 1.1.
-With groups of sizes c alike in a set of columns, d of them among n records:
+Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), section
+1.1. With groups of sizes c alike in a set of columns, d of them among n records:
 
 * distinct ratio = d / n: the set is a key once n - d records are removed;
 * separation ratio = 1 - sum C(c, 2) / C(n, 2): the share of pairs of records that are told apart.
 
 Cost: one pass over the records for each column.
 
-Errata. "Separation is always larger than distinct" fails for constant columns (0 against 1/n) and for
-keys (both are 1). The bounds 2α - α² and 1 - 2(1-α)/n that the paper gives for the separation of d = αn
-groups are limits; `least_separation` and `most_separation` are exact.
+Errata. "Separation is always larger than distinct" fails for constant columns (0 against 1/n) and
+for keys (both are 1). The bounds 2α - α² and 1 - 2(1-α)/n that the paper gives for the separation
+of d = αn groups are limits; `least_separation` and `most_separation` are exact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The chance to find a person in a table by the columns that somebody knows.
 
-Domingo-Ferrer, Mateo-Sanz and others name three attackers; the textbook chapter (section 20.3) has the
-attack. With groups of sizes f alike in the known columns, n records:
+Domingo-Ferrer, Mateo-Sanz and others name three attackers; the textbook chapter (section 20.3) has
+the attack. With groups of sizes f alike in the known columns, n records:
 
 * prosecutor, who knows that a person is in the table: 1/f, highest over all records;
 * marketer, who wants to find as many as possible: the mean of 1/f over the records, groups/n;
@@ -10,7 +10,8 @@ attack. With groups of sizes f alike in the known columns, n records:
   Given f, F is taken to be f and a negative binomial number more with share n/N (Benedetti, Franconi 1998):
   E[1/F] = π ∫ y^(f-1) / (π + (1-π) y) dy from 0 to 1, by a recurrence in f. With N = n it is 1/f.
 
-`known_at_random` answers exercise 16: for random sets of B columns, the mean share of unique records.
+`known_at_random` answers exercise 16: for random sets of B columns, the mean share of unique
+records.
 
 Cost: one pass for each column. Errata: exercise 14's chance is n/2^B; the print lost the exponent.
 """

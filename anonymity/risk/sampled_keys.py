@@ -1,7 +1,7 @@
 """Sets of columns that nearly identify, from a sample that does not grow with the table.
 
-Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), sections 2.3
-to 2.5. With m columns, L = ln(2^m / δ) (the text extraction of the paper lost the exponent):
+Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), sections
+2.3 to 2.5. With m columns, L = ln(2^m / δ) (the text extraction of the paper lost the exponent):
 
 | what | sample | chosen greedily | with probability 1-δ |
 |---|---|---|---|
@@ -12,10 +12,10 @@ to 2.5. With m columns, L = ln(2^m / δ) (the text extraction of the paper lost 
 Cost: reading the sample, then m k for each column chosen: the number of records does not matter.
 
 Errata. The paper draws sqrt(2 (1-ε)/ε n L) records for a distinct key; its lemma has k(k-1) in the
-exponent, so ceil(1/2 + sqrt(1/4 + 2 (1-ε)/ε n L)) are needed. Lemma 3.2 allows repeated pairs without
-saying so; here pairs and records are drawn without replacement. Pairs that are alike in all columns are
-never separated: the search ends when no column gains, and the ratios reached are to be counted on the
-whole table.
+exponent, so ceil(1/2 + sqrt(1/4 + 2 (1-ε)/ε n L)) are needed. Lemma 3.2 allows repeated pairs
+without saying so; here pairs and records are drawn without replacement. Pairs that are alike in all
+columns are never separated: the search ends when no column gains, and the ratios reached are to be
+counted on the whole table.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """The generalized table that all parties of a joint specialization share, and how it is refined.
 
-It needs no column: whoever knows the taxonomies, the class and the instructions has it. `apply`
-checks an instruction before it follows it, so a table never violates its requirement, whoever
-instructs.
+The table needs no columns: it follows from the taxonomies, the class and the instructions. `apply`
+checks an instruction before it follows it, so that a table never violates its requirement, whoever
+sends the instruction.
 
-With `most_suppressed` above zero, an instruction may leave out records that would stand in groups
-that are too small: they have the code after the last child. Leaving them out can make groups of
-other QIDs too small, whose records then go too; everybody computes these alike (`outliers`).
+With `most_suppressed` above zero, an instruction may leave out records that would be in groups that
+are too small: they have the code after the last child. Leaving them out can make groups of other
+QIDs too small, whose records are then left out too; all parties compute the same records
+(`record_suppression`).
 """
 
 from __future__ import annotations
@@ -51,19 +52,19 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Instruction:
-    """One specialization: what all parties must know to carry it out."""
+    """One specialization: what all parties must know to follow it."""
 
-    attribute: int  # among the attributes of the QIDs, in job order
+    attribute: int  # its place among the attributes of the QIDs, in job order
     node: int
     split: float | None  # of an interval
     score: int
     children: Array = field(repr=False)  # one code per record concerned, leaf by leaf
-    leaves_out: bool = False  # whether a code after the last child occurs: the record is left out
+    leaves_out: bool = False  # whether a code after the last child marks omitted records
 
 
 @dataclass(frozen=True)
 class Winner:
-    """A specialization that was carried out, as results report it."""
+    """A specialization that was done, as results report it."""
 
     attribute: str
     value: str
@@ -72,11 +73,11 @@ class Winner:
 
 
 class InvalidError(ValueError):
-    """An instruction that no honest party gives."""
+    """An instruction that no honest party sends."""
 
 
 def check_sizes(requirements: Sequence[Requirement], records: int) -> None:
-    """The topmost table is one group per QID: with too few records a requirement can never hold."""
+    """Raises if the table has fewer records than some k: no group can be larger than the table."""
     if not records:
         raise DataError("the parties have no common records")
     for j, requirement in enumerate(requirements):
@@ -90,7 +91,7 @@ def check_sizes(requirements: Sequence[Requirement], records: int) -> None:
 def models_of(
     requirements: Sequence[Requirement], labels: Mapping[str, Labels]
 ) -> dict[int, tuple[Model, Labels, Array]]:
-    """The models on sensitive columns at hand, with the column and how often each value occurs.
+    """The models on this party's sensitive columns, with the column and the counts of its values.
 
     A model that the topmost table violates is an error.
     """
@@ -137,7 +138,7 @@ def _named(j: int, requirement: Requirement) -> str:
 class GeneralizedTable:
     """`trees` has the attributes of all QIDs in job order, whoever holds them.
 
-    `labels` holds the class, if there is one, under `class_name`, and the sensitive columns at hand.
+    `labels` has the class, if there is one, under `class_name`, and this party's sensitive columns.
     """
 
     def __init__(
@@ -178,21 +179,21 @@ class GeneralizedTable:
 
     @property
     def needed_classes(self) -> int:
-        """How many classes must occur among the records for a specialization to be beneficial."""
+        """The number of classes that the records must have for a specialization to be beneficial."""
         return 2 if self.rule.needs_class else 1
 
     def model_of(self, requirement: int) -> tuple[Model, Labels, Array]:
-        """The model of a requirement whose sensitive column is at hand, the column, its counts."""
+        """The model of a requirement on this party's sensitive column, the column, and its counts."""
         return self._models[requirement]
 
     def holds_model(self, attribute: int) -> bool:
-        """Whether a sensitive column at hand may forbid a specialization of this attribute."""
+        """Whether this party's sensitive columns may forbid a specialization of this attribute."""
         return any(j in self._models for j in self.concerning[attribute])
 
     # Instructions
 
     def width(self, attribute: int, node: int, split: float | None) -> int:
-        """How many children a specialization gives; raises `InvalidError` where it cannot be."""
+        """The number of children of a specialization; raises `InvalidError` if it is impossible."""
         if not 0 <= attribute < len(self.names):
             raise InvalidError(f"there is no attribute {attribute}")
         if not len(self.partitions.link(attribute, node)) or node < 0:
@@ -207,11 +208,11 @@ class GeneralizedTable:
         return len(tree.children(node))
 
     def concerned(self, attribute: int, node: int) -> int:
-        """How many records have this value."""
+        """The number of records that have this value."""
         return self.partitions.concerned(self.partitions.link(attribute, node))
 
     def permits(self, instruction: Instruction) -> bool:
-        """Whether the models on sensitive columns at hand still hold afterwards (§8)."""
+        """Whether the models on this party's sensitive columns still hold afterwards (§8)."""
         attribute, children = instruction.attribute, instruction.children
         concerning = [j for j in self.concerning[attribute] if j in self._models]
         if not concerning:
@@ -237,7 +238,7 @@ class GeneralizedTable:
     def effect(
         self, attribute: int, leaves: Array, counts: Array, by_class: Sequence[Sequence[int]]
     ) -> Effect:
-        """What the rule scores. `counts` is of the records that stay, by leaf and child."""
+        """The effect that the rule scores. `counts` has the records that stay, by leaf and child."""
         smallest = []
         if not self.rule.lasting:
             for j in self.concerning[attribute]:
@@ -251,10 +252,10 @@ class GeneralizedTable:
         return Effect(by_class, counts, smallest, self.records)
 
     def apply(self, instruction: Instruction) -> int:
-        """Carries out a specialization and returns its score, computed from codes and class.
+        """Applies a specialization and returns its score, computed from codes and class.
 
-        Raises `InvalidError` when a requirement would be violated, more records left out than may
-        be, or no more than one class is concerned. The table is of no use after that.
+        Raises `InvalidError` if a requirement would be violated, if too many records would be left
+        out, or if fewer than two classes are concerned. The table must not be used after that.
         """
         attribute, node = instruction.attribute, instruction.node
         width = self.width(attribute, node, instruction.split)
@@ -298,7 +299,7 @@ class GeneralizedTable:
         return score
 
     def _leave_out(self, attribute: int, new: set[int], what: str) -> None:
-        """Takes out the records that an instruction leaves out, and those that go with them."""
+        """Removes the records an instruction leaves out, and groups that are then too small."""
         gone = [self.partitions.remove(self.partitions.link(attribute, -1))]
         more = groups_too_small(self.partitions, [r.k for r in self.requirements])
         if new & set(self.partitions.node[attribute, more].tolist()):
@@ -320,7 +321,7 @@ class GeneralizedTable:
 
     @property
     def cut(self) -> dict[str, list[str]]:
-        """The values of each attribute that stand in the generalized table, from left to right."""
+        """The values of each attribute in the generalized table, from left to right."""
         return {
             name: [tree.label(node) for node in self.cut_nodes(attribute)]
             for attribute, (name, tree) in enumerate(zip(self.names, self.trees, strict=True))
@@ -350,7 +351,7 @@ class GeneralizedTable:
         return self.partitions.kept()
 
     def generalized(self, name: str) -> tuple[Array, list[str]]:
-        """A code per record that is kept, in the table's order, and the values they stand for."""
+        """The code of every kept record, in the table's order, and the value of each code."""
         attribute = self.names.index(name)
         nodes = self.cut_nodes(attribute)
         number = np.zeros(max(nodes) + 1, code_type(len(nodes)))

@@ -1,8 +1,8 @@
-"""The loops over records, compiled. They release the interpreter lock.
+"""The compiled loops over records, which release the interpreter lock.
 
-`order` lists the records leaf partition by leaf partition; a leaf is the stretch of `size` records
-from `start`. `leaves` are the leaves concerned, and what is said "per record concerned" follows
-their stretches one after the other.
+`order` lists the records leaf partition by leaf partition; a leaf is the range of `size` records
+from `start`. `leaves` are the leaves concerned; arrays "per record concerned" follow the ranges of
+these leaves, one after the other.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def divide_leaves(
     origin: Any,
     child_of: Any,
 ) -> int:
-    """Makes one leaf of every child that has records, and returns how many leaves there are then.
+    """Makes a leaf of every child that has records; returns the new number of leaves.
 
     The first keeps the leaf's number, the others take the next free ones. For each leaf made,
     origin[…] tells which of `leaves` it came from, and child_of[…] its child; both list first the
@@ -190,7 +190,7 @@ def fill(order: Any, start: Any, size: Any, used: int, values: Any, out: Any) ->
 
 @compiled
 def smallest_positive(counts: Any) -> int:
-    """The smallest count that is not zero; 0 where there is none."""
+    """The smallest count that is not zero; 0 if there is none."""
     smallest = 0
     for i in range(counts.shape[0]):
         for j in range(counts.shape[1]):

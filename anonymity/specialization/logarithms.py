@@ -1,13 +1,13 @@
 """n log2 n in whole numbers, the same on every machine.
 
 Scores compare sums of n log2 n over counts. The platform's `log2` differs in the last bits from one
-processor or library to the next, so that parties could round a score apart and accuse each other.
-Here nothing but whole numbers is computed:
+processor or library to the next, so that parties could round a score differently and accuse each
+other. Here all computation is in whole numbers:
 
 - `scaled(n, bits)` is n log2 n, times 2^(57 - bits), for 0 <= n < 2^bits and bits up to 31, at most
   `ULPS` away from the true number. It is compiled, takes some 10 ns, and serves whole columns.
 - `exact_sum` gives a sum of such terms with as many bits as asked for, by MPFR, which rounds every
-  logarithm correctly on all machines. Callers need it only where the first cannot decide.
+  logarithm correctly on all machines. Callers need it only if `scaled` is not exact enough to decide.
 
 How `scaled` works: n is 2^k x with x in [1, 2). The first ten bits of x choose a tabulated c just
 below 1/x, so that r = 1 - c x lies between 0 and 2^-10, and
@@ -29,7 +29,7 @@ MOST_BITS = 31
 ULPS = 2  # the error of `scaled`: 1.6 n / 2^(bits + 1) from the logarithm, and 1 from the last cut
 NO_SPLIT = -(2**63)
 _INDEX_BITS = 10
-_FRACTION = 58  # binary places of a logarithm
+_FRACTION = 58  # binary digits of a logarithm after the point
 
 
 def _tables() -> tuple[Any, Any, Any]:
@@ -110,8 +110,8 @@ def split_terms(by_class: Any, bits: Any) -> Any:
 def gains_of_splits(counts: Any, bits: Any, gains: Any) -> None:
     """gains[j]: records times the gain of a split before value j, as `scaled` gives it.
 
-    `counts` has a row for each class and a column for each value. NO_SPLIT where no record is at
-    value j or none is before it.
+    `counts` has a row for each class and a column for each value. NO_SPLIT if no record is at value
+    j or none is before it.
     """
     classes, values = counts.shape
     whole = np.zeros(classes, np.int64)
@@ -150,9 +150,9 @@ def gains_of_splits(counts: Any, bits: Any, gains: Any) -> None:
 def exact_sum(terms: Iterable[tuple[int, int]], precision: int) -> Any:
     """The sum of sign n log2 n over (sign, n), with an error below 2^(40 - precision) or so.
 
-    A sum that is a rational number is a whole one (2 to the sum is rational, and a rational root of 2
-    to a whole number is a power of 2), and is then given exactly, as an `int`: whatever is nearer to
-    a whole number than 2^(40 - precision), that is 2^-88 or less, is taken to be it.
+    A sum that is a rational number is a whole one (2 to the sum is rational, and a rational root of
+    2 to a whole number is a power of 2), and is then returned exactly, as an `int`: a sum closer to
+    a whole number than 2^(40 - precision), that is 2^-88 or less, counts as that number.
     """
     with gmpy2.context(gmpy2.context(), precision=precision + 64):
         total = gmpy2.mpfr(0)

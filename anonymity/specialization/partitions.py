@@ -2,8 +2,9 @@
 
 The records that share all generalized values are one leaf partition. For every QID, the leaves that
 share its values are one group, whose size is a(qid). Both are refined as values are specialized.
-Nothing here is secret to one party: all refine by the same codes, and number leaves and groups
-alike. Definition 3's Link_x is `link`; the trees of definition 4 are the numbers of groups.
+Nothing here is secret from a party: all parties refine by the same codes, and number leaves and
+groups in the same way. Definition 3's Link_x is `link`; the trees of definition 4 are the numbers
+of groups.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from coterie.anonymity.specialization import kernels
 from coterie.base.arrays import Array
 
-_CELLS = 1 << 22  # counts of sensitive values kept at once
+_CELLS = 1 << 22  # the most counts of sensitive values in memory
 
 
 class Groups:
@@ -37,7 +38,7 @@ class Groups:
         return int(sizes[sizes > 0].min(initial=np.iinfo(np.int64).max)) if sizes.any() else 0
 
     def counts(self, leaves: Array, partitions: Array) -> tuple[Array, Array, Array]:
-        """The numbers of the groups concerned, their counts by child, each leaf's row in these."""
+        """The numbers of the groups concerned, their counts by child, and the row of each leaf."""
         groups = self.of_leaf[leaves]
         found = np.empty(len(leaves), np.int32)
         rows = np.empty(len(leaves), np.int32)
@@ -85,7 +86,7 @@ class Partitions:
         return np.flatnonzero(self.node[attribute, : self.used] == node)
 
     def concerned(self, leaves: Array) -> int:
-        """How many records are in these leaves."""
+        """The number of records in these leaves."""
         return int(self.size[leaves].sum())
 
     def count(self, leaves: Array, codes: Array, low: int, table: Array, width: int) -> Array:
@@ -138,8 +139,10 @@ class Partitions:
     def sensitive_cells(
         self, qid: int, leaves: Array, children: Array, width: int, codes: Array
     ) -> tuple[Array, Array, int]:
-        """For each record of the leaves its group and child as one number, and its sensitive code;
-        and how many such numbers there are."""
+        """For each record of the leaves its group and child as one number, and its sensitive code.
+
+        The third result is the number of such numbers.
+        """
         groups, _, rows = self.groups[qid].counts(leaves, np.zeros((len(leaves), 1), np.int32))
         return (
             np.repeat(rows.astype(np.int64), self.size[leaves]) * width + children,
@@ -158,7 +161,7 @@ class Partitions:
     def refine(
         self, attribute: int, nodes: Sequence[int], leaves: Array, children: Array, counts: Array
     ) -> None:
-        """Puts the nodes in place of the one these leaves share on the attribute."""
+        """Replaces the value that these leaves share on the attribute by the nodes."""
         if counts.shape[1] > 1:
             longest = int(self.size[leaves].max(initial=0))
             kernels.partition(
@@ -190,7 +193,7 @@ class Partitions:
         self.version += 1
 
     def remove(self, leaves: Array) -> Array:
-        """Leaves out the records of these leaves, and returns them."""
+        """Removes the records of these leaves, and returns them."""
         parts = [self.order[self.start[x] : self.start[x] + self.size[x]] for x in leaves]
         gone: Array = np.concatenate(parts) if parts else np.empty(0, self.order.dtype)
         for groups in self.groups:

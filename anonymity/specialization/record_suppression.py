@@ -1,9 +1,9 @@
-"""Which records must be left out so that no group is too small.
+"""Finds the records that must be left out so that no group is too small.
 
 The records that can stay are the largest set of whole partitions in which every group of every QID
-has k records or none: taking out a group that is too small can make another one too small, so it is
-repeated until nothing changes. The set does not depend on the order, since a group that is too small
-among more records is so among fewer.
+has k records or none: removing a group that is too small can make another group too small, so the
+step is repeated until nothing changes. The set does not depend on the order, since a group that is
+too small among more records is too small among fewer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coterie.base.arrays import Array
 
 @dataclass(frozen=True)
 class Outliers:
-    """What a specialization would leave out: `cells` of its leaves and children, other leaves whole."""
+    """The records that a specialization would leave out: `cells` (leaf, child), and whole leaves."""
 
     cells: Array
     records: int
@@ -42,7 +42,7 @@ def outliers(
     counts: Array,
     most: int,
 ) -> Outliers | None:
-    """What cannot stay after a specialization with these counts; None if more than `most` records."""
+    """The records to leave out after a specialization with these counts; None if above `most`."""
     rows, children = np.nonzero(counts)
     concerned = np.zeros(partitions.used, bool)
     concerned[leaves] = True
@@ -64,7 +64,7 @@ def outliers(
 
 
 def _gone(sizes: Array, ids: Sequence[Array], ks: Sequence[int], most: int) -> Array | None:
-    """Which of the parts go; None as soon as they hold more than `most` records."""
+    """Which of the parts are removed; None as soon as they have more than `most` records."""
     numbers = [np.unique(one, return_inverse=True)[1] for one in ids]
     stays = np.ones(len(sizes), bool)
     while True:

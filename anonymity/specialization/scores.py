@@ -1,11 +1,11 @@
-"""How good a specialization is (paper 1 §4), and where an interval is best split.
+"""The score of a specialization (paper 1 §4), and the best split of an interval.
 
 Scores are compared as whole numbers, `round(score * 2**30)`, so that every way of computing them
-names the same winner. The number is that of the exact score, rounded to the nearest whole number;
-exactly between two it is the even one. (A gain exactly between two needs 2^31 records, since a
+gives the same winner. The number is the exact score rounded to the nearest whole number, and to the
+even one if it is exactly between two. (A gain exactly between two needs 2^31 records, since a
 rational gain is a whole number over the number of records, and a gain ratio 2^26 or more.) First
-`logarithms` computes the score in 64-bit whole numbers, with a bound on the error; where the bound
-leaves two roundings open, the score is computed again with as many bits as it takes. So the result
+`logarithms` computes the score in 64-bit whole numbers, with a bound on the error; if the bound
+leaves two roundings open, the score is computed again with as many bits as needed. So the result
 depends on the counts alone, not on a processor or a library of mathematical functions.
 
 | rule | score of v -> its children |
@@ -48,7 +48,7 @@ Terms: TypeAlias = "list[tuple[int, int]]"
 
 @dataclass(frozen=True)
 class Effect:
-    """What a specialization does, in counts.
+    """The counts before and after a specialization, from which scores are computed.
 
     `by_class` has a row per child and a column per class. `partitions` has a row per leaf partition
     concerned and a column per child. `smallest` has, for each QID concerned, the smallest group
@@ -63,7 +63,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Rule:
-    """A way to score. A `lasting` score does not change when other attributes are specialized."""
+    """A rule for scores. A `lasting` score does not change when other attributes are specialized."""
 
     name: str
     score: Callable[[Effect], int]
@@ -72,7 +72,7 @@ class Rule:
 
 
 def nearest(numerator: int, denominator: int) -> int:
-    """The whole number next to a fraction, the even one of two."""
+    """The whole number nearest to a fraction; the even one if two are equally near."""
     below, rest = divmod(2 * numerator + denominator, 2 * denominator)
     return below - (rest == 0 and below % 2)
 
@@ -91,7 +91,7 @@ def information_gain(by_class: Counts, times: int = 1, over: int = 1) -> int:
 
 
 def gain_ratio(by_class: Counts) -> int:
-    """Information gain over split information, times 2^30; 0 where all records have one child."""
+    """Information gain over split information, times 2^30; 0 if all records have one child."""
     table, _, bits = _prepared(by_class)
     if np.count_nonzero(table.any(axis=1)) < 2:
         return 0
@@ -132,7 +132,7 @@ def _split(by_class: Counts) -> Terms:
 
 
 def _exactly(above: Terms, times: int, below: Terms | int) -> int:
-    """`round(above * times / below * 2**30)`, where terms stand for the sum of their T(n)."""
+    """`round(above * times / below * 2**30)`, where `above` and `below` are sums of terms T(n)."""
     for precision in _PRECISIONS:
         numerator = exact_sum(above, precision)
         denominator = below if isinstance(below, int) else exact_sum(below, precision)
@@ -173,7 +173,7 @@ def best_split(counts: Array, by_size: bool = False) -> int | None:
 
     `counts` has a row per class and a column per distinct value, in order. The best split has the
     largest information gain in whole numbers, and the smallest value among equals. `by_size` takes
-    the most even split instead, for releases without a class. None where only one value occurs.
+    the most even split instead, for releases without a class. None if only one value occurs.
     """
     if by_size:
         return _most_even(counts.sum(axis=0))
@@ -196,7 +196,7 @@ def best_split(counts: Array, by_size: bool = False) -> int | None:
         best = max(exactly(int(place)) for place in np.flatnonzero(gains >= top - 2 * error))
     if best <= 0:
         return int(np.argmax(gains != NO_SPLIT))
-    # Gains from here on are rounded to the best, but for the error.
+    # Gains from this one on round to the best gain, up to the error.
     bound = (2 * best - 1) * below // (2 * SCALE)
     sure = gains > bound + error + 1
     end = int(np.argmax(sure)) if sure.any() else len(gains)

@@ -1,24 +1,25 @@
-"""Top-down specialization of one table (Fung, Wang, Yu; paper 1 §4), and a party's part of a joint one.
+"""Top-down specialization (Fung, Wang, Yu; paper 1 §4) of one table, or as a party of a joint one.
 
-All values of the QIDs' attributes start at the topmost. Each step specializes the candidate with
-the highest score among those that are valid (every requirement holds afterwards) and beneficial
-(more than one class among its records). Ties go to the attribute listed first, then to the candidate
-created first.
+All values of the QIDs' attributes start at the topmost value. Each step specializes the candidate
+with the highest score among those that are valid (every requirement holds afterwards) and
+beneficial (more than one class among its records). Ties go to the attribute listed first, then to
+the candidate created first.
 
-`specialize` does this to a table in one house. `Specializer` is what it is made of: the generalized
-table that all parties share, and the candidates of the columns that are at hand. In a joint run
-(`protocols.integration.integrate`) each party has one, with its own columns only; `propose` gives
-its best candidate, and `apply` carries out an instruction, its own or another's. That both run this
-code on the same counts is why their results are equal.
+`specialize` does this to the table of one organisation. It uses a `Specializer`: the generalized
+table that all parties share, and the candidates of this party's columns. In a joint run
+(`protocols.integration.integrate`) each party has a `Specializer` with its own columns only;
+`propose` returns its best candidate, and `apply` follows an instruction, its own or another
+party's. The results are equal because both run this code on the same counts.
 
-A candidate's validity is counted when its turn comes, not kept up to date for all: a requirement
-that a specialization would violate stays violated after any other, so a candidate found invalid is
-dropped for good, and in a single table each candidate is counted once. Scores come from the counts
-of codes by class, made once; only validity and refinement look at records again.
+A candidate's validity is counted when its turn comes, not kept up to date for all candidates: a
+requirement that a specialization would violate stays violated after any other, so a candidate found
+invalid is dropped for good, and in a single table each candidate is counted once. Scores come from
+the counts of codes by class, which are made once; only validity and refinement read records again.
 
 With suppression, a candidate is also valid if the records that would be in groups too small can be
 left out within the limit; its score is that of the records that stay. When records have been left
-out, all candidates are made anew from those that remain, and those dropped before get a new chance.
+out, all candidates are made anew from the remaining records, and candidates that were dropped
+before are tried again.
 """
 
 from __future__ import annotations
@@ -49,14 +50,14 @@ from coterie.base.errors import DataError
 
 @dataclass
 class Candidate:
-    """A value of the cut, of a column at hand, that may be specialized."""
+    """A value of the cut, of one of this party's columns, that may be specialized."""
 
     attribute: int
     node: int
     created: int
-    low: int  # codes from here on have their child in `table`
+    low: int  # the first code whose child is in `table`
     table: Array
-    width: int  # children
+    width: int  # the number of children
     split: float | None
     by_class: list[list[int]]
     score: int
@@ -68,7 +69,7 @@ class Candidate:
 
 
 class Specializer(GeneralizedTable):
-    """One party's state: the shared table, and candidates of the `columns` at hand."""
+    """One party's state: the shared table, and the candidates of its own `columns`."""
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class Specializer(GeneralizedTable):
     ) -> None:
         super().__init__(trees, labels, requirements, records, class_name, rule, most_suppressed)
         self.columns = [columns.get(name) for name in self.names]
-        # Whether a score once computed holds: not where it depends on the groups.
+        # Whether a score stays valid: not if it depends on the groups.
         self.scores_last = self.rule.lasting and not most_suppressed
         self._created: dict[tuple[int, int], int] = {}
         self._heap: list[tuple[int, int, int, Candidate]] = []
@@ -99,7 +100,7 @@ class Specializer(GeneralizedTable):
         return counts
 
     def _add(self, attribute: int, nodes: Sequence[int]) -> None:
-        """Makes candidates of new values of the cut, where they can be specialized."""
+        """Makes candidates of new values of the cut that can be specialized."""
         column = self.columns[attribute]
         for node in nodes:
             created = self._created.setdefault((attribute, node), len(self._created))
@@ -141,7 +142,7 @@ class Specializer(GeneralizedTable):
         return Candidate(attribute, node, created, low, table, width, split, by_class, score)
 
     def propose(self) -> Candidate | None:
-        """The best valid candidate of the columns at hand."""
+        """The best valid candidate of this party's columns."""
         if not self.scores_last:
             self._rescore()
         while self._heap:
@@ -152,7 +153,7 @@ class Specializer(GeneralizedTable):
         return None
 
     def drop(self, candidate: Candidate) -> None:
-        """Another party's requirement forbids this candidate, now and ever after."""
+        """Removes a candidate that another party's requirement forbids for good."""
         self._heap = [entry for entry in self._heap if entry[3] is not candidate]
         heapq.heapify(self._heap)
 
@@ -219,7 +220,7 @@ class Specializer(GeneralizedTable):
         return kept
 
     def _rescore(self) -> None:
-        """Scores that depend on the groups are computed anew; invalid candidates go."""
+        """Computes scores that depend on the groups anew, and drops invalid candidates."""
         heap = []
         for _, attribute, created, candidate in self._heap:
             if self._is_valid(candidate):
@@ -235,7 +236,7 @@ class Specializer(GeneralizedTable):
         self._heap = heap
 
     def instruction(self, candidate: Candidate) -> Instruction:
-        """What to do to specialize a candidate."""
+        """The instruction that specializes a candidate."""
         column = self.columns[candidate.attribute]
         assert column is not None  # noqa: S101
         leaves = self.partitions.link(candidate.attribute, candidate.node)
@@ -255,7 +256,7 @@ class Specializer(GeneralizedTable):
         )
 
     def apply(self, instruction: Instruction) -> int:
-        """As in `GeneralizedTable`; the value's children become candidates in its place."""
+        """As in `GeneralizedTable`; the children become candidates in place of the value."""
         before = self.suppressed
         score = super().apply(instruction)
         attribute, node = instruction.attribute, instruction.node
@@ -334,7 +335,7 @@ def warm_up() -> None:
 
 
 def suppression_limit(share: float, records: int) -> int:
-    """How many records a share of them is, rounded down; 0.01 of 300 is 3."""
+    """The number of records that a share of them is, rounded down; 0.01 of 300 is 3."""
     return int(share * records + 1e-9)
 
 

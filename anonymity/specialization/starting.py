@@ -1,11 +1,11 @@
-"""A specialization that begins below the topmost values, where bounds on generalization say so.
+"""A specialization that begins below the topmost values because of bounds on generalization.
 
-Miller, Campan, Truta, "Constrained k-anonymity: privacy with generalization boundaries" (P3DM 2008).
-`at_most` marks values of a taxonomy; nothing is shown more generally than the deepest mark above it.
-Top-down specialization recodes whole columns, so it begins at the coarsest cut of the taxonomy in
-which no value has a mark below it. A leaf without a mark beside one with a mark then begins below
-the root, since a cut has every leaf under one value. What leads to this cut is done whether or not it
-helps the class, and is no winner of any round: it is asked for, not chosen.
+Miller, Campan, Truta, "Constrained k-anonymity: privacy with generalization boundaries" (P3DM
+2008). `at_most` marks values of a taxonomy; nothing is shown more generally than the deepest mark
+above it. Top-down specialization recodes whole columns, so it begins at the coarsest cut of the
+taxonomy in which no value has a mark below it. A leaf without a mark beside one with a mark then
+begins below the root, since a cut has every leaf under exactly one value. The steps to this cut are
+done whether or not they help the class, and do not win a round: they are required, not chosen.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from coterie.base.arrays import Array
 
 
 def start_nodes(taxonomy: Taxonomy, marks: Sequence[str]) -> tuple[list[int], list[int]]:
-    """The values to specialize first, parents first; and those that stand in the cut then."""
+    """The values to specialize first, parents first; and the values of the cut after that."""
     marked = np.array([label in set(marks) for label in taxonomy.labels])
-    below = np.zeros(len(marked), bool)  # whether a mark lies below the node
+    below = np.zeros(len(marked), bool)  # whether a mark is below the node
     for node in reversed(range(len(marked))):  # children have larger numbers
         below[node] = any(marked[child] or below[child] for child in taxonomy.children[node])
     above, cut = [], []
     nodes = [0]
-    for node in nodes:  # grows as it is walked
+    for node in nodes:  # the list grows while it is read
         if below[node]:
             above.append(node)
             nodes.extend(taxonomy.children[node])
@@ -43,19 +43,19 @@ def start_codes(taxonomy: Taxonomy, cut: Sequence[int], codes: Array) -> Array:
 
 
 class StartedSpecializer(Specializer):
-    """`forced` and `follow` lead to where the bounds let it begin; `begun` ends that."""
+    """A `Specializer` whose first steps (`forced`, `follow`) lead to the cut that the bounds set."""
 
     _starting = True
 
     @property
     def needed_classes(self) -> int:
-        """What the bounds ask for is done whether or not it helps the class."""
+        """No class is needed for steps that the bounds require."""
         return 0 if self._starting else super().needed_classes
 
     def steps(self, nodes: Mapping[str, Sequence[int]]) -> Iterator[tuple[int, int]]:
         """The attribute and the value of every step that records make necessary, in order.
 
-        A value that no record has is only taken out of the cut.
+        A value without records is only removed from the cut.
         """
         for attribute, name in enumerate(self.names):
             for node in nodes.get(name, ()):
@@ -65,7 +65,7 @@ class StartedSpecializer(Specializer):
                     self.specialized[attribute].add(node)
 
     def forced(self, attribute: int, node: int) -> Instruction:
-        """The step of a column at hand; its score is 0, since it won nothing."""
+        """The step for one of this party's columns; its score is 0, since it wins no round."""
         column = self.columns[attribute]
         assert column is not None  # noqa: S101
         candidate = self._candidate(attribute, node, 0, column)
@@ -74,12 +74,12 @@ class StartedSpecializer(Specializer):
         return self.instruction(candidate)
 
     def follow(self, instruction: Instruction) -> None:
-        """Carries out a step, one's own or another's."""
+        """Follows a step, this party's own or another's."""
         self.apply(instruction)
         self.winners.pop()
 
     def begun(self) -> None:
-        """The values of the cut become candidates."""
+        """Ends the first steps: the values of the cut become candidates."""
         self._starting = False
         self._heap = []
         for attribute in range(len(self.names)):

@@ -1,4 +1,4 @@
-"""Taxonomies without handwork: leaf-to-root paths built from the values of a column.
+"""Generated taxonomies: leaf-to-root paths built from the values of a column.
 
 | builder | for | a path |
 |---|---|---|
@@ -8,8 +8,8 @@
 | `cut_paths` | numbers between given cuts, coarser ones among the finer | 23, [18, 30), [18, 65), * |
 | `quantile_paths` | numbers in bands of about as many records each | 23, [21, 26), [18, 30), * |
 
-Equal values have equal paths, and no value has two parents. A path is complete, so a taxonomy written
-as one path a line, separated by `;`, is an ARX hierarchy.
+Equal values have equal paths, and no value has two parents. A path is complete, so a taxonomy
+written as one path a line, separated by `;`, is an ARX hierarchy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TOP = "*"
 
 
 def prefix_paths(values: Iterable[str], lengths: Sequence[int]) -> list[Path]:
-    """Shorter and shorter beginnings, the rest shown as stars."""
+    """Shorter and shorter prefixes, with stars for the rest."""
     if not lengths or list(lengths) != sorted(set(lengths), reverse=True) or lengths[-1] < 1:
         raise DataError("prefixes must fall in length and have at least one character")
     found = []
@@ -53,7 +53,7 @@ def date_paths(values: Iterable[str]) -> list[Path]:
 
 
 def equal_paths(values: Iterable[str], widths: Sequence[float]) -> list[Path]:
-    """Bands of equal width that begin at multiples of it."""
+    """Bands of equal width that begin at multiples of the width."""
     for finer, wider in itertools.pairwise(widths):
         if wider <= finer or wider / finer != round(wider / finer):
             raise DataError(f"a band of {wider:g} is not made of bands of {finer:g}")
@@ -88,7 +88,7 @@ def cut_paths(values: Iterable[str], levels: Sequence[Sequence[float]]) -> list[
 
 
 def quantile_paths(values: Iterable[str], parts: Sequence[int]) -> list[Path]:
-    """Bands of about as many records, finest first: 8, 4, 2. Equal numbers are never parted."""
+    """Bands of about equally many records, the finest first: 8, 4, 2. Equal numbers stay together."""
     texts = list(values)
     for finer, coarser in itertools.pairwise(parts):
         if coarser >= finer or finer % coarser:

@@ -1,8 +1,8 @@
 """Columns as numbers, and the tree of generalized values above each.
 
-A `Tree` holds the values that may stand for an attribute's values: of a taxonomy, or intervals that
-grow as they are split. All who take part know the trees. A `Column` is the secret part: one code per
-record. Codes are so numbered that a tree's node covers a range of them.
+A `Tree` has the generalized values of an attribute: those of a taxonomy, or intervals, which are
+added as they are split. All parties know the trees. A `Column` is the secret part: one code per
+record. Codes are numbered so that a tree's node covers a range of codes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from coterie.base.errors import DataError
 
 Text: TypeAlias = "pa.Array | pa.ChunkedArray | Sequence[str]"
 
-_EXACT = 2**53  # beyond this, whole numbers are not all floats
+_EXACT = 2**53  # beyond this, not every whole number is a float
 
 
 class Tree(ABC):
-    """The generalized values of one attribute. Node 0 is the topmost."""
+    """The generalized values of one attribute. Node 0 is the topmost value."""
 
     @abstractmethod
     def label(self, node: int) -> str:
@@ -35,7 +35,7 @@ class Tree(ABC):
 
     @abstractmethod
     def children(self, node: int) -> tuple[int, ...]:
-        """The nodes that a specialization puts in place of this one; empty where there are none."""
+        """The nodes that a specialization puts in place of this one; empty for a leaf."""
 
 
 class TaxonomyTree(Tree):
@@ -52,9 +52,9 @@ class TaxonomyTree(Tree):
 
 
 class IntervalTree(Tree):
-    """Intervals of numbers, each split once at most, from `[low, high)` down.
+    """Intervals of numbers, each split at most once, from the whole range down.
 
-    The uppermost interval also holds `high` itself, so that a range names its largest value.
+    The uppermost interval also contains `high` itself, so that a range names its largest value.
     """
 
     def __init__(self, low: float, high: float) -> None:
@@ -144,7 +144,7 @@ class ContinuousColumn(Column):
         return low, int(np.searchsorted(self.values, self.tree.high[node]))
 
     def take(self, rows: Codes) -> ContinuousColumn:
-        """Only values that occur keep a rank, so that the span is that of the records taken."""
+        """The column of these records; only values that occur keep a rank, so that the span fits."""
         codes = self.codes[rows]
         occurs = np.zeros(self.size, bool)
         occurs[codes] = True
@@ -171,7 +171,7 @@ def encode_text(name: str, text: Text, source: str) -> tuple[Codes, list[str]]:
     encoded = array.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-        if isinstance(encoded, pa.ChunkedArray):  # more than one chunk can remain for big columns
+        if isinstance(encoded, pa.ChunkedArray):  # big columns can have more than one chunk
             encoded = pa.concat_arrays(encoded.unify_dictionaries().chunks)
     values = encoded.dictionary.to_pylist()
     return encoded.indices.to_numpy().astype(code_type(len(values))), values
@@ -180,7 +180,7 @@ def encode_text(name: str, text: Text, source: str) -> tuple[Codes, list[str]]:
 def categorical_column(
     name: str, text: Text, taxonomy: Taxonomy, source: str = "table"
 ) -> CategoricalColumn:
-    """A column whose values are leaves of a taxonomy; the first that is not is named."""
+    """A column whose values are leaves of a taxonomy; the error names the first that is not."""
     raw, values = encode_text(name, text, source)
     number = {leaf: i for i, leaf in enumerate(taxonomy.leaves)}
     inner = set(taxonomy.labels) - set(taxonomy.leaves)
@@ -195,7 +195,7 @@ def categorical_column(
             column=name,
             rows=[row + 1],
             value=value,
-            # One text for both reasons: which of them it is would tell about the value.
+            # One text for both reasons, because the reason would reveal something about the value.
             bare="{column}: a value is not a leaf of its taxonomy",
         )
     table = np.array([number[value] for value in values], code_type(len(taxonomy.leaves)))
@@ -205,7 +205,7 @@ def categorical_column(
 def continuous_column(
     name: str, text: Text, limits: tuple[float, float] | None = None, source: str = "table"
 ) -> ContinuousColumn:
-    """A column of numbers; the first that is none, or lies outside `limits`, is named."""
+    """A column of numbers; the error names the first that is no number or is outside `limits`."""
     raw, values = encode_text(name, text, source)
     numbers = np.array([_number(value) for value in values], np.float64)
     bad = ~np.isfinite(numbers) | (np.abs(numbers) >= _EXACT)
@@ -236,7 +236,7 @@ def continuous_column(
 
 def _number(text: str) -> float:
     try:
-        # int() and float() also take "1_000"; a table does not.
+        # int() and float() accept "1_000", which a table must not contain.
         return math.nan if "_" in text else float(text)
     except ValueError:
         return math.nan

@@ -1,4 +1,4 @@
-"""Groups: records that are alike in several columns of codes."""
+"""Groups: records with equal codes in several columns."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """The trees above several columns in flat arrays, for compiled loops.
 
-A node is numbered within its column. A categorical column has the nodes of its taxonomy; a column of
-numbers has none, and its regions are ranges of ranks. `joined` finds the lowest node above a node
-and a further leaf by climbing: leaves are numbered from left to right, so a node covers a range.
+A node is numbered within its column. A categorical column has the nodes of its taxonomy; a column
+of numbers has none, and its regions are ranges of ranks. `joined` finds the lowest node above a
+node and a further leaf by climbing from the node: leaves are numbered from left to right, so that a
+node covers a range.
 """
 
 from __future__ import annotations

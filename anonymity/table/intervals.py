@@ -1,7 +1,7 @@
-"""Intervals as a release writes them, and read back as numbers.
+"""Writes and reads the intervals of a release.
 
-`[1, 37)` has 1 and not 37; the topmost interval of a column has its upper end, too: `[37, 99]`. Releases
-of versions that wrote no version into their result have the older notation, `[1-37)`, for both.
+`[1, 37)` contains 1 and not 37; the topmost interval of a column also contains its upper end:
+`[37, 99]`. Releases whose result has no version use the older notation `[1-37)` for both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_EXACT = 2**53  # whole numbers up to here are written without a point
+_EXACT = 2**53  # whole numbers up to this one are written without a point
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _INTERVAL = re.compile(rf"\[({_NUMBER}), ({_NUMBER})([)\]])")
 _OLD_INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})\)")
@@ -68,7 +68,7 @@ def lower_end(text: str) -> float | None:
     """Where a number or an interval begins; None for any other text."""
     if interval := read_interval(text) or read_old_interval(text):
         return interval.low
-    try:  # float() takes "1_000" and "nan", too; a table does not
+    try:  # float() accepts "1_000" and "nan", which a table must not contain
         number = math.nan if "_" in text else float(text)
     except ValueError:
         return None

@@ -1,10 +1,11 @@
-"""Levels of whole columns: from the values themselves, step by step, to a single one.
+"""Levels of whole columns: from the values themselves, step by step, to a single value.
 
-A `Ladder` is a column with its levels. A taxonomy of depth h has h + 1: level g shows no node deeper
-than g levels above the deepest leaf, which is the column g of a taxonomy file whose shorter branches
-are filled up at the leaf end. Numbers have themselves, then intervals that double in width.
+A `Ladder` is a column with its levels. A taxonomy of depth h has h + 1: level g shows no node
+deeper than g levels above the deepest leaf, which is column g of a taxonomy file whose shorter
+branches are filled up at the leaf end. The levels of numbers are the numbers themselves, then
+intervals that double in width.
 
-Where `at_most` bounds an attribute, no level shows a value above its highest permitted one; the last
+If `at_most` bounds an attribute, no level shows a value above its highest permitted one; the last
 level then has one value for each bound.
 """
 
@@ -29,7 +30,7 @@ class Ladder:
 
     name: str
     codes: Ints
-    levels: tuple[Ints, ...]  # per level: the value that stands for each code
+    levels: tuple[Ints, ...]  # per level: the value that represents each code
     labels: tuple[tuple[str, ...], ...]
     column: Column
 
@@ -56,7 +57,7 @@ class Ladder:
 def ladder(column: Column, highest: Array | None = None) -> Ladder:
     """The levels of a column: those of its taxonomy, or intervals that double in width.
 
-    `highest` has, per leaf, the highest node that may stand for it.
+    `highest` has, per leaf, the highest node that may be released for it.
     """
     if isinstance(column, CategoricalColumn):
         return _taxonomy_ladder(column, highest)
@@ -72,11 +73,12 @@ def _taxonomy_ladder(column: CategoricalColumn, highest: Array | None) -> Ladder
     for deepest in reversed(range(taxonomy.depth + 1)):
         nodes = np.zeros(len(taxonomy.leaves), np.int64)
         below = [0]
-        for _ in range(deepest + 1):  # deeper nodes overwrite the shallower ones above them
+        for _ in range(deepest + 1):  # deeper nodes overwrite the nodes above them
             for node in below:
                 nodes[taxonomy.first[node] : taxonomy.last[node]] = node
             below = [child for node in below for child in taxonomy.children[node]]
-        # Both stand on the way up from the leaf, where the deeper node has the larger number.
+        # Both are on the path from the leaf to the root, where the deeper node has the larger
+        # number.
         levels.append(nodes if highest is None else np.maximum(nodes, highest))
     labels = (taxonomy.labels,) * len(levels)
     return Ladder(column.name, column.codes.astype(np.int64), tuple(levels), labels, column)
@@ -100,5 +102,5 @@ def _number_ladder(column: ContinuousColumn) -> Ladder:
 
 
 def groups(ladders: Sequence[Ladder], levels: Sequence[int]) -> Ints:
-    """For each record the number of its group: records alike in all columns at these levels."""
+    """For each record the number of its group: records equal in all columns at these levels."""
     return group_numbers([column.at(level) for column, level in zip(ladders, levels, strict=True)])

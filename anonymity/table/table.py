@@ -2,9 +2,9 @@
 
 A `Table` has the columns of the quasi-identifiers as codes, and the class and sensitive columns as
 labels. A `Generalized` column has a region per record: a range of the column's codes, which is a
-node of a taxonomy or an interval of numbers, and the text that a release shows for it. Every
-algorithm's answer is made of generalized columns, so every answer is measured, written and checked
-in one way.
+node of a taxonomy or an interval of numbers, and the text that a release shows for it. The results
+of all algorithms have generalized columns, so that all results are measured, written and checked in
+the same way.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coterie.base.arrays import Array
 
 @dataclass(frozen=True)
 class Labels:
-    """A column that is counted by, not generalized: the class, or a sensitive attribute."""
+    """A column that is counted and not generalized: the class, or a sensitive attribute."""
 
     codes: Array
     values: tuple[str, ...]
@@ -41,10 +41,10 @@ class Labels:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of the quasi-identifiers, in their order, and what groups are judged by.
+    """The columns of the quasi-identifiers in order, and the class and sensitive columns.
 
     `at_most` names, per attribute, the values of its taxonomy above which no value may be
-    generalized; `priority` says how much more than another attribute one matters.
+    generalized; `priority` weighs the attributes against each other.
     """
 
     columns: tuple[Column, ...]
@@ -114,8 +114,8 @@ def regions_of_ranks(
 ) -> Generalized:
     """A column of numbers that shows an interval per record, given as a range of ranks.
 
-    A tight interval is closed and ends at values that occur; one value stands as itself. Another
-    interval is half open, except at the top, and begins and ends where the table was cut.
+    A tight interval is closed and ends at values that occur; a single value is shown as itself. Any
+    other interval is half open, except at the top, and begins and ends where the table was cut.
     """
     size = column.size
     key = np.asarray(first, np.int64) * (size + 1) + np.asarray(last, np.int64)

@@ -1,9 +1,9 @@
-"""Taxonomies: which more general value may stand for a value.
+"""Taxonomies: trees of values and their generalizations.
 
 A taxonomy is a CSV of paths from leaf to root, separated by `;`, one row a leaf. A value that is
-repeated along its path stands once in the tree, so shorter branches can be filled up (the
-convention of ARX). A value is one node wherever it stands: two rows that give it different parents
-contradict each other, and so do two rows with different roots.
+repeated along its path is one node of the tree, so that shorter branches can be filled up (the
+convention of ARX). Equal values in different rows are the same node: two rows that give a value
+different parents contradict each other, and so do two rows with different roots.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Taxonomy:
 
     @property
     def depth(self) -> int:
-        """Levels below the root."""
+        """The number of levels below the root."""
 
         def below(node: int) -> int:
             return max((1 + below(child) for child in self.children[node]), default=0)
@@ -46,7 +46,7 @@ class Taxonomy:
 
 
 def read_taxonomy(data: bytes, source: str) -> Taxonomy:
-    """The taxonomy in a file's bytes; `source` is how errors call the file."""
+    """The taxonomy in a file's bytes; errors call the file `source`."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,10 +1,10 @@
-"""Discernibility (Bayardo, Agrawal): how many records each record cannot be told from.
+"""Discernibility (Bayardo, Agrawal): the number of records that each record is confused with.
 
-C_DM is the sum of the squared sizes of the groups that are alike in all quasi-identifiers; a
+C_DM is the sum of the squared sizes of the groups that are equal in all quasi-identifiers; a
 suppressed record is charged the whole table. The weighted form (Xiong, Rangachari, equation 4.2) is
-corrected: as printed it sums squares over groups alike in one attribute, which falls when that
-attribute gets vaguer. Here each group's square counts with the attribute's normalised width in it,
-so the measure is zero exactly when the attributes that matter are exact, and never above C_DM.
+corrected: as printed it sums squares over groups equal in one attribute, which falls when that
+attribute gets less exact. Here each group's square counts with the attribute's normalised width in
+it, so the measure is zero exactly when the attributes that matter are exact, and never above C_DM.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def group_sizes(columns: Sequence[Generalized]) -> tuple[Array, Array]:
 
 
 def discernibility(columns: Sequence[Generalized], records: int, suppressed: int) -> int:
-    sizes = group_sizes(columns)[1].astype(np.float64)  # exact: below 2^53 up to 90 million records
+    sizes = group_sizes(columns)[1].astype(np.float64)  # squares are exact up to 90 million records
     return int((sizes**2).sum()) + suppressed * records
 
 
@@ -41,6 +41,6 @@ def weighted_discernibility(
     found = 0.0
     for name, weight in weights.items():
         widths = region_widths(table.column(name), columns[name])[columns[name].codes]
-        # Each record stands for its group's size: a group's square is counted record by record.
+        # Each record counts its group's size, so that a group adds up to the square of its size.
         found += weight * float((sizes[groups] * widths).sum())
     return found / total + suppressed * table.records

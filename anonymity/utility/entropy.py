@@ -23,7 +23,7 @@ def frequencies(column: Column) -> Array:
 
 
 def most_bits(counts: Array) -> float:
-    """What all records lose when nothing is shown of the attribute."""
+    """The bits that all records lose when the attribute is fully generalized."""
     total = counts.sum()
     occurring = counts[counts > 0].astype(np.float64)
     return float((occurring * np.log2(total / occurring)).sum())

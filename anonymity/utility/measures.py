@@ -1,4 +1,4 @@
-"""The measures of a release together, as results report them."""
+"""All utility measures of a release, as results report them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coterie.base.arrays import Array
 
 @dataclass(frozen=True)
 class Utility:
-    """What a release keeps of its table; suppressed records are charged in every figure."""
+    """The utility of a release; every figure charges for suppressed records."""
 
     discernibility: int
     normalised_width: float

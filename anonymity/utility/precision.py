@@ -1,8 +1,8 @@
-"""Precision (Sweeney): 1 less the mean height at which values stand in their hierarchies.
+"""Precision (Sweeney): 1 less the mean height of the released values in their hierarchies.
 
-Height is that of the subtree under the released node, as a share of the tree's, so that a leaf costs
-nothing wherever it stands. Numbers without a hierarchy have their interval's share of the span
-instead. A suppressed record has precision 0.
+The height is that of the subtree under the released node, as a share of the tree's height, so that
+a leaf costs nothing wherever it is. For numbers without a hierarchy it is the interval's share of
+the span. A suppressed record has precision 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coterie.base.arrays import Array
 
 
 def region_heights(column: Column, regions: Generalized) -> Array:
-    """The share of the hierarchy's height at which every region stands."""
+    """The height of every region, as a share of the hierarchy's height."""
     if not isinstance(column, CategoricalColumn):
         return region_widths(column, regions)
     height = dict(zip(column.taxonomy.labels, height_shares(column.taxonomy), strict=True))

@@ -1,8 +1,8 @@
-"""Normalised width: how much of an attribute's span the released region covers, on average.
+"""Normalised width: the share of an attribute's span that the released region covers, on average.
 
-Of numbers, the region's length as a share of the column's; of categories, the leaves under the node
-less one, as a share of all leaves less one. An exact value has width 0, the topmost one width 1, and
-so has a suppressed record. A column with a single value has width 0 throughout.
+For numbers it is the region's length as a share of the column's; for categories the leaves under
+the node less one, as a share of all leaves less one. An exact value has width 0; the topmost value
+and a suppressed record have width 1. A column with a single value has width 0 throughout.
 """
 
 from __future__ import annotations
