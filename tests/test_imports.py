@@ -30,7 +30,7 @@ FOLDERS = {
                   "algorithms", "risk"],
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
                   "numbers", "statistics", "integration"],
-    "jobs": ["file", "data", "matching", "kinds", "run"],
+    "jobs": ["file", "data", "matching", "pages", "kinds", "run"],
     "coordinator": ["run", "results", "simulate", "demo", "cli"],
 }  # fmt: skip
 

@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
+from coterie.coordinator.results.report import PUBLIC, REPORT, write_report
 from coterie.coordinator.run.progress import byte_count, duration
 from coterie.jobs.file.job import Job
-from coterie.jobs.file.result_file import Claim
+from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.run.archive import FOLDER
 
 MANIFEST = "files.json"  # what Coterie wrote into a result folder
 # What any job may leave besides what its kind declares.
-_RESULT = ("result.json", "release.csv", "report.html", "job", "parties", "transcripts")
-_OTHERS = (MANIFEST, "run.json", "public.html", "deviation.json", "honest")
+_RESULT = (RESULT, "release.csv", REPORT, "job", "parties", "transcripts")
+_OTHERS = (MANIFEST, "run.json", PUBLIC, "deviation.json", "honest")
 
 
 @contextlib.contextmanager
@@ -36,6 +38,7 @@ def result_folder(out: Path, force: bool) -> Iterator[None]:
         raise EnvironmentFaultError(f"{out}: {error.strerror}") from None
     try:
         yield
+        _report(out)
     finally:
         with contextlib.suppress(OSError):  # the job's own error says more
             written = sorted(_files(out) - others)
@@ -52,11 +55,23 @@ def continued_folder(out: Path) -> Iterator[None]:
     before = _files(out)
     try:
         yield
+        _report(out)
     finally:
         with contextlib.suppress(OSError):
             written = sorted((_files(out) - before) | (earlier & _files(out)))
             if written:
                 _write_manifest(out, True, written)
+
+
+def _report(out: Path) -> None:
+    """The pages of a result that is there; deviations that were only compared have none."""
+    if (out / RESULT).exists() and (out / FOLDER).is_dir():
+        try:
+            write_report(out)
+        except OSError as error:
+            raise EnvironmentFaultError(
+                f"{out / REPORT}: {error.strerror}; the result itself is whole"
+            ) from None
 
 
 def _begin(out: Path, force: bool) -> set[str]:

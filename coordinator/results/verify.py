@@ -18,6 +18,10 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import saved_job
 
 
+class NothingVerifiedError(VerificationError):
+    """There was nothing that could be checked."""
+
+
 def verify(folder: Path) -> dict[str, Any]:
     """What was found to hold in a result folder, the verdict in words first."""
     if is_table_result(folder):
@@ -25,7 +29,7 @@ def verify(folder: Path) -> dict[str, Any]:
     job = saved_job(folder)
     found = KINDS[job.kind].verify(job, read_claims(folder), folder)
     if not found.holds:
-        raise VerificationError(
+        raise NothingVerifiedError(
             f"{folder}: nothing was verified: {'; '.join(found.unchecked) or 'nothing is checked'}"
         )
     return {

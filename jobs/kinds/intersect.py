@@ -25,6 +25,8 @@ from coterie.jobs.matching.identifiers import (
     prepare_identifiers,
     read_matching,
 )
+from coterie.jobs.pages.markup import Content, listed
+from coterie.jobs.pages.page import Part, note
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
@@ -95,6 +97,22 @@ class Intersect(Kind[IntersectJob, Prepared]):
 
     def summary(self, job: IntersectJob, result: Claim) -> Sequence[str]:
         return []
+
+    def report(self, job: IntersectJob, result: Claim, folder: Path) -> Sequence[Part]:
+        records = result.entry("records").integer(minimum=0)
+        whole = job.matching.reveal == "intersection"
+        content: list[Content] = [
+            note(f"{records:,} records are at all {len(job.party_names)} parties."),
+            note(
+                "Each party has the list of its own records that are common, and nothing else of the "
+                "other parties'."
+                if whole
+                else "Beside the list of its common records, a party learns which of its records it "
+                "shares with each single other party, since the job says 'reveal: pairwise'."
+            ),
+            note("Matched by ", listed(job.matching.columns), "."),
+        ]
+        return [Part("The common records", content, public=True)]
 
     def verify(self, job: IntersectJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)

@@ -12,6 +12,7 @@
     assemble  at the coordinator, from what the parties released; says which files it left
     received  what a recipient checks of the finished result, where a job has recipients
     summary   the result in a few lines for a person
+    report    the result as a page shows it
     verify    checks a finished result again, with code that shares nothing with the computation
 
 The same code runs at a party server and in `coterie simulate`. The registry holds a kind as an
@@ -33,6 +34,7 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
+from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
@@ -132,6 +134,10 @@ class Kind(ABC, Generic[J, P]):
         raise RefusedError(f"a job of the kind '{job.kind}' has no recipients")
 
     @abstractmethod
+    def report(self, job: J, result: Claim, folder: Path) -> Sequence[Part]:
+        """The kind's own parts of the report, from a result folder; each says if it is public."""
+
+    @abstractmethod
     def verify(self, job: J, result: Claim, folder: Path) -> Verdict:
         """Checks the result folder against what the job promises."""
 
@@ -167,6 +173,9 @@ class AnyKind(ABC):
 
     @abstractmethod
     def summary(self, job: Job, result: Claim) -> Sequence[str]: ...
+
+    @abstractmethod
+    def report(self, job: Job, result: Claim, folder: Path) -> Sequence[Part]: ...
 
     @abstractmethod
     def verify(self, job: Job, result: Claim, folder: Path) -> Verdict: ...
@@ -221,6 +230,9 @@ class _Registered(AnyKind, Generic[J, P]):
 
     def summary(self, job: Job, result: Claim) -> Sequence[str]:
         return self._kind.summary(self._own(job), result)
+
+    def report(self, job: Job, result: Claim, folder: Path) -> Sequence[Part]:
+        return self._kind.report(self._own(job), result, folder)
 
     def verify(self, job: Job, result: Claim, folder: Path) -> Verdict:
         return self._kind.verify(self._own(job), result, folder)

@@ -44,10 +44,12 @@ from coterie.jobs.kinds.integrate.release_table import (
     write_release,
     write_share,
 )
+from coterie.jobs.kinds.integrate.report import report_release
 from coterie.jobs.kinds.integrate.verify import verify_release
 from coterie.jobs.kinds.kind import Kind, Needs, Verdict
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import PreparedIdentifiers, prepare_identifiers
+from coterie.jobs.pages.page import Part
 from coterie.protocols.integration.bounds import Demand, records_within_bounds
 from coterie.protocols.integration.class_labels import MOST_CLASSES, class_holders
 from coterie.protocols.integration.integrate import Outcome, Plan, integrate
@@ -299,6 +301,9 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         self, job: IntegrateJob, party: str, kept: Path, folder: Path
     ) -> Sequence[str]:
         return check_expected(job, kept, folder)
+
+    def report(self, job: IntegrateJob, result: Claim, folder: Path) -> Sequence[Part]:
+        return report_release(job, result, folder)
 
     def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         return verify_release(job, result, folder)

@@ -46,8 +46,10 @@ from coterie.jobs.kinds.statistics.count import (
     total_records,
 )
 from coterie.jobs.kinds.statistics.drawing import draw_net
+from coterie.jobs.kinds.statistics.report import report_drawing, report_tables
 from coterie.jobs.kinds.statistics.verify_models import verify_net, verify_precision
-from coterie.jobs.kinds.statistics.verify_tables import verify_tables
+from coterie.jobs.kinds.statistics.verify_tables import read_tables, verify_tables
+from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import search
@@ -156,7 +158,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         result = reported(released)
         owners = {name: party for name in job.order if (party := job.owner(name))}
         drawing = draw_net(job.order, result["edges"], owners, job.party_names)
-        (out / "net.svg").write_text(drawing, encoding="utf-8")
+        (out / "net.svg").write_text(f"{drawing}\n", encoding="utf-8")
         return ["net.svg"]
 
     def summary(self, job: BayesnetJob, result: Claim) -> Sequence[str]:
@@ -165,6 +167,22 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             f"{child} after {', '.join(found)}" for child, found in parents.items() if found
         ]
         return [f"{sum(map(len, parents.values()))} edges: {'; '.join(families) or 'none'}"]
+
+    def report(self, job: BayesnetJob, result: Claim, folder: Path) -> Sequence[Part]:
+        parents = verify_net(result, job.order, job.max_parents)
+        owners = {name: party for name in job.order if (party := job.owner(name))}
+        edges = [(parent, child) for child, found in parents.items() for parent in found]
+        sentence = (
+            f"{len(edges)} arrows: knowing the attribute at its tail helps to predict the one at its "
+            "head. An arrow says nothing about causes."
+        )
+        drawing = draw_net(job.order, edges, owners, job.party_names)
+        sections = [report_drawing("The net", sentence, drawing)]
+        if job.parameters:
+            families = families_told(job, [(*found, name) for name, found in parents.items()])
+            tables = read_tables(result.entry("tables"), families, job.declared_values)
+            sections.append(report_tables(tables, job.minimum))
+        return sections
 
     def verify(self, job: BayesnetJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)

@@ -40,12 +40,15 @@ from coterie.jobs.kinds.statistics.common import (
     reported,
     statistics_needs,
 )
+from coterie.jobs.kinds.statistics.report import report_tables
 from coterie.jobs.kinds.statistics.verify_tables import (
     described,
     read_tables,
     verify_files,
     verify_tables,
 )
+from coterie.jobs.pages.markup import listed
+from coterie.jobs.pages.page import Part, note
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.secure_sum import SecureSum
@@ -146,6 +149,13 @@ class Count(StatisticsKind[CountJob]):
         if job.as_shares:
             return [f"shares of the counts stay with {' and '.join(job.servers)}"]
         return described(read_tables(result.entry("tables"), job.tables, job.declared_values))
+
+    def report(self, job: CountJob, result: Claim, folder: Path) -> Sequence[Part]:
+        if job.as_shares:
+            content = [note("No count is shown: shares stay with ", listed(job.servers), ".")]
+            return [Part("Counts", content, public=True)]
+        tables = read_tables(result.entry("tables"), job.tables, job.declared_values)
+        return [report_tables(tables, job.minimum)]
 
     def verify(self, job: CountJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)

@@ -46,6 +46,7 @@ from coterie.jobs.kinds.statistics.common import (
 )
 from coterie.jobs.kinds.statistics.count import total_records
 from coterie.jobs.kinds.statistics.drawing import draw_tree
+from coterie.jobs.kinds.statistics.report import report_drawing
 from coterie.jobs.kinds.statistics.verify_models import (
     TreePromise,
     verify_meanings,
@@ -53,6 +54,7 @@ from coterie.jobs.kinds.statistics.verify_models import (
     verify_predictions,
     verify_tree,
 )
+from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_scores import HiddenScores
@@ -164,13 +166,27 @@ class Tree(StatisticsKind[TreeJob]):
 
     def assemble(self, job: TreeJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         drawing = draw_tree(reported(released)["tree"], job.party_names)
-        (out / "tree.svg").write_text(drawing, encoding="utf-8")
+        (out / "tree.svg").write_text(f"{drawing}\n", encoding="utf-8")
         return ["tree.svg"]
 
     def summary(self, job: TreeJob, result: Claim) -> Sequence[str]:
         form = verify_tree(result.entry("tree"), _promise(job))
         by = f", by {', '.join(form.splits)}" if form.splits else ""
         return [f"a tree of depth {form.depth} with {form.leaves} leaves{by}"]
+
+    def report(self, job: TreeJob, result: Claim, folder: Path) -> Sequence[Part]:
+        tree = result.entry("tree")
+        form = verify_tree(tree, _promise(job))
+        hides = not job.open and not job.horizontal
+        sentence = (
+            f"A tree of depth {form.depth} with {form.leaves} leaves. A box asks for a column of the "
+            "party whose colour it has; a leaf names the class."
+        )
+        if hides:
+            sentence += (
+                " The numbers on the branches stand for values that only the box's party knows."
+            )
+        return [report_drawing("The tree", sentence, draw_tree(shown_tree(tree), job.party_names))]
 
     def verify(self, job: TreeJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=job.minimum)
@@ -191,6 +207,18 @@ class Tree(StatisticsKind[TreeJob]):
                 holds.append(f"{job.predict} has a class of the tree for each record")
         facts: dict[str, Json] = {"records": records, "depth": form.depth, "leaves": form.leaves}
         return Verdict(holds, ["whether the records would give this tree"], facts)
+
+
+def shown_tree(claim: Claim) -> dict[str, Any]:
+    """A tree of a result whose form has been checked, as plain values."""
+    if (label := claim.optional("class")) is not None:
+        return {"class": label.text()}
+    branches = claim.entry("branches").entries()
+    return {
+        "attribute": claim.entry("attribute").text(),
+        "party": claim.entry("party").value,
+        "branches": {name: shown_tree(branch) for name, branch in branches.items()},
+    }
 
 
 def _promise(job: TreeJob) -> TreePromise:

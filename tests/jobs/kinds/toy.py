@@ -20,6 +20,7 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
+from coterie.jobs.pages.page import Part, note
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import Opening
 from coterie.protocols.multiparty.secure_sum import SecureSum
@@ -96,6 +97,9 @@ class Total(Kind[TotalJob, Numbers]):
 
     def summary(self, job: TotalJob, result: Claim) -> Sequence[str]:
         return [f"{result.entry('total').integer()} {job.unit}"]
+
+    def report(self, job: TotalJob, result: Claim, folder: Path) -> Sequence[Part]:
+        return [Part("The total", [note(str(result.entry("total").integer()))], public=True)]
 
     def verify(self, job: TotalJob, result: Claim, folder: Path) -> Verdict:
         total = result.entry("total").integer(minimum=0)

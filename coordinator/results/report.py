@@ -1,0 +1,160 @@
+"""`report.html` and `public.html`: a result folder as a page that a person reads.
+
+The verdict is that of `coterie verify`, computed from the folder when the page is written. The kind of
+the job says what it found; what is the same for every kind stands here: who asked, what was told to
+whom, how long it took. `public.html` leaves out every part that is not the release or its promise.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coterie.base.errors import CoterieError, VerificationError
+from coterie.coordinator.results.verify import NothingVerifiedError, verify
+from coterie.coordinator.run.progress import byte_count, duration
+from coterie.house.report import report_table
+from coterie.house.table_file import load_table_file
+from coterie.house.verify import is_table_result
+from coterie.jobs.file.job import Job
+from coterie.jobs.file.result_file import Claim, read_claims
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.pages.markup import Content, element, foreign, listed
+from coterie.jobs.pages.page import Opinion, Part, folded, note, page, table
+from coterie.jobs.run.archive import saved_job, saved_path
+
+REPORT, PUBLIC = "report.html", "public.html"
+
+
+def write_report(folder: Path) -> None:
+    """Writes both pages into the result folder of a job."""
+    opinion, result = judged(folder), read_claims(folder)
+    if is_table_result(folder):
+        _write_table_report(folder, opinion, result)
+        return
+    job = saved_job(folder)
+    try:
+        parts = list(KINDS[job.kind].report(job, result, folder))
+    except CoterieError as error:  # a result that is not in order has a verdict and no pictures
+        parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
+    about: list[Content] = [
+        "A job of kind ", element("strong", job.kind), " of ", str(len(job.party_names)),
+        " organisations. ", KINDS[job.kind].about,
+    ]  # fmt: skip
+    known = [*parts, _asked(job, result), _told(result), _spent(result)]
+    (folder / REPORT).write_text(page(_title(job.name), about, opinion, known), encoding="utf-8")
+    open_to_all = [part for part in parts if part.public]
+    (folder / PUBLIC).write_text(
+        page("An anonymous result", [KINDS[job.kind].about], opinion, open_to_all), encoding="utf-8"
+    )
+
+
+def _write_table_report(folder: Path, opinion: Opinion, result: Claim) -> None:
+    file = load_table_file(saved_path(folder))
+    try:
+        parts = report_table(file, result, folder)
+    except CoterieError as error:
+        parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
+    about = ["One table, anonymised by its holder."]
+    (folder / REPORT).write_text(page("Report: one table", about, opinion, parts), encoding="utf-8")
+    open_to_all = [part for part in parts if part.public]
+    public = page("An anonymous table", about, opinion, open_to_all)
+    (folder / PUBLIC).write_text(public, encoding="utf-8")
+
+
+def judged(folder: Path) -> Opinion:
+    """The verdict of `coterie verify`, in the words of a page."""
+    try:
+        found = verify(folder)
+    except NothingVerifiedError as error:
+        return Opinion("unchecked", "Nothing could be checked", [foreign(str(error), 500)])
+    except VerificationError as error:
+        return Opinion(
+            "violated",
+            "The promise does not hold",
+            [foreign(str(error), 500), "Do not use or pass on this result."],
+        )
+    clauses = found["verdict"].removeprefix("holds: ").split("; ")
+    lines: list[Content] = [foreign(clause, 300) for clause in clauses]
+    lines += [
+        [element("em", "Not checked: "), foreign(clause, 300)] for clause in found["unchecked"]
+    ]
+    return Opinion("holds", "The promise holds", lines)
+
+
+def _title(name: str) -> str:
+    shown = foreign(name).content[0]
+    return f"Report: {shown}" if isinstance(shown, str) else "Report"
+
+
+def _asked(job: Job, result: Claim) -> Part:
+    about = result.entry("job")
+    simulated = about.entry("id").text() == ""
+    who = (
+        "This was a simulation on one machine: no party was asked."
+        if simulated
+        else "Every party below was asked, and its policy, or its operator, permitted the job."
+    )
+    rows: list[list[Content]] = [
+        ["parties", listed(job.party_names)],
+        ["job", element("span", about.entry("id").text() or "none", class_="mono")],
+        ["date", about.entry("date").text()],
+        ["version of Coterie", about.entry("version").text()],
+        ["digest of the job", element("span", about.entry("digest").text(), class_="mono")],
+    ]
+    return Part(
+        "What was asked",
+        [note(who), table(["", ""], rows), folded("The job file", element("pre", job.text))],
+        public=False,
+    )
+
+
+def _told(result: Claim) -> Part:
+    """What was opened, to whom and why."""
+    rows: list[list[Content]] = []
+    for entry in result.entry("opened").items():
+        to = entry.entry("to").texts()
+        rows.append([
+            foreign(entry.entry("what").text()), foreign(entry.entry("meaning").text(), 500), listed(to),
+            foreign(entry.entry("why").text(), 500), str(entry.entry("times").integer(minimum=0)),
+        ])  # fmt: skip
+    return Part(
+        "What was told to whom",
+        [
+            note(
+                "Everything that left the encrypted computation as a readable value. What is not in "
+                "this list, nobody was told."
+            ),
+            table(["what", "meaning", "told to", "why", "times"], rows, (4,)),
+        ],
+        public=False,
+    )
+
+
+def _spent(result: Claim) -> Part:
+    seconds = result.entry("seconds").entries()
+    traffic = result.entry("parties").entries()
+    total = sum(claim.number() for claim in seconds.values())
+    return Part(
+        "Time and traffic",
+        [
+            note(f"The job took {duration(total)}."),
+            table(
+                ["step", "seconds, slowest party"],
+                [[foreign(name), f"{claim.number():.2f}"] for name, claim in seconds.items()],
+                (1,),
+            ),
+            table(
+                ["party", "sent", "received"],
+                [
+                    [
+                        foreign(name),
+                        byte_count(claim.entry("sent_bytes").integer()),
+                        byte_count(claim.entry("received_bytes").integer()),
+                    ]
+                    for name, claim in traffic.items()
+                ],
+                (1, 2),
+            ),
+        ],
+        public=False,
+    )

@@ -1,0 +1,65 @@
+"""The parts of a report on the release of one table: the release, how it was made, what it cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coterie.house.table_file import TableFile
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.pages.markup import Content, element, foreign
+from coterie.jobs.pages.page import Part, folded, note, table
+from coterie.jobs.pages.release import read_release, release_parts
+
+RELEASE = "release.csv"
+_MEASURES = {
+    "discernibility": "For every record the size of its group, summed; a record left out counts as many as there are. Smaller is better.",
+    "normalised_width": "The mean share of a column's values that a released value stands for. 0 is exact, 1 tells nothing.",
+    "precision": "How high the released values stand in their taxonomies: 1 is exact, 0 tells nothing.",
+    "entropy_loss": "The share of information lost, where rare values count more. 0 is exact, 1 tells nothing.",
+}
+
+
+def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
+    release = read_release(
+        folder / RELEASE, file.attributes, file.requirements, file.class_name,
+        result.entry("suppressed").integer(minimum=0),
+    )  # fmt: skip
+    measured = result.entry("utility").entries()
+    rows: list[list[Content]] = [
+        [name.replace("_", " "), f"{claim.number():,.4g}", _MEASURES.get(name, "")]
+        for name, claim in measured.items()
+        if isinstance(claim.value, int | float)
+    ]
+    about = result.entry("job")
+    made: list[list[Content]] = [
+        ["method", file.method],
+        ["date", about.entry("date").text()],
+        ["version of Coterie", about.entry("version").text()],
+        ["digest of the table file", element("span", about.entry("digest").text(), class_="mono")],
+    ]
+    for step, claim in result.entry("seconds").entries().items():
+        made.append([foreign(step), f"{claim.number():.2f} s"])
+    dropped = result.optional("dropped")
+    lost = dropped.integer(minimum=0) if dropped is not None else 0
+    return [
+        *release_parts(release),
+        Part(
+            "What the release costs",
+            [
+                note(
+                    "Common measures of how much of the table is lost; records left out are charged."
+                ),
+                table(["measure", "value", "meaning"], rows, (1,)),
+            ],
+            public=True,
+        ),
+        Part(
+            "How the table was made",
+            [
+                *([note(f"{lost:,} records were dropped for missing values.")] if lost else []),
+                table(["", ""], made),
+                folded("The table file", element("pre", file.text)),
+            ],
+            public=False,
+        ),
+    ]

@@ -1,0 +1,89 @@
+"""The report of an integrate job: the release, and for the parties how it came about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.integrate.job import IntegrateJob
+from coterie.jobs.kinds.integrate.verify import RELEASE
+from coterie.jobs.pages.charts import steps
+from coterie.jobs.pages.markup import Content, foreign, listed
+from coterie.jobs.pages.page import Part, folded, note, table
+from coterie.jobs.pages.release import read_release, release_parts
+
+_SHOWN = 300  # specializations in the table
+
+
+def report_release(job: IntegrateJob, result: Claim, folder: Path) -> list[Part]:
+    suppressed = result.optional("suppressed")
+    release = read_release(
+        folder / RELEASE, job.attributes, job.requirements, job.class_name,
+        0 if suppressed is None else suppressed.integer(minimum=0),
+    )  # fmt: skip
+    return [*release_parts(release), _course(job, result)]
+
+
+def _course(job: IntegrateJob, result: Claim) -> Part:
+    """Who specialized what, and how each party's contribution grew."""
+    winners = result.entry("winners").items()
+    grown: dict[str, list[float]] = {name: [0.0] for name in job.party_names}
+    rows: list[list[Content]] = []
+    for number, winner in enumerate(winners, 1):
+        party, score = winner.entry("party").text(), winner.entry("score").number()
+        if party not in grown:
+            raise winner.error(f"'{party}' is no party of the job")
+        for name, values in grown.items():
+            values.append(values[-1] + (score if name == party else 0.0))
+        if number <= _SHOWN:
+            rows.append([
+                str(number), foreign(party), foreign(winner.entry("attribute").text()),
+                foreign(winner.entry("value").text(), 60),
+                listed(winner.entry("children").texts()[:12]), f"{score:.4f}",
+            ])  # fmt: skip
+    if not winners:
+        return Part(
+            "How the table was made",
+            [note("Nothing was specialized: any more detail would have broken the promise.")],
+            public=False,
+        )
+    totals = {
+        name: claim.number() for name, claim in result.entry("contributions").entries().items()
+    }
+    content: list[Content] = [
+        note(
+            f"The parties began with the most general table and put more detail into it in "
+            f"{len(winners):,} steps, each time the detail that says most about the class and keeps "
+            "the promise. A party's contribution is the sum of the scores of its own steps."
+            if job.class_name is not None
+            else f"The parties began with the most general table and put more detail into it in "
+            f"{len(winners):,} steps that keep the promise. A party's contribution is the sum of the "
+            "scores of its own steps."
+        ),
+        steps("Contribution of each party as it grew", grown, "specializations, from first to last"),
+        table(
+            ["party", "contribution", "steps"],
+            [
+                [foreign(name), f"{totals.get(name, 0.0):.4f}",
+                 str(sum(w.entry("party").value == name for w in winners))]
+                for name in job.party_names
+            ],
+            (1, 2),
+        ),
+    ]  # fmt: skip
+    if job.adversary == "malicious":
+        content.append(
+            note(
+                "Parties were not trusted to play fair: a party takes part as long as its contribution "
+                f"is at most {job.epsilon:g} above every other party's, and scores were recomputed "
+                "from what was sent."
+            )
+        )
+    rest = f", the first {_SHOWN}" if len(winners) > _SHOWN else ""
+    content.append(
+        folded(
+            f"All steps{rest}",
+            table(["step", "party", "column", "value", "became", "score"], rows, (0, 5)),
+        )
+    )
+    return Part("How the table was made", content, public=False)

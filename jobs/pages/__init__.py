@@ -1,0 +1,1 @@
+"""Pages for people: markup, charts and the frame that every report shares."""

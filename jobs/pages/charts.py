@@ -1,0 +1,117 @@
+"""Charts as SVG, drawn without a library. Colours come from the page's style, so that they follow
+light, dark and paper; every chart has a sentence that says what it shows, for those who do not see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from coterie.base.text import one_line
+from coterie.jobs.pages.markup import Content, Element, element
+
+WIDTH = 640.0
+_SERIES = 6  # the style has so many colours
+
+
+def chart(about: str, height: float, *shapes: Content, width: float = WIDTH) -> Element:
+    """The frame of a chart: as wide as the page, never wider than drawn."""
+    return element(
+        "svg", element("title", about), *shapes,
+        viewBox=f"0 0 {width:.0f} {height:.0f}", role="img", style=f"max-width:{width:.0f}px",
+        aria_label=about,
+    )  # fmt: skip
+
+
+def label(
+    x: float, y: float, text: str, anchor: str = "start", class_: str | None = None
+) -> Element:
+    return element("text", one_line(text, 40), x=x, y=y, text_anchor=anchor, class_=class_)
+
+
+def bars(about: str, values: Sequence[tuple[str, float, str]]) -> Element:
+    """Horizontal bars: a label, a length, and the words beside the bar."""
+    most = max((value for _, value, _ in values), default=0.0) or 1.0
+    row, left, right = 26.0, 200.0, 110.0
+    shapes: list[Content] = []
+    for at, (name, value, words) in enumerate(values):
+        y = at * row
+        length = max((WIDTH - left - right) * value / most, 1.0)
+        shapes += [
+            label(left - 8, y + 17, name, "end"),
+            element("rect", x=left, y=y + 4, width=length, height=row - 8, class_="bar"),
+            label(left + length + 6, y + 17, words, class_="quiet"),
+        ]
+    return chart(about, max(len(values), 1) * row, *shapes)
+
+
+def histogram(about: str, columns: Sequence[tuple[str, float]], axis: str) -> Element:
+    """Upright bars with their value above and their label below."""
+    most = max((value for _, value in columns), default=0.0) or 1.0
+    height, top, bottom = 220.0, 22.0, 44.0
+    step = WIDTH / max(len(columns), 1)
+    shapes: list[Content] = []
+    for at, (name, value) in enumerate(columns):
+        tall = (height - top - bottom) * value / most
+        x = at * step
+        if value:
+            y = height - bottom - tall
+            shapes += [
+                element("rect", x=x + step * 0.1, y=y, width=step * 0.8, height=max(tall, 1.0), class_="bar"),
+                label(x + step / 2, y - 6, f"{value:,.0f}", "middle", "quiet"),
+            ]  # fmt: skip
+        shapes.append(label(x + step / 2, height - bottom + 16, name, "middle"))
+    shapes += [
+        element("line", x1=0, x2=WIDTH, y1=height - bottom, y2=height - bottom, class_="axis"),
+        label(WIDTH / 2, height - 8, axis, "middle", "quiet"),
+    ]
+    return chart(about, height, *shapes)
+
+
+def steps(about: str, series: Mapping[str, Sequence[float]], axis: str) -> Element:
+    """Lines that grow in steps, one a series, each named at its end."""
+    height, left, right, bottom = 260.0, 8.0, 150.0, 34.0
+    most = max((value for values in series.values() for value in values), default=0.0) or 1.0
+    number = max((len(values) for values in series.values()), default=1)
+    across = (WIDTH - left - right) / max(number - 1, 1)
+    tall = height - bottom - 14
+    shapes: list[Content] = [
+        element("line", x1=left, x2=WIDTH - right, y1=height - bottom, y2=height - bottom, class_="axis"),
+        label(left, height - 10, axis, class_="quiet"),
+    ]  # fmt: skip
+    ends: list[float] = []
+    for at, (name, values) in enumerate(sorted(series.items(), key=lambda entry: -entry[1][-1])):
+        place = f"M{left:.1f} {height - bottom - tall * values[0] / most:.1f}"
+        for index, value in enumerate(values[1:], 1):
+            place += f"H{left + index * across:.1f}V{height - bottom - tall * value / most:.1f}"
+        y = height - bottom - tall * values[-1] / most
+        y = max(y, ends[-1] + 16) if ends else y  # labels do not cover each other
+        ends.append(y)
+        shapes += [
+            element("path", d=place, class_=f"line c{at % _SERIES}", fill="none"),
+            label(WIDTH - right + 8, y + 5, f"{one_line(name, 16)} {values[-1]:.3f}", class_=f"ink{at % _SERIES}"),
+        ]  # fmt: skip
+    return chart(about, max(height, (ends[-1] if ends else 0) + 16), *shapes)
+
+
+def strip(
+    about: str, edges: Sequence[float], shares: Sequence[float], names: Sequence[str]
+) -> Element:
+    """A range cut into intervals: as wide as they are, the darker the more records they have."""
+    low, high = edges[0], edges[-1]
+    scale = WIDTH / ((high - low) or 1.0)
+    most = max(shares, default=0.0) or 1.0
+    shapes: list[Content] = []
+    for at, (name, share) in enumerate(zip(names, shares, strict=True)):
+        x, width = (edges[at] - low) * scale, (edges[at + 1] - edges[at]) * scale
+        shapes.append(
+            element(
+                "rect", element("title", f"{one_line(name, 40)}: {share:.1%} of the records"),
+                x=x, y=2, width=max(width, 1.0), height=26, class_="segment",
+                style=f"fill-opacity:{0.15 + 0.85 * share / most:.2f}",
+            )
+        )  # fmt: skip
+    shapes += [
+        label(0, 44, names[0] if names else ""),
+        label(WIDTH, 44, names[-1] if len(names) > 1 else "", "end"),
+    ]
+    return chart(about, 50, *shapes)

@@ -1,0 +1,337 @@
+"""The sections of a report that any anonymous release has: the promise, the risk, the detail kept.
+
+Everything is computed from the released table and the promise made about it. Nothing here needs the
+original data, so that whoever has the release could compute the same; these sections may be public.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coterie.anonymity.models.audit import Released, group_numbers
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.intervals import Interval, read_interval, read_old_interval
+from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.base.arrays import Array, Ints
+from coterie.jobs.data.sources import read_table
+from coterie.jobs.pages.charts import bars, histogram, strip
+from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
+from coterie.jobs.pages.page import Part, folded, note, table
+
+_DRAWN = 40  # columns that get a drawing of their own
+_NODES = 200  # values that a drawing of a taxonomy shows
+_WORK = 6_000_000  # records times sets of columns that are tried for what an attacker may know
+_SETS = 30
+
+
+class Attribute(Protocol):
+    """A column of a release, as a job file or a table file declares it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def in_qid(self) -> bool: ...
+    @property
+    def taxonomy(self) -> Taxonomy | None: ...
+    @property
+    def limits(self) -> tuple[float, float] | None: ...
+
+
+@dataclass(frozen=True)
+class Release:
+    """A released table and what was promised about it. `suppressed` records are not in the table."""
+
+    columns: Mapping[str, Released]
+    attributes: Sequence[Attribute]
+    requirements: Sequence[Requirement]
+    class_name: str | None
+    suppressed: int
+
+    @property
+    def records(self) -> int:
+        return len(next(iter(self.columns.values())).codes)
+
+
+def read_release(
+    path: Path,
+    attributes: Sequence[Attribute],
+    requirements: Sequence[Requirement],
+    class_name: str | None,
+    suppressed: int,
+) -> Release:
+    names = [a.name for a in attributes] + ([] if class_name is None else [class_name])
+    text = read_table(path, names)
+    columns = {}
+    for name in names:
+        column = pc.fill_null(text.column(name), "").combine_chunks().dictionary_encode()
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        codes = column.indices.to_numpy().astype(np.int64)
+        columns[name] = Released(codes, tuple(column.dictionary.to_pylist()))
+    return Release(columns, attributes, requirements, class_name, suppressed)
+
+
+def release_parts(release: Release) -> list[Part]:
+    """What the reader of a release wants to know first."""
+    if not release.records:
+        return [Part("The table", [note("The release has no records.")], public=True)]
+    return [_promise(release), _risk(release), _detail(release)]
+
+
+def _promise(release: Release) -> Part:
+    rows: list[list[Content]] = []
+    for entry in release.requirements:
+        sizes = _sizes(release, entry.qid)
+        more: Content = "each group has at least k records"
+        if entry.sensitive is not None and entry.model is not None:
+            more = ["and ", foreign(entry.model.name), " for ", *listed(entry.sensitive_columns)]
+        rows.append([listed(entry.qid), str(entry.k), f"{sizes.min():,}", f"{len(sizes):,}", more])
+    content: list[Content] = [
+        note(
+            "Whoever knows the columns of one line about a person finds at least k records that "
+            "agree with them, and cannot tell which of these is the person's."
+        ),
+        table(["known columns", "k", "smallest group", "groups", "promise"], rows, (1, 2, 3)),
+    ]
+    loose = [a.name for a in release.attributes if not a.in_qid]
+    if loose:
+        content.append(
+            note(
+                "These columns are in no line of the promise and stand in the release as they were "
+                "read. Whoever knows them of a person may find that person: ", listed(loose), ".",
+            )
+        )  # fmt: skip
+    if release.suppressed:
+        total = release.records + release.suppressed
+        content.append(
+            note(
+                f"{release.suppressed:,} of {total:,} records ({release.suppressed / total:.2%}) were "
+                "left out, since the promise could not be kept for them with this much detail."
+            )
+        )
+    return Part("The promise", content, public=True)
+
+
+def _sizes(release: Release, names: Sequence[str]) -> Ints:
+    """The sizes of the groups of records that agree in these columns."""
+    return np.bincount(group_numbers([release.columns[name] for name in names]))
+
+
+def _risk(release: Release) -> Part:
+    content: list[Content] = [
+        note(
+            "The risk that a record is linked to a person, for an attacker who knows all columns of "
+            "a line. Prosecutor: the attacker knows that the person is in the table; the figure is "
+            "the worst record's, one divided by the smallest group. Journalist: the attacker wants to "
+            "show that anybody can be found; without a register of the population it is the same "
+            "figure. Marketer: the share of all records that are linked rightly, on average."
+        )
+    ]
+    rows: list[list[Content]] = []
+    for entry in release.requirements:
+        sizes = _sizes(release, entry.qid)
+        worst, mean = 1 / int(sizes.min()), len(sizes) / release.records
+        rows.append([listed(entry.qid), f"{worst:.2%}", f"{worst:.2%}", f"{mean:.2%}"])
+    content.append(
+        table(["known columns", "prosecutor", "journalist", "marketer"], rows, (1, 2, 3))
+    )
+    for number, entry in enumerate(release.requirements[:8], 1):
+        sizes = _sizes(release, entry.qid)
+        heading = ["Group sizes for ", listed(entry.qid)]
+        about = f"Records by the size of their group, promise {number}"
+        content += [
+            element("h3", *heading),
+            histogram(about, _by_size(sizes), "records in a group"),
+        ]
+    content += _knowing(release)
+    return Part("The risk that somebody is found", content, public=True)
+
+
+def _by_size(sizes: Ints) -> list[tuple[str, float]]:
+    """How many records are in groups of which size, in steps of two."""
+    low = int(math.log2(int(sizes.min())))
+    high = int(math.log2(int(sizes.max())))
+    found = []
+    for power in range(low, high + 1):
+        inside = sizes[(sizes >= 2**power) & (sizes < 2 ** (power + 1))]
+        name = f"{2**power:,}" if power == 0 else f"{2**power:,}–{2 ** (power + 1) - 1:,}"
+        found.append((name, float(inside.sum())))
+    return found
+
+
+def _knowing(release: Release) -> list[Content]:
+    """What somebody finds who knows any B columns of a person, whether a promise names them or not."""
+    names = [a.name for a in release.attributes]
+    smallest = min(entry.k for entry in release.requirements)
+    tried = max(3, min(_SETS, _WORK // max(release.records, 1)))
+    rng = np.random.default_rng(0)  # the same release gives the same report
+    rows: list[list[Content]] = []
+    for known in range(1, min(len(names), 5) + 1):
+        number = math.comb(len(names), known)
+        if number <= tried:
+            chosen = list(itertools.combinations(names, known))
+        else:
+            chosen = [tuple(rng.choice(names, known, replace=False)) for _ in range(tried)]
+        alone, below, hit = [], [], []
+        for some in chosen:
+            sizes = _sizes(release, some)
+            alone.append(float((sizes == 1).sum()) / release.records)
+            below.append(float(sizes[sizes < smallest].sum()) / release.records)
+            hit.append(len(sizes) / release.records)
+        rows.append([
+            str(known), f"{len(chosen)} of {number:,}", f"{np.mean(hit):.2%}",
+            f"{np.mean(below):.2%}", f"{max(alone):.2%}",
+        ])  # fmt: skip
+    return [
+        element("h3", "What somebody learns who knows some columns"),
+        note(
+            "Any columns of the release, those outside the promise included. Linked rightly: the share "
+            f"of records, on average over the sets tried. Small: records in groups of fewer than "
+            f"{smallest}. Alone: records that no other agrees with, in the worst set tried."
+        ),
+        table(
+            ["columns known", "sets tried", "linked rightly", "small", "alone, at worst"],
+            rows,
+            (0, 2, 3, 4),
+        ),
+    ]
+
+
+def _detail(release: Release) -> Part:
+    """How much of each column is left, by the normalised width of the released values."""
+    kept: dict[str, float] = {}
+    for attribute in release.attributes:
+        if attribute.in_qid:
+            column = release.columns[attribute.name]
+            widths = _widths(attribute, column)
+            kept[attribute.name] = 1 - float(widths[column.codes].mean())
+    content: list[Content] = [
+        note(
+            "Detail kept is 100 % where every value stands as it was and 0 % where only the most "
+            "general value is left: one less the mean share of the column's values, or of its range, "
+            "that a released value stands for."
+        ),
+        bars(
+            "Detail kept by column",
+            [(name, share, f"{share:.0%}") for name, share in kept.items()],
+        ),
+    ]
+    gone = [name for name, share in kept.items() if share < 1e-9]
+    if gone:
+        content.append(
+            note(
+                element("strong", "Fully generalised, of no use for an analysis: "),
+                listed(gone),
+                ".",
+            )
+        )
+    plain = [a.name for a in release.attributes if not a.in_qid]
+    if plain:
+        content.append(note("Released as they were read: ", listed(plain), "."))
+    drawn = [a for a in release.attributes if a.in_qid][:_DRAWN]
+    for attribute in drawn:
+        column = release.columns[attribute.name]
+        content.append(
+            folded(
+                f"How the values of {foreign(attribute.name).content[0]} are shown",
+                _drawing(attribute, column),
+            )
+        )
+    if len(kept) > _DRAWN:
+        content.append(note(f"{len(kept) - _DRAWN} more columns are not drawn."))
+    return Part("What is left of the detail", content, public=True)
+
+
+def _interval(value: str) -> Interval | None:
+    if found := read_interval(value) or read_old_interval(value):
+        return found
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return Interval(number, number, True) if math.isfinite(number) else None
+
+
+def _widths(attribute: Attribute, column: Released) -> Array:
+    """The normalised width of every released value; what is neither node nor interval has none."""
+    if attribute.taxonomy is not None:
+        tree = attribute.taxonomy
+        at = {label: node for node, label in enumerate(tree.labels)}
+        nodes = [at.get(value) for value in column.values]
+        most = max(len(tree.leaves) - 1, 1)
+        return np.array([
+            0.0 if node is None else (tree.last[node] - tree.first[node] - 1) / most
+            for node in nodes
+        ])  # fmt: skip
+    intervals = [_interval(value) for value in column.values]
+    if all(interval is None for interval in intervals):  # the value or `*`
+        return np.array([float(value == "*") for value in column.values])
+    known = [interval for interval in intervals if interval is not None]
+    low, high = attribute.limits or (min(i.low for i in known), max(i.high for i in known))
+    span = (high - low) or 1.0
+    return np.array([0.0 if i is None else min((i.high - i.low) / span, 1.0) for i in intervals])
+
+
+def _drawing(attribute: Attribute, column: Released) -> Element:
+    shares = np.bincount(column.codes, minlength=len(column.values)) / max(len(column.codes), 1)
+    if attribute.taxonomy is not None:
+        return _cut_tree(attribute.taxonomy, dict(zip(column.values, shares.tolist(), strict=True)))
+    ordered = sorted(
+        ((interval, share, value) for value, share in zip(column.values, shares, strict=True)
+         if (interval := _interval(value)) is not None),
+        key=lambda entry: (entry[0].low, entry[0].high),
+    )  # fmt: skip
+    apart = all(a[0].high <= b[0].low for a, b in itertools.pairwise(ordered))
+    if ordered and apart and len(ordered) == len(column.values) and len(ordered) <= _NODES:
+        edges = [entry[0].low for entry in ordered] + [ordered[-1][0].high]
+        about = (
+            f"The range of {foreign(attribute.name).content[0]} cut into {len(ordered)} intervals"
+        )
+        return strip(about, edges, [float(e[1]) for e in ordered], [e[2] for e in ordered])
+    most = sorted(zip(column.values, shares.tolist(), strict=True), key=lambda entry: -entry[1])[
+        :20
+    ]
+    return table(
+        ["value", "share of the records"],
+        [[foreign(value), f"{share:.1%}"] for value, share in most],
+        (1,),
+    )
+
+
+def _cut_tree(taxonomy: Taxonomy, shares: Mapping[str, float]) -> Element:
+    """The taxonomy as far as the release shows it; released values are framed."""
+    left = [_NODES]
+
+    def below(node: int) -> bool:
+        return taxonomy.labels[node] in shares or any(map(below, taxonomy.children[node]))
+
+    def branch(node: int) -> Element | None:
+        if left[0] <= 0 or not below(node):
+            return None
+        left[0] -= 1
+        name, leaves = taxonomy.labels[node], taxonomy.last[node] - taxonomy.first[node]
+        words: list[Content] = [foreign(name)]
+        if name in shares:
+            values = f"{leaves:,} values, " if leaves > 1 else ""
+            words = [
+                element("span", foreign(name), class_="cut"),
+                element("span", f" {values}{shares[name]:.1%} of the records", class_="quiet"),
+            ]
+        inside = [item for child in taxonomy.children[node] if (item := branch(child)) is not None]
+        return element("li", *words, *([element("ul", *inside)] if inside else []))
+
+    top = branch(0)
+    return element(
+        "div",
+        element("ul", *([] if top is None else [top]), class_="tree"),
+        *([] if left[0] > 0 else [note("The rest of the taxonomy is not drawn.")]),
+    )

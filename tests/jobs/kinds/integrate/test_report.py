@@ -1,0 +1,56 @@
+"""The course of a release: who specialized what, and what the contributions came to."""
+
+import json
+
+import pytest
+
+from coterie.base.errors import VerificationError
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.integrate.report import report_release
+from coterie.jobs.kinds.job_file import load_job
+from coterie.jobs.pages.markup import element
+from tests.coordinator.support import coterie
+from tests.jobs.loans import JOB_FILE, loan_folder
+from tests.jobs.pages.reading import Reading
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("loans")
+    path = loan_folder(folder, JOB_FILE)
+    assert coterie("simulate", path, "--out", folder / "out").code == 0
+    result = json.loads((folder / "out" / "result.json").read_text())
+    return load_job(path), result, folder / "out"
+
+
+def course(job, result, folder):
+    *_, last = report_release(job, Claim(result), folder)
+    assert not last.public
+    return Reading(str(element("div", *last.content))).words
+
+
+def test_each_party_has_its_contribution_and_its_steps(done):
+    job, result, folder = done
+    words = course(job, result, folder)
+    for party, contribution in result["contributions"].items():
+        steps = sum(winner["party"] == party for winner in result["winners"])
+        assert f"{party} {contribution:.4f} {steps}" in words
+
+
+def test_every_step_is_listed_with_its_party(done):
+    job, result, folder = done
+    words = course(job, result, folder)
+    for number, winner in enumerate(result["winners"], 1):
+        assert f"{number} {winner['party']} {winner['attribute']} {winner['value']}" in words
+
+
+def test_a_release_that_could_not_be_specialized_says_so(done):
+    job, result, folder = done
+    assert "Nothing was specialized" in course(job, {**result, "winners": []}, folder)
+
+
+def test_a_step_of_nobody_is_named(done):
+    job, result, folder = done
+    winners = [{**result["winners"][0], "party": "nobody"}]
+    with pytest.raises(VerificationError, match="'nobody' is no party of the job"):
+        course(job, {**result, "winners": winners}, folder)

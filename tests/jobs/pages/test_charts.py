@@ -1,0 +1,51 @@
+"""Charts draw what they are given, within their frame, and say what they show."""
+
+import itertools
+
+import pytest
+
+from coterie.jobs.pages.charts import WIDTH, bars, histogram, steps, strip
+from tests.jobs.pages.reading import Reading
+
+
+def shapes(chart, tag):
+    return [attributes for name, attributes in Reading(str(chart)).tags if name == tag]
+
+
+def test_bars_are_as_long_as_their_values():
+    drawn = shapes(
+        bars("lengths", [("a", 1.0, "one"), ("b", 0.5, "half"), ("c", 0.0, "none")]), "rect"
+    )
+    lengths = [float(bar["width"]) for bar in drawn]
+    assert lengths[0] == pytest.approx(2 * lengths[1], abs=0.2)
+    assert lengths[2] == 1
+
+
+def test_a_histogram_has_a_column_for_every_value_but_nothing():
+    drawn = shapes(histogram("sizes", [("1", 4.0), ("2", 0.0), ("3", 2.0)], "size"), "rect")
+    assert [float(bar["height"]) for bar in drawn] == [154.0, 77.0]
+
+
+def test_steps_end_where_the_series_do_and_names_do_not_cover_each_other():
+    chart = steps("growth", {"one": [0, 1, 1], "two": [0, 1, 1], "three": [0, 0, 0]}, "time")
+    assert len(shapes(chart, "path")) == 3
+    places = sorted(
+        float(text["y"]) for text in shapes(chart, "text") if "ink" in text.get("class", "")
+    )
+    assert all(b - a >= 15.9 for a, b in itertools.pairwise(places))
+
+
+def test_a_strip_fills_the_width_with_its_intervals():
+    drawn = shapes(strip("range", [0, 10, 40], [0.25, 0.75], ["[0, 10)", "[10, 40]"]), "rect")
+    assert sum(float(part["width"]) for part in drawn) == pytest.approx(WIDTH)
+    assert float(drawn[0]["width"]) == pytest.approx(WIDTH / 4)
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [bars("words", []), histogram("words", [], ""), steps("words", {"a": [0.0]}, ""), strip("words", [0, 0], [1.0], ["0"])],
+)  # fmt: skip
+def test_a_chart_without_data_is_still_a_chart_and_says_what_it_shows(chart):
+    page = Reading(str(chart))
+    assert page.tags[0][1]["role"] == "img"
+    assert page.tags[0][1]["aria-label"] == "words"

@@ -1,0 +1,39 @@
+"""A page loads nothing, has its verdict first, and is built so that a reader of screens finds its way."""
+
+from coterie.jobs.pages.page import Opinion, Part, folded, note, page, table
+from tests.jobs.pages.reading import Reading, loads
+
+PARTS = [
+    Part("First", [note("words"), table(["a", "b"], [["x", "1"]], (1,))], public=True),
+    Part("Second", [folded("more", note("less"))], public=False),
+]
+PAGE = page("Title", ["about"], Opinion("holds", "It holds", ["because"]), PARTS)
+
+
+def test_a_page_loads_nothing_and_its_own_policy_forbids_it():
+    assert loads(PAGE) == []
+    policies = [a["content"] for tag, a in Reading(PAGE).tags if a.get("http-equiv")]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_the_verdict_stands_before_everything_else():
+    words = Reading(PAGE).words
+    assert words.index("It holds") < words.index("First") < words.index("Second")
+
+
+def test_every_heading_of_the_contents_leads_to_a_part():
+    tags = Reading(PAGE).tags
+    links = {a["href"].removeprefix("#") for tag, a in tags if tag == "a"}
+    assert links == {a["id"] for tag, a in tags if tag == "h2" and a["id"] != "verdict"}
+
+
+def test_tables_can_be_scrolled_by_keyboard_and_have_headings():
+    tags = Reading(PAGE).tags
+    assert [a["tabindex"] for _, a in tags if a.get("class") == "wide"] == ["0"]
+    assert [a["scope"] for tag, a in tags if tag == "th"] == ["col", "col"]
+
+
+def test_a_page_says_its_language_and_fits_a_phone():
+    tags = Reading(PAGE).tags
+    assert ("html", {"lang": "en"}) in tags
+    assert any(a.get("name") == "viewport" for _, a in tags)

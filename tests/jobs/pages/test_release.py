@@ -1,0 +1,96 @@
+"""The parts of a report on a release say what plain counting says."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from coterie.anonymity.models.audit import Released
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.taxonomy import taxonomy_of
+from coterie.jobs.pages.markup import element
+from coterie.jobs.pages.release import Release, read_release, release_parts
+from tests.jobs.pages.reading import Reading
+
+JOBS = taxonomy_of([["Nurse", "Care", "Any"], ["Doctor", "Care", "Any"], ["Cook", "Any"]])
+ROWS = (
+    [("Care", "[0, 10)", "x")] * 3
+    + [("Cook", "[10, 40]", "y")] * 2
+    + [("Care", "[10, 40]", "y")] * 4
+)
+
+
+def attribute(name, taxonomy=None, limits=None, in_qid=True):
+    return SimpleNamespace(name=name, taxonomy=taxonomy, limits=limits, in_qid=in_qid)
+
+
+ATTRIBUTES = [
+    attribute("Job", JOBS), attribute("Age", limits=(0.0, 40.0)), attribute("Late", in_qid=False),
+]  # fmt: skip
+
+
+@pytest.fixture
+def release():
+    columns = {}
+    for at, name in enumerate(("Job", "Age", "Late")):
+        values = sorted({row[at] for row in ROWS})
+        columns[name] = Released(np.array([values.index(row[at]) for row in ROWS]), tuple(values))
+    return Release(columns, ATTRIBUTES, [Requirement(("Job", "Age"), 2)], None, 1)
+
+
+def words(part):
+    return Reading(str(element("div", *part.content))).words
+
+
+def test_the_promise_names_the_smallest_group_and_what_it_does_not_cover(release):
+    promise, _, _ = release_parts(release)
+    groups = Counter((job, age) for job, age, _ in ROWS)
+    assert f"Job , Age 2 {min(groups.values())} {len(groups)}" in words(promise)
+    assert "Whoever knows them of a person may find that person: Late" in words(promise)
+    assert "1 of 10 records (10.00%) were left out" in words(promise)
+
+
+def test_risk_is_that_of_the_smallest_and_of_the_mean_group(release):
+    _, risk, _ = release_parts(release)
+    assert "50.00% 50.00% 33.33%" in words(risk)  # smallest group 2; 3 groups of 9 records
+
+
+def test_who_knows_a_column_is_counted_by_the_groups_of_that_column(release):
+    _, risk, _ = release_parts(release)
+    hit = np.mean([len({row[at] for row in ROWS}) / 9 for at in range(3)])
+    assert f"1 3 of 3 {hit:.2%}" in words(risk)
+
+
+def test_detail_kept_is_one_less_the_mean_width(release):
+    *_, detail = release_parts(release)
+    job = 1 - np.mean([0.5 if row[0] == "Care" else 0 for row in ROWS])
+    age = 1 - np.mean([0.25 if row[1] == "[0, 10)" else 0.75 for row in ROWS])
+    assert f"Job {job:.0%} Age {age:.0%}" in words(detail)
+
+
+def test_the_cut_is_framed_in_the_taxonomy_and_nothing_below_it_is_drawn(release):
+    *_, detail = release_parts(release)
+    assert "Any Care 2 values, 77.8% of the records Cook 22.2% of the records" in words(detail)
+    assert "Nurse" not in words(detail)
+
+
+def test_columns_that_say_nothing_are_named(release):
+    top = Release(
+        {"Job": Released(np.zeros(4, np.int64), ("Any",))}, ATTRIBUTES[:1],
+        [Requirement(("Job",), 2)], None, 0,
+    )  # fmt: skip
+    *_, detail = release_parts(top)
+    assert "Fully generalised, of no use for an analysis: Job" in words(detail)
+
+
+def test_parts_of_a_release_may_be_public(release):
+    assert all(part.public for part in release_parts(release))
+
+
+def test_an_empty_release_is_said_to_be_empty(tmp_path):
+    (tmp_path / "release.csv").write_text("Job\n")
+    empty = read_release(
+        tmp_path / "release.csv", ATTRIBUTES[:1], [Requirement(("Job",), 2)], None, 5
+    )
+    assert [words(part) for part in release_parts(empty)] == ["The release has no records."]
