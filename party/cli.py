@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import logging
 import os
@@ -20,7 +21,7 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from coterie.anonymity.specialization.scores import SCALE
-from coterie.base.checks import show
+from coterie.base.checks import show as show_checks
 from coterie.base.errors import (
     INTERRUPTED,
     CoterieError,
@@ -33,6 +34,7 @@ from coterie.party.books.audit import heads_of, verify
 from coterie.party.books.ledger import Ledger
 from coterie.party.check import examine
 from coterie.party.config import PartyConfig, load_party
+from coterie.party.operator.explain import date, lines
 from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
@@ -46,6 +48,15 @@ _CONFIG = click.option(
     type=click.Path(path_type=Path),
     required=True,
     help="The party file of the server to ask.",
+)
+
+_PERSON = click.option(
+    "--by",
+    "person",
+    envvar="COTERIE_OPERATOR",
+    show_envvar=True,
+    default=getpass.getuser,
+    help="Your name, for the audit log; your login's if left out.",
 )
 
 
@@ -114,7 +125,7 @@ def check(file: Path, as_json: bool) -> int:
     The certificate, the state folder, whether the data has the columns that the policy names, rules
     that contradict each other, and the peers' servers. A peer that does not answer is a warning.
     """
-    return show(examine(file), as_json)
+    return show_checks(examine(file), as_json)
 
 
 @party.command()
@@ -122,12 +133,13 @@ def check(file: Path, as_json: bool) -> int:
 @_CONFIG
 @click.option("--no", "refuse", is_flag=True, help="Refuse the job.")
 @click.option("--reason", default="", help="What the coordinator is told.")
+@_PERSON
 @_JSON
-def approve(job: str, config: Path, refuse: bool, reason: str, as_json: bool) -> int:
+def approve(job: str, config: Path, refuse: bool, reason: str, person: str, as_json: bool) -> int:
     """Say yes (or --no) to a job that waits for consent. JOB is its id, or its name."""
     with _Operator(config) as operator:
         job_id = _job_id(operator, job, (pb.WAITING,), "waits for consent")
-        request = pb.Approval(job_id=job_id, yes=not refuse, reason=reason)
+        request = pb.Approval(job_id=job_id, yes=not refuse, reason=reason, person=person)
         decision = operator.call(lambda stub: stub.Approve(request, timeout=_SECONDS))
         state = pb.State.Name(decision.state)
         _print(as_json, {"job": job_id, "state": state}, f"{job_id} {state.lower()}")
@@ -138,12 +150,13 @@ def approve(job: str, config: Path, refuse: bool, reason: str, as_json: bool) ->
 @click.argument("job")
 @_CONFIG
 @click.option("--reason", default="", help="What the coordinator and the peers are told.")
+@_PERSON
 @_JSON
-def cancel(job: str, config: Path, reason: str, as_json: bool) -> int:
+def cancel(job: str, config: Path, reason: str, person: str, as_json: bool) -> int:
     """End a job that has not ended, whether it runs or not. JOB is its id, or its name."""
     with _Operator(config) as operator:
         job_id = _job_id(operator, job, (pb.WAITING, pb.ACCEPTED, pb.QUEUED, pb.RUNNING), "goes on")
-        request = pb.Cancellation(job_id=job_id, reason=reason)
+        request = pb.Cancellation(job_id=job_id, reason=reason, person=person)
         operator.call(lambda stub: stub.Cancel(request, timeout=_SECONDS))
         _print(as_json, {"job": job_id, "state": "CANCELLED"}, f"{job_id} cancelled")
     return 0
@@ -151,11 +164,15 @@ def cancel(job: str, config: Path, reason: str, as_json: bool) -> int:
 
 @party.command()
 @_CONFIG
+@click.option("--waiting", is_flag=True, help="Only those that wait for consent.")
 @_JSON
-def jobs(config: Path, as_json: bool) -> int:
-    """List the jobs this party knows."""
+def jobs(config: Path, waiting: bool, as_json: bool) -> int:
+    """List the jobs this party knows, with the date of each proposal, the newest last."""
     with _Operator(config) as operator:
         listed = operator.jobs()
+        if waiting:
+            listed = [job for job in listed if job.state == pb.WAITING]
+        listed.sort(key=lambda job: job.proposed)
         entries = [
             {
                 "job": job.job_id,
@@ -163,17 +180,43 @@ def jobs(config: Path, as_json: bool) -> int:
                 "kind": job.kind,
                 "coordinator": job.coordinator,
                 "state": pb.State.Name(job.state),
+                "proposed": date(job.proposed),
+                "since": date(job.since),
                 "detail": job.detail,
                 "text": job.job_yaml,
             }
             for job in listed
         ]
-        lines = [
-            f"{e['job']}  {e['state']:<9}  {e['kind']:<9}  {e['name']} (of {e['coordinator']})"
-            + (f": {e['detail']}" if e["detail"] else "")
+        none = "no job waits for consent" if waiting else "no jobs yet"
+        shown = [
+            f"{e['job']}  {e['proposed'] or 'unknown':<20}  {e['state']:<9}  {e['kind']:<9}  "
+            f"{e['name']} (of {e['coordinator']})" + (f": {e['detail']}" if e["detail"] else "")
             for e in entries
         ]
-        _print(as_json, {"jobs": entries}, "\n".join(lines) or "no jobs yet")
+        _print(as_json, {"jobs": entries}, "\n".join(shown) or none)
+    return 0
+
+
+@party.command()
+@click.argument("job")
+@_CONFIG
+@_JSON
+def show(job: str, config: Path, as_json: bool) -> int:
+    """Explain a job in plain words: who asks, with whom, what leaves, what others learn.
+
+    JOB is its id, the beginning of it, or its name; of several jobs of one name the newest.
+    """
+    with _Operator(config) as operator:
+        job_id = _newest(operator, job)
+        answer = operator.call(
+            lambda stub: stub.Explain(pb.JobRef(job_id=job_id), timeout=_SECONDS)
+        )
+        facts = json.loads(answer.json)
+        _print(
+            as_json,
+            facts,
+            "\n".join("  " * line.startswith("  ") + one_line(line) for line in lines(facts)),
+        )
     return 0
 
 
@@ -304,6 +347,18 @@ class _Operator:
             grpc.StatusCode.PERMISSION_DENIED: RefusedError,
         }
         raise kinds.get(code, UnreachableError)(f"{text} (at {self.config.own_address})")
+
+
+def _newest(operator: _Operator, wanted: str) -> str:
+    """The id of the newest job that is meant by its id, the beginning of it, or its name."""
+    found = [
+        j
+        for j in operator.jobs()
+        if j.name == wanted or (j.job_id.startswith(wanted) and len(wanted) > 3)
+    ]
+    if not found:
+        raise UsageError(f"no job '{wanted}' at {operator.config.name}")
+    return str(max(found, key=lambda job: job.proposed).job_id)
 
 
 def _job_id(operator: _Operator, wanted: str, states: tuple[int, ...], how: str) -> str:

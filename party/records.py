@@ -52,6 +52,7 @@ class Record:
     exit_code: int = 0
     culprit: str = ""
     records: int = 0
+    proposed: float = 0.0  # when, by the clock on the wall
     since: float = 0.0  # when it came into this state, by the clock on the wall
     step: str = ""
     prepared: object = None
@@ -139,6 +140,7 @@ class Book:
             self._records[job_id] = Record(
                 job_id, coordinator, name, kind, digest, self._state, changed=_SETTLED
             )
+            self._records[job_id].proposed = _time(entry, "proposed", _time(entry))
         if entry.get("event") in ("state", "job"):
             record = self._records.get(job_id)
             if record is None or entry.get("state") not in _STATES:
@@ -183,6 +185,7 @@ class Book:
                 job.digest if job else "",
                 self._state,
                 job,
+                proposed=self._wall(),
             )
             self._write(
                 record,
@@ -352,9 +355,9 @@ def _number(entry: Mapping[str, Any], key: str, otherwise: int) -> int:
     return value if type(value) is int and 0 <= value < 1 << 63 else otherwise
 
 
-def _time(entry: Mapping[str, Any]) -> float:
-    value = entry.get("time")
-    return value if isinstance(value, float) and math.isfinite(value) else 0.0
+def _time(entry: Mapping[str, Any], key: str = "time", otherwise: float = 0.0) -> float:
+    value = entry.get(key)
+    return value if isinstance(value, float) and math.isfinite(value) else otherwise
 
 
 def _whole(record: Record) -> dict[str, Any]:
@@ -363,6 +366,7 @@ def _whole(record: Record) -> dict[str, Any]:
         "time": record.since,
         "job": record.job_id,
         "event": "job",
+        "proposed": record.proposed,
         "coordinator": record.coordinator,
         "name": record.name,
         "kind": record.kind,

@@ -8,6 +8,7 @@ own certificate may approve and list jobs.
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 import time
 from collections import Counter
@@ -35,6 +36,7 @@ from coterie.party.books.audit import AuditLog
 from coterie.party.config import PartyConfig
 from coterie.party.examinations import Examinations
 from coterie.party.live import Live
+from coterie.party.operator.explain import explain
 from coterie.party.policy import judge_coordinator
 from coterie.party.receptions import Receptions
 from coterie.party.records import ENDED, Book, Record
@@ -239,12 +241,16 @@ class JobService(JobsServicer):
             _abort(context, grpc.StatusCode.NOT_FOUND, f"no job '{one_line(request.job_id)}' here")
         waiting = {State.WAITING}
         reason = one_line(request.reason)
+        person = one_line(request.person)
         if request.yes:
             with record.changed:
                 done = record.state == State.WAITING
                 if done:
                     self._worker.expect(record)
-                    self._book.set_state(record, State.ACCEPTED, expected=waiting)
+                    words = f"approved by {person}" if person else ""
+                    self._book.set_state(
+                        record, State.ACCEPTED, expected=waiting, reason=words, told=""
+                    )
         else:
             words = "the operator says no" + (f": {reason}" if reason else "")
             done = self._book.set_state(
@@ -262,9 +268,18 @@ class JobService(JobsServicer):
             "approved" if request.yes else "denied",
             job=record.job_id,
             by=self._config.name,
+            person=person,
             reason=reason,
         )
         return _decision(record)
+
+    def Explain(self, request: Any, context: grpc.ServicerContext) -> pb.Explanation:  # noqa: N802
+        self._operator(context)
+        record = self._book.get(request.job_id)
+        if record is None:
+            _abort(context, grpc.StatusCode.NOT_FOUND, f"no job '{one_line(request.job_id)}' here")
+        facts = explain(self._config, record, self._book.stored_job(record))
+        return pb.Explanation(json=json.dumps(facts))
 
     def List(self, request: Any, context: grpc.ServicerContext) -> pb.JobList:  # noqa: N802
         self._operator(context)
@@ -280,6 +295,8 @@ class JobService(JobsServicer):
                 state=record.state,
                 detail=record.reason,
                 job_yaml=record.text,
+                proposed=record.proposed,
+                since=record.since,
                 place=self._book.place_of(record),
             )
             if record.state == State.QUEUED:
@@ -336,7 +353,9 @@ class JobService(JobsServicer):
         reason = one_line(request.reason)
         words = f"cancelled by {caller.name}" + (f": {reason}" if reason else "")
         self._worker.stop(record, CancelledError(words))
-        self._note(context, "cancelled", job=record.job_id, by=caller.name, reason=reason)
+        person = one_line(request.person)
+        facts = {"person": person} if person else {}
+        self._note(context, "cancelled", job=record.job_id, by=caller.name, reason=reason, **facts)
         return pb.Cancelled()
 
     def Fetch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.FileChunk]:  # noqa: N802

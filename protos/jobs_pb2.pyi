@@ -109,14 +109,16 @@ class Decision(_message.Message):
     def __init__(self, state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ..., exit_code: _Optional[int] = ..., records: _Optional[int] = ...) -> None: ...
 
 class Approval(_message.Message):
-    __slots__ = ("job_id", "yes", "reason")
+    __slots__ = ("job_id", "yes", "reason", "person")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     YES_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    PERSON_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     yes: bool
     reason: str
-    def __init__(self, job_id: _Optional[str] = ..., yes: _Optional[bool] = ..., reason: _Optional[str] = ...) -> None: ...
+    person: str
+    def __init__(self, job_id: _Optional[str] = ..., yes: _Optional[bool] = ..., reason: _Optional[str] = ..., person: _Optional[str] = ...) -> None: ...
 
 class JobRef(_message.Message):
     __slots__ = ("job_id",)
@@ -129,12 +131,14 @@ class Started(_message.Message):
     def __init__(self) -> None: ...
 
 class Cancellation(_message.Message):
-    __slots__ = ("job_id", "reason")
+    __slots__ = ("job_id", "reason", "person")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    PERSON_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     reason: str
-    def __init__(self, job_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+    person: str
+    def __init__(self, job_id: _Optional[str] = ..., reason: _Optional[str] = ..., person: _Optional[str] = ...) -> None: ...
 
 class Cancelled(_message.Message):
     __slots__ = ()
@@ -202,8 +206,14 @@ class JobList(_message.Message):
     more: bool
     def __init__(self, jobs: _Optional[_Iterable[_Union[JobSummary, _Mapping]]] = ..., more: _Optional[bool] = ...) -> None: ...
 
+class Explanation(_message.Message):
+    __slots__ = ("json",)
+    JSON_FIELD_NUMBER: _ClassVar[int]
+    json: str
+    def __init__(self, json: _Optional[str] = ...) -> None: ...
+
 class JobSummary(_message.Message):
-    __slots__ = ("job_id", "name", "kind", "coordinator", "state", "detail", "job_yaml", "place")
+    __slots__ = ("job_id", "name", "kind", "coordinator", "state", "detail", "job_yaml", "place", "proposed", "since")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -212,6 +222,8 @@ class JobSummary(_message.Message):
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     JOB_YAML_FIELD_NUMBER: _ClassVar[int]
     PLACE_FIELD_NUMBER: _ClassVar[int]
+    PROPOSED_FIELD_NUMBER: _ClassVar[int]
+    SINCE_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     name: str
     kind: str
@@ -220,4 +232,6 @@ class JobSummary(_message.Message):
     detail: str
     job_yaml: str
     place: int
-    def __init__(self, job_id: _Optional[str] = ..., name: _Optional[str] = ..., kind: _Optional[str] = ..., coordinator: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., detail: _Optional[str] = ..., job_yaml: _Optional[str] = ..., place: _Optional[int] = ...) -> None: ...
+    proposed: float
+    since: float
+    def __init__(self, job_id: _Optional[str] = ..., name: _Optional[str] = ..., kind: _Optional[str] = ..., coordinator: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., detail: _Optional[str] = ..., job_yaml: _Optional[str] = ..., place: _Optional[int] = ..., proposed: _Optional[float] = ..., since: _Optional[float] = ...) -> None: ...

@@ -99,6 +99,7 @@ class Kind(ABC, Generic[J, P]):
     about: ClassVar[str]  # what a job of this kind gives its parties, in one sentence
     files: ClassVar[Sequence[str]]  # such as "attributes.*.taxonomy"; `*` stands for any key
     leaves: ClassVar[Sequence[str]]  # names that `assemble` may write, at the top of the folder
+    opens: ClassVar[Sequence[str]] = ()  # parts of openings besides the kind's own
     delivers: ClassVar[Sequence[str]] = ()  # those of them that go to the recipients of a job
     job_type: type[J]
     data_type: type[P]
@@ -149,6 +150,7 @@ class AnyKind(ABC):
     files: Sequence[str]
     leaves: Sequence[str]
     delivers: Sequence[str]
+    opens: Sequence[str]
 
     @abstractmethod
     def parse(self, section: Section, common: Common) -> Job: ...
@@ -190,7 +192,7 @@ class _Registered(AnyKind, Generic[J, P]):
     def __init__(self, kind: Kind[J, P]) -> None:
         self._kind = kind
         self.about, self.files, self.leaves = kind.about, tuple(kind.files), tuple(kind.leaves)
-        self.delivers = tuple(kind.delivers)
+        self.delivers, self.opens = tuple(kind.delivers), tuple(kind.opens)
 
     def _own(self, job: Job) -> J:
         if not isinstance(job, self._kind.job_type):

@@ -101,6 +101,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
     about = "One table of the parties' columns, anonymous when joined."
     leaves = (RELEASE,)
     delivers = (RELEASE,)
+    opens = ("class", "participation")
     files = ("attributes.*.taxonomy",)
     job_type = IntegrateJob
     data_type = Prepared

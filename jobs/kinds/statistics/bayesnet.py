@@ -71,6 +71,7 @@ class BayesnetJob(StatisticsJob):
 class Bayesnet(StatisticsKind[BayesnetJob]):
     about = "The structure of a Bayes net over attributes of several parties."
     leaves = ("net.svg",)
+    opens = ("statistics", "count", "logarithm")
     job_type = BayesnetJob
 
     def parse(self, section: Section, common: Common) -> BayesnetJob:

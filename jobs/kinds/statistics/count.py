@@ -79,6 +79,7 @@ class CountJob(StatisticsJob):
 class Count(StatisticsKind[CountJob]):
     about = "Tables of counts over attributes of several parties, small counts hidden."
     leaves = ("tables",)
+    opens = ("statistics",)
     job_type = CountJob
 
     def parse(self, section: Section, common: Common) -> CountJob:

@@ -79,6 +79,7 @@ class TreeJob(StatisticsJob):
 class Tree(StatisticsKind[TreeJob]):
     about = "A decision tree over attributes of several parties."
     leaves = ("tree.svg",)
+    opens = ("statistics", "logarithm")
     job_type = TreeJob
 
     def parse(self, section: Section, common: Common) -> TreeJob:

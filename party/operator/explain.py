@@ -1,0 +1,174 @@
+"""A job in plain words, for the steward who decides on it: `coterie party show JOB`.
+
+Everything follows from the job, from what its kind declares and from the policy in force: who asks,
+with whom, which columns are used, which of them leave the house and in which form, which never do,
+what others learn, and which rules permit it. `party show --json` and the desk show the same facts.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from coterie.base.errors import CoterieError
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.kind import Needs
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.run.party_run import OPENED
+from coterie.party.config import PartyConfig
+from coterie.party.policy import Policy, judge
+from coterie.party.receptions import DISPUTED, read_note
+from coterie.party.records import Record
+from coterie.protocols.messaging.opening import declared
+from coterie.protos.jobs_pb2 import State
+
+_RECIPIENTS = "the recipients of the job"
+
+
+def explain(config: PartyConfig, record: Record, job: Job | None) -> dict[str, Any]:
+    """The facts about a job, as `party show --json` prints them."""
+    facts: dict[str, Any] = {
+        "job": record.job_id,
+        "name": record.name,
+        "kind": record.kind,
+        "digest": record.digest,
+        "state": State.Name(record.state),
+        "reason": record.reason,
+        "proposed": date(record.proposed),
+        "since": date(record.since),
+        "asked_by": record.coordinator,
+        "records": record.records,
+        "opened": _opened(record.folder),
+        "received": read_note(record.folder),
+        "disputed": (record.folder / DISPUTED).exists(),
+    }
+    if job is None:  # it was pruned, or never parsed
+        return facts
+    kind = KINDS[job.kind]
+    facts |= {
+        "about": kind.about,
+        "with": [name for name in job.party_names if name != config.name],
+        "text": job.text,
+    }
+    try:
+        needs = kind.needs(job, config.name)
+    except CoterieError as error:
+        return {**facts, "refusals": [str(error)]}
+    optional = [c for c in needs.optional if c in config.policy.use & config.policy.release]
+    leaving = [*needs.released, *optional]
+    return facts | {
+        "table": str(config.source),
+        "columns": {
+            "used": [*needs.used, *optional],
+            "leave_as_they_are": [*needs.raw, *optional],
+            "leave_in_groups": [c for c in needs.released if c not in needs.raw],
+            "never_leave": [c for c in needs.used if c not in leaving],
+        },
+        "smallest_group": needs.smallest_group,
+        "recipients": list(needs.recipients),
+        "servers": list(needs.servers),
+        "others_learn": _openings(job, needs),
+        "refusals": judge(config.policy, job, config.name, record.coordinator),
+        "rules": _rules(config.policy, job, needs),
+    }
+
+
+def date(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else ""
+
+
+def _opened(folder: Path) -> list[dict[str, Any]]:
+    """What the job has told whom, as far as it has run."""
+    try:
+        entries = json.loads((folder / "kept" / OPENED).read_text())
+        names = declared()
+        return [{**entry, "meaning": names[entry["what"]].what} for entry in entries]
+    except (OSError, ValueError, LookupError, TypeError):
+        return []
+
+
+def _openings(job: Job, needs: Needs) -> list[dict[str, str]]:
+    """Whatever a job of this kind may tell anybody, from the declarations of the one door."""
+    parts = {"job", job.kind, *KINDS[job.kind].opens}
+    if needs.matching is not None:
+        parts.add("intersection")
+    return [
+        {"what": opening.what, "to": opening.to, "why": opening.why}
+        for opening in declared().values()
+        if opening.part in parts and (needs.recipients or opening.to != _RECIPIENTS)
+    ]
+
+
+def _rules(policy: Policy, job: Job, needs: Needs) -> list[dict[str, Any]]:
+    """The rules that the job touches: what the policy says, what the job wants."""
+    rules: list[tuple[str, Any, Any]] = [
+        ("kinds", sorted(policy.kinds), job.kind),
+        ("columns.use", sorted(policy.use), list(needs.used)),
+        ("columns.release", sorted(policy.release), list(needs.released)),
+    ]
+    if needs.raw:
+        rules.append(("columns.raw", sorted(policy.raw), list(needs.raw)))
+    if needs.smallest_group is not None:
+        rules.append(("smallest_k", policy.smallest_k, needs.smallest_group))
+    if needs.matching is not None:
+        rules.append(("reveal", policy.reveal, needs.matching))
+    if needs.recipients:
+        rules.append(("recipients", sorted(policy.recipients), list(needs.recipients)))
+    if needs.servers and policy.servers is not None:
+        rules.append(("servers", sorted(policy.servers), list(needs.servers)))
+    return [{"rule": rule, "policy": ours, "job": theirs} for rule, ours, theirs in rules]
+
+
+def lines(facts: dict[str, Any]) -> list[str]:
+    """The facts in plain words."""
+    since = f" since {facts['since']}" if facts["since"] else ""
+    told = [
+        f"{facts['name'] or 'a job that could not be read'} ({facts['kind'] or 'no kind'}), "
+        f"{facts['state']}{since}" + (f": {facts['reason']}" if facts["reason"] else ""),
+        f"job {facts['job']}, digest {facts['digest'] or 'none'}, proposed {facts['proposed']}",
+        f"asked by: {facts['asked_by']}",
+    ]
+    if "columns" in facts:
+        told += _column_lines(facts)
+        told += [f"not permitted: {refusal}" for refusal in facts["refusals"]]
+        if not facts["refusals"]:
+            touched = ", ".join(rule["rule"] for rule in facts["rules"])
+            told.append(f"permitted by: {touched}")
+        told.append("others learn at most:")
+        told += [f"  {entry['to']}: {entry['what']}" for entry in facts["others_learn"]]
+    else:
+        told += [f"not permitted: {refusal}" for refusal in facts.get("refusals", [])]
+    if facts["opened"]:
+        told.append("others were told:")
+        told += [
+            f"  {', '.join(entry['to'])}: {entry['meaning']} (times: {entry['times']})"
+            for entry in facts["opened"]
+        ]
+    if facts["received"]:
+        same = ", ".join(facts["received"]["same"]) or "nobody yet"
+        told.append(f"result received: digest {facts['received']['digest']}, the same as at {same}")
+    if facts["disputed"]:
+        told.append("result disputed: another recipient was given something else")
+    return told
+
+
+def _column_lines(facts: dict[str, Any]) -> list[str]:
+    columns = facts["columns"]
+    smallest = facts["smallest_group"]
+    groups = f", in groups of at least {smallest}" if smallest is not None else ""
+
+    def listed(names: list[str]) -> str:
+        return ", ".join(names) or "nothing"
+
+    return [
+        f"with: {', '.join(facts['with'])}",
+        f"what for: {facts['about']}",
+        f"your table: {facts['table']}, {facts['records']:,} records",
+        f"uses: {listed(columns['used'])}",
+        f"leaves as it is: {listed(columns['leave_as_they_are'])}",
+        f"leaves changed: {listed(columns['leave_in_groups'])}{groups}",
+        f"never leaves: {listed(columns['never_leave'])}, and every column that is not used",
+        f"result goes to: {', '.join(['the coordinator', *facts['recipients']])}",
+    ]
