@@ -1,6 +1,6 @@
 """One table anonymised by Coterie and by its peers, in one run: time and entropy loss.
 
-    coterie bench anonymise [--adult FOLDER] [--records N] [--k 50] [--repeat 3] [--rows 1000000]
+    coterie bench anonymise [--data FOLDER] [--records N] [--k 50] [--repeat 3] [--rows 1000000]
                             [--peers PYTHON]
 
 Adult, complete training records, with two choices of eight columns: the categorical ones, and those
@@ -31,7 +31,12 @@ from coterie.anonymity.algorithms.methods import anonymise
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import ContinuousColumn
 from coterie.anonymity.table.table import Table
-from coterie.experiments.secure_data_integration.adult_data import Adult, load_adult
+from coterie.experiments.secure_data_integration.adult_data import (
+    Adult,
+    add_data_option,
+    adult_folder,
+    load_adult,
+)
 from coterie.jobs.kinds.integrate.release_table import Coded, write_release
 
 CHOICES = {
@@ -78,7 +83,13 @@ def coterie_entry(table: Table, names: tuple[str, ...], method: str, k: int, rep
 
 def peer_entry(tool: str, options: Any, path: Path, names: tuple[str, ...]) -> dict[str, Any]:
     script = Path(__file__).with_name("_anonymise_peers.py")
-    command = [options.peers, str(script), tool, str(path), str(Path(options.adult) / "taxonomies")]
+    command = [
+        options.peers,
+        str(script),
+        tool,
+        str(path),
+        str(adult_folder(options.data) / "taxonomies"),
+    ]
     command += [str(options.k), *names]
     try:
         done = subprocess.run(
@@ -115,7 +126,7 @@ def random_table(rows: int) -> Table:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="coterie bench anonymise", description=__doc__)
-    parser.add_argument("--adult", default="../shared/data/adult", metavar="FOLDER")
+    add_data_option(parser)
     parser.add_argument("--records", type=int, default=30_162)
     parser.add_argument("--k", type=int, default=50)
     parser.add_argument("--repeat", type=int, default=3)
@@ -126,7 +137,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     if options.quick:
         options.records, options.rows, options.repeat = 3_000, 100_000, 1
-    data = load_adult(Path(options.adult))
+    data = load_adult(adult_folder(options.data))
     entries = []
     for choice, names in CHOICES.items():
         count = min(options.records, data.training)

@@ -9,7 +9,7 @@ channel sends them: the receiver calls, and reads in the thread that waits. In-m
 between two threads.
 Rounds of both sides alternate. Rates are the best of a round, because other work on the machine only
 ever makes one slower; ratios are the median over rounds of the two rates that follow each other, with
-the middle half of them beside it, because such work lasts longer than a round.
+the middle half of them beside it, because such work lasts longer than a round. Processor seconds are those of both ends.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from coterie.base.arrays import Array
+from coterie.bench._spent import processor_seconds
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.memory import MemoryNetwork
 from coterie.transport.peers import PeerService
@@ -246,13 +248,35 @@ def bare_arrays(wire: grpc.Channel, count: int) -> float:
 Rates = dict[str, list[float]]
 
 
-def measure(rounds: int, measures: dict[str, Callable[[], float]]) -> Rates:
+@dataclass
+class Found:
+    """The rates of all rounds, and the processor seconds that both ends used in them."""
+
+    rates: Rates
+    cpu: dict[str, float]
+
+
+def measure(
+    rounds: int, measures: dict[str, Callable[[], float]], used: Callable[[], float]
+) -> Found:
     """The rates of several rounds, in each of which every measure is taken once."""
-    found: Rates = {name: [] for name in measures}
+    found = Found({name: [] for name in measures}, dict.fromkeys(measures, 0.0))
     for _ in range(rounds):
         for name, take in measures.items():
-            found[name].append(take())
+            before = used()
+            found.rates[name].append(take())
+            found.cpu[name] += used() - before
     return found
+
+
+def spent(found: Found, rounds: int, messages: int, values: int) -> dict[str, float]:
+    """Processor seconds of both ends for a thousand messages, and for a gigabyte."""
+    thousands, gigabytes = rounds * messages / 1e3, rounds * values * _VALUE / 1e9
+    return {
+        f"{name.replace('bare', 'grpcio')}_cpu_seconds_per_{unit}": round(seconds / amount, 4)
+        for name, seconds in found.cpu.items()
+        for unit, amount in [("1000", thousands) if "messages" in name else ("gigabyte", gigabytes)]
+    }
 
 
 def ratio(found: Rates, name: str, other: str) -> tuple[float, list[float]]:
@@ -262,7 +286,7 @@ def ratio(found: Rates, name: str, other: str) -> tuple[float, list[float]]:
     return middle, [low, high]
 
 
-def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) -> Rates:
+def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) -> Found:
     context = multiprocessing.get_context("spawn")
     pipe, far_pipe = context.Pipe()
     process = context.Process(target=far_end, args=(folder, tls, far_pipe), daemon=True)
@@ -283,6 +307,7 @@ def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) 
             "bare_arrays": lambda: bare_arrays(wire, values),
             "bare_collected": lambda: bare_collected(wire, values),
         },
+        lambda: time.process_time() + processor_seconds(process.pid or 0),
     )
     channel.send("b", "stop")
     session.finish()
@@ -294,7 +319,7 @@ def over_grpc(folder: Path, tls: bool, rounds: int, messages: int, values: int) 
     return result
 
 
-def in_memory(rounds: int, messages: int, values: int) -> Rates:
+def in_memory(rounds: int, messages: int, values: int) -> Found:
     network = MemoryNetwork(["a", "b"])
     far = Channel(network.transport("b"), _SESSION)
     threading.Thread(target=answer, args=(far, "a"), daemon=True).start()
@@ -305,6 +330,7 @@ def in_memory(rounds: int, messages: int, values: int) -> Rates:
             "messages": lambda: channel_messages(channel, messages),
             "stream": lambda: channel_stream(channel, values),
         },
+        time.process_time,
     )
     channel.send("b", "stop")
     return result
@@ -320,16 +346,18 @@ def main(argv: list[str] | None = None) -> int:
     report: dict[str, Any] = {
         "bench": "channel",
         "memory": {
-            "messages_per_second": round(max(memory["messages"])),
-            "megabytes_per_second": round(max(memory["stream"])),
+            "messages_per_second": round(max(memory.rates["messages"])),
+            "megabytes_per_second": round(max(memory.rates["stream"])),
+            **spent(memory, rounds, messages, values),
         },
+        "bytes": {"message": len(_SMALL), "value": _VALUE, "values_of_a_round": values},
     }
     with tempfile.TemporaryDirectory(prefix="coterie-bench-") as name:
         folder = Path(name)
         make_certificates(folder)
         for label, tls in (("plain", False), ("mtls", True)):
             found = over_grpc(folder, tls, rounds, messages, values)
-            top = {name: round(max(rates)) for name, rates in found.items()}
+            top = {name: round(max(rates)) for name, rates in found.rates.items()}
             report[label] = {
                 "messages_per_second": top["messages"],
                 "megabytes_per_second": top["stream"],
@@ -337,6 +365,7 @@ def main(argv: list[str] | None = None) -> int:
                 "grpcio_megabytes_per_second": top["bare_stream"],
                 "grpcio_arrays_megabytes_per_second": top["bare_arrays"],
                 "grpcio_collected_megabytes_per_second": top["bare_collected"],
+                **spent(found, rounds, messages, values),
             }
             for name, pair in {
                 "messages_ratio": ("messages", "bare_messages"),
@@ -344,7 +373,7 @@ def main(argv: list[str] | None = None) -> int:
                 "arrays_ratio": ("stream", "bare_arrays"),
                 "collected_ratio": ("stream", "bare_collected"),
             }.items():
-                report[label][name], report[label][f"{name}_quarters"] = ratio(found, *pair)
+                report[label][name], report[label][f"{name}_quarters"] = ratio(found.rates, *pair)
     print(json.dumps(report))
     return 0
 

@@ -1,4 +1,4 @@
-"""How the DkA baseline grows: encryptions and seconds by number of records.
+"""How the DkA baseline grows: encryptions, seconds and bytes by number of records.
 
 `growth` is what `bench/integrate` shows beside the specialization, which encrypts nothing.
 """
@@ -15,7 +15,9 @@ import numpy as np
 
 from coterie.anonymity.table.columns import continuous_column
 from coterie.anonymity.table.levels import Ladder, ladder
+from coterie.bench._spent import Meter
 from coterie.protocols.integration.dka import Outcome, dka
+from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random
 
@@ -27,14 +29,22 @@ def growth(sizes: Sequence[int], k: int = 10, seed: int = 1) -> list[dict[str, A
         rng = np.random.default_rng(seed)
         tables = {name: [_column(rng, size) for _ in range(2)] for name in ("a", "b")}
 
-        def party(name: str, table: list[Ladder]) -> Any:
-            return lambda channel: dka(channel, "a", table, k, Random(f"{seed} {name}"))
+        sent: dict[str, int] = {}
 
-        start = time.perf_counter()
+        def party(name: str, table: list[Ladder], sent: dict[str, int] = sent) -> Any:
+            def run(channel: Channel) -> Outcome:
+                meter = Meter(channel)
+                outcome = dka(meter.channel, "a", table, k, Random(f"{seed} {name}"))
+                sent[name] = meter.wire.total.sent_bytes
+                return outcome
+
+            return run
+
+        start, used = time.perf_counter(), time.process_time()
         outcomes: dict[str, Outcome] = run_parties(
             {name: party(name, table) for name, table in tables.items()}
         )
-        seconds = time.perf_counter() - start
+        seconds, used = time.perf_counter() - start, time.process_time() - used
         total = sum(outcome.encryptions for outcome in outcomes.values())
         rounds = outcomes["a"].rounds
         found.append(
@@ -44,6 +54,8 @@ def growth(sizes: Sequence[int], k: int = 10, seed: int = 1) -> list[dict[str, A
                 "encryptions": total,
                 "encryptions_per_round": total // rounds,
                 "seconds": round(seconds, 3),
+                "cpu_seconds": round(used, 3),
+                "sent_bytes": sum(sent.values()),
             }
         )
     return found

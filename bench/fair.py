@@ -14,13 +14,14 @@ import math
 import os
 import platform
 import sys
-import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from coterie.base.arrays import Words
 from coterie.bench import _mpyc
+from coterie.bench._spent import Meter, Spent, added, combined, least, rounded
 
 PARTIES = (2, 3, 5, 10)
 REPEATS = 3
@@ -32,90 +33,85 @@ def scores(parties: int, count: int) -> Words:
     return draw.integers(0, 1 << 31, (parties, count), dtype=np.uint64)
 
 
-def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, float]:
-    """One party: seconds of setup, of preparing and playing one batch, and of single maxima."""
+def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, Spent]:
+    """One party: what setting up, preparing and playing one batch, and single maxima cost it."""
     from coterie.protocols.multiparty.secure_maximum import SecureMaximum
     from coterie.protocols.primitives.randomness import Random
 
     table = scores(len(names), count)
     own = table[names.index(channel.me)]
     expected = table.argmax(axis=0)
-
-    start = time.perf_counter()
-    session = SecureMaximum(channel, names, Random())
-    setup = time.perf_counter() - start
+    meter = Meter(channel)
+    session, setup = meter.measure(lambda: SecureMaximum(meter.channel, names, Random()))
     session.prepare(8)  # compiles what numba has not yet compiled
     session.argmax(own[:8])
 
-    def together() -> float:
-        with channel.step("together"):
-            channel.broadcast(0)
-            channel.gather()
-        return time.perf_counter()
-
-    ahead, batch, single = [], [], []
-    for _ in range(REPEATS):
-        start = together()
-        session.prepare(count)
-        ahead.append(time.perf_counter() - start)
-        start = together()
-        winners = session.argmax(own).indices
-        batch.append(time.perf_counter() - start)
-        if (winners != expected).any():
-            raise RuntimeError("wrong winners")
-        session.prepare(10)
-        start = together()
+    def single() -> None:
         for i in range(10):
             session.argmax(own[i : i + 1])
-        single.append((time.perf_counter() - start) / 10)
+
+    ahead, batch, total, singles = [], [], [], []
+    for _ in range(REPEATS):
+        ahead.append(meter.measure(lambda: session.prepare(count))[1])
+        winners, played = meter.measure(lambda: session.argmax(own).indices)
+        if (winners != expected).any():
+            raise RuntimeError("wrong winners")
+        batch.append(played)
+        total.append(added([ahead[-1], played]))
+        session.prepare(10)
+        ten = meter.measure(single)[1]
+        singles.append({key: value / 10 for key, value in ten.items()})
     return {
         "setup": setup,
-        "ahead": min(ahead),
-        "batch": min(batch),
-        "total": min(a + b for a, b in zip(ahead, batch, strict=True)),
-        "single": min(single),
+        "ahead": least(ahead),
+        "batch": least(batch),
+        "total": least(total),
+        "single": least(singles),
     }
 
 
-def hidden_party(channel: Any, names: list[str], rounds: int) -> dict[str, float]:
+def hidden_party(channel: Any, names: list[str], rounds: int) -> dict[str, Spent]:
     """The rounds of a job with `hide_scores`, beside the same with open scores; all included."""
     from coterie.protocols.integration.hidden_winner import HiddenWinner
-    from coterie.protocols.integration.integrate import announce_scores, key_of
+    from coterie.protocols.integration.scores import announce_scores, key_of
     from coterie.protocols.primitives.randomness import Random
 
     draw = np.random.default_rng(names.index(channel.me))
     keys = [
         key_of(int(score), names.index(channel.me)) for score in draw.integers(0, 1 << 30, rounds)
     ]
-    hidden = HiddenWinner(Random(), 14)
+    hidden, meter = HiddenWinner(Random(), 14), Meter(channel)
+    channel = meter.channel
     with channel.step("warm"):
-        start = time.perf_counter()
-        hidden(channel, names, keys[0])
-        first = time.perf_counter() - start
-    seconds, winners = [], []
+        _, first = meter.measure(lambda: hidden(channel, names, keys[0]))
+    found, winners = [], []
     for find in (hidden, announce_scores):
         with channel.step("rounds"):
-            start = time.perf_counter()
-            found = [find(channel, names, key) for key in keys]
-            winners.append([entry[:2] for entry in found if entry])
-            seconds.append((time.perf_counter() - start) / rounds)
+            won, spent = meter.measure(partial(_rounds, find, channel, names, keys))
+            winners.append([entry[:2] for entry in won if entry])
+            found.append({key: value / rounds for key, value in spent.items()})
     if winners[0] != winners[1]:
         raise RuntimeError("hidden scores gave other winners")
-    return {"first_round": first, "hidden_round": seconds[0], "open_round": seconds[1]}
+    return {"first_round": first, "hidden_round": found[0], "open_round": found[1]}
 
 
-def measure_hidden(parties: int, rounds: int) -> dict[str, float]:
+def _rounds(find: Any, channel: Any, names: list[str], keys: list[int]) -> list[Any]:
+    return [find(channel, names, key) for key in keys]
+
+
+def measure(place: str, parties: int, count: int) -> dict[str, Spent]:
     from coterie.bench._sessions import run
 
-    results = run("coterie.bench.fair:hidden_party", [rounds] * parties)
-    return {key: max(result[key] for result in results) for key in results[0]}
+    results = run(f"coterie.bench.fair:{place}", [count] * parties)
+    return {key: combined(result[key] for result in results) for key in results[0]}
 
 
-def measure_coterie(parties: int, count: int) -> dict[str, float]:
-    from coterie.bench._sessions import run
-
-    results = run("coterie.bench.fair:coterie_party", [count] * parties)
-    return {key: max(result[key] for result in results) for key in results[0]}
+def by_unit(ours: str, found: dict[str, Spent]) -> dict[str, dict[str, float]]:
+    """The same figures, first by their unit: {"ours_seconds": {what: number}, ...}."""
+    return {
+        f"{ours}_{unit}": {what: spent[unit] for what, spent in found.items()}
+        for unit in ("seconds", "cpu_seconds", "sent_bytes")
+    }
 
 
 def mpyc_party(count: int) -> None:
@@ -148,27 +144,23 @@ def mpyc_party(count: int) -> None:
                 level = following + level[len(level) - len(level) % 2 :]
             return level[0][0]
 
-        async def best(work: Any, check: Any, times: int) -> float:
-            seconds = []
-            for _ in range(times):
-                await mpc.transfer(b"")
-                start = time.perf_counter()
-                result = [int(x) for x in await mpc.output(work())]
-                seconds.append(time.perf_counter() - start)
-                if result != check:
-                    raise RuntimeError("MPyC: wrong winners")
-            return min(seconds)
+        async def best(work: Any, check: Any, times: int) -> Spent:
+            async def opened() -> list[int]:
+                return [int(x) for x in await mpc.output(work())]
 
-        single = await best(lambda: [one(0)], [int(expected[0])], 3)
+            result, spent = await _mpyc.measure(mpc, opened, times)
+            if result != check:
+                raise RuntimeError("MPyC: wrong winners")
+            return spent
+
         whole = [int(x) for x in expected]
-        result = {
-            "single": single,
+        found = {
+            "single": await best(lambda: [one(0)], [int(expected[0])], 3),
             "arrays": await best(arrays, whole, REPEATS if parties < 5 else 1),
         }
         if parties < 5:  # slower than arrays, and with more parties very slow
-            result["lists"] = await best(lambda: [one(i) for i in range(count)], whole, 1)
-        if mpc.pid == 0:
-            print(json.dumps(result), flush=True)
+            found["lists"] = await best(lambda: [one(i) for i in range(count)], whole, 1)
+        _mpyc.tell(found)
         await mpc.shutdown()
 
     mpc.run(main())
@@ -179,43 +171,42 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="2 and 3 parties, batches of 100")
     options = parser.parse_args(argv)
     count = 100 if options.quick else 1000
-    hidden = measure_hidden(3, 130)
+    hidden = measure("hidden_party", 3, 130)
     print(json.dumps(hidden), file=sys.stderr, flush=True)
     rows = []
     for parties in PARTIES[:2] if options.quick else PARTIES:
-        ours = measure_coterie(parties, count)
+        ours = measure("coterie_party", parties, count)
+        theirs = _mpyc.run("coterie.bench.fair", parties, count)
         # What takes MPyC too long is reported as the time it had, and "gave_up".
-        theirs = _mpyc.run("coterie.bench.fair", parties, count) or {
-            "arrays": float(_mpyc.PATIENCE),
-            "gave_up": 1.0,
-        }
-        fastest = min(theirs["arrays"], theirs.get("lists", math.inf))
+        there = by_unit("mpyc", theirs) if theirs else {
+            "mpyc_seconds": {"arrays": float(_mpyc.PATIENCE), "gave_up": 1.0}
+        }  # fmt: skip
+        seconds = there["mpyc_seconds"]
+        fastest = min(seconds["arrays"], seconds.get("lists", math.inf))
         rows.append(
             {
                 "parties": parties,
                 "batch": count,
-                "coterie_seconds": ours,
-                "mpyc_seconds": theirs,
-                "times_faster_batch": round(fastest / ours["total"], 2),
-                "times_faster_batch_online": round(fastest / ours["batch"], 2),
+                **by_unit("coterie", ours),
+                **there,
+                "times_faster_batch": round(fastest / ours["total"]["seconds"], 2),
+                "times_faster_batch_online": round(fastest / ours["batch"]["seconds"], 2),
                 "times_faster_single": (
-                    None if "gave_up" in theirs else round(theirs["single"] / ours["single"], 2)
+                    round(seconds["single"] / ours["single"]["seconds"], 2) if theirs else None
                 ),
                 "mpyc_tolerates": (parties - 1) // 2,  # colluding parties; ours: all but one
             }
         )
         print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
-    print(
-        json.dumps(
-            {
-                "bench": "fair",
-                "cores": os.cpu_count(),
-                "machine": platform.machine(),
-                "hide_scores_3_parties": hidden,
-                "rows": rows,
-            }
-        )
-    )
+    report = {
+        "bench": "fair",
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "hide_scores_3_parties": {what: spent["seconds"] for what, spent in hidden.items()},
+        "hide_scores_3_parties_spent": hidden,
+        "rows": rows,
+    }
+    print(json.dumps(rounded(report)))
     return 0
 
 

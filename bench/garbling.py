@@ -1,10 +1,11 @@
 """Garbled circuits and oblivious transfer between two processes of this machine.
 
-Both parties are processes with gRPC servers and mTLS between them. Reported are AND gates and
-transfers a second, wall time from both parties ready to both done, everything included that happens after the
-base transfers (which are reported apart). Beside it in the same run: MPyC comparing as many pairs of
-32-bit numbers (three parties, as it needs), and the AES of OpenSSL, whose speed divided by the
-eight blocks that a garbled AND gate costs is an upper bound for any fixed-key garbling here.
+Both parties are processes with gRPC servers and mTLS between them. Every measurement has the seconds
+from both parties ready to both done, the processor seconds and the sent bytes of both together, the
+least of a few repetitions; the base transfers come before and are reported apart. Beside it in the
+same run: MPyC comparing as many pairs of 32-bit numbers (three parties, as it needs), and the AES of
+OpenSSL, whose speed divided by the eight blocks that a garbled AND gate costs is an upper bound for
+any fixed-key garbling here.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 
 from coterie.base.arrays import Array
 from coterie.bench import _mpyc
+from coterie.bench._spent import Meter, Spent, combined, rounded
 
 REPEATS = 3
 
@@ -50,7 +52,7 @@ def pairs(count: int) -> tuple[Array, Array]:
     return x, y
 
 
-def party(channel: Any, names: list[str], sizes: dict[str, int]) -> dict[str, float]:
+def party(channel: Any, names: list[str], sizes: dict[str, int]) -> dict[str, Spent]:
     """One side: the first party garbles and sends, the second evaluates and receives."""
     from coterie.protocols.circuits.arithmetic import from_bits, to_bits
     from coterie.protocols.circuits.garbling import Evaluator, Garbler
@@ -60,87 +62,62 @@ def party(channel: Any, names: list[str], sizes: dict[str, int]) -> dict[str, fl
 
     first = channel.me == names[0]
     [peer] = channel.peers
-    rng = Random()
+    rng, meter = Random(), Meter(channel)
+    results: dict[str, Spent] = {}
+    role: Any
+    role, results["base transfers"] = meter.measure(
+        lambda: (Garbler if first else Evaluator)(meter.channel, peer, rng)
+    )
+    session: Any = (Sender if first else Receiver)(meter.channel, peer, rng)
 
-    def together() -> float:
-        with channel.step("together"):
-            channel.send(peer, 0)
-            channel.recv(peer)
-        return time.perf_counter()
-
-    def best(work: Callable[[], Any], check: Callable[[Any], bool] = lambda result: True) -> float:
-        seconds = []
-        for _ in range(REPEATS):
-            start = together()
-            result = work()
-            together()
-            seconds.append(time.perf_counter() - start)
-            if not check(result):
-                raise RuntimeError("a wrong result")
-        return min(seconds)
-
-    start = together()
-    role: Any = (Garbler if first else Evaluator)(channel, peer, rng)
-    results = {"base_seconds": time.perf_counter() - start}
-    session: Any = (Sender if first else Receiver)(channel, peer, rng)
-
-    circuit = product_circuit()
     values = pairs(max(sizes["instances"], sizes["comparisons"], sizes["products"]))
     own = values[0] if first else values[1]
     name = "x" if first else "y"
 
-    def run(circuit: Any, count: int, output: str, expected: Any) -> float:
+    def run(circuit: Any, count: int, output: str, expected: Any) -> Spent:
         bits = {name: to_bits(own[:count], 32)}
         role.run(circuit, {name: bits[name][:9]}, "both")  # compiles what is not yet compiled
-        return best(
+        _, spent = meter.measure(
             lambda: role.run(circuit, bits, "both"),
             lambda result: bool((from_bits(result[output]) == expected).all()),
+            REPEATS,
         )
+        return dict(spent)
 
     x, y = values
-    count = sizes["instances"]
-    before = time.process_time()
-    seconds = run(circuit, count, "product", x[:count] * y[:count])
-    results["ands_a_second"] = count * circuit.ands / seconds
-    # What one party's processor does, transport included: less at the mercy of a busy machine.
-    spent = (time.process_time() - before) / REPEATS
-    results["cpu_seconds_for_a_million_ands"] = spent / (count * circuit.ands) * 1e6
-    results["single_seconds"] = run(circuit, 1, "product", x[:1] * y[:1])
-    count = sizes["comparisons"]
-    results["comparisons_seconds"] = run(comparison_circuit(), count, "less", x[:count] < y[:count])
-    results["comparison_seconds"] = run(comparison_circuit(), 1, "less", x[:1] < y[:1])
+    for label, count in (("instances", sizes["instances"]), ("instance", 1)):
+        results[label] = run(product_circuit(), count, "product", x[:count] * y[:count])
+    for label, count in (("comparisons", sizes["comparisons"]), ("comparison", 1)):
+        results[label] = run(comparison_circuit(), count, "less", x[:count] < y[:count])
 
     count = sizes["transfers"]
     choices = rng.bits(count)
     packed = np.packbits(choices, bitorder="little")
     works: list[tuple[str, Callable[[], object]]] = [
-        ("correlated", lambda: session.correlated(count if first else choices)),
-        ("random", lambda: session.random(count if first else choices)),
+        ("correlated transfers", lambda: session.correlated(count if first else choices)),
+        ("random transfers", lambda: session.random(count if first else choices)),
         (
-            "bits",
+            "bit transfers",
             lambda: session.random_bits(count) if first else session.random_bits(packed, count),
         ),
     ]
     for kind, work in works:
         work()
-        results[f"{kind}_transfers_a_second"] = count / best(work)
+        _, results[kind] = meter.measure(work, repeat=REPEATS)
     count = sizes["products"]
     multiply: Any = send_products if first else receive_products
     multiply(session, own[:9], 1 << 64, 64)
-    results["products_64_a_second"] = count / best(
-        lambda: multiply(session, own[:count], 1 << 64, 64)
+    _, results["products"] = meter.measure(
+        lambda: multiply(session, own[:count], 1 << 64, 64), repeat=REPEATS
     )
     return results
 
 
-def measure_grpc(sizes: dict[str, int]) -> dict[str, float]:
+def measure_grpc(sizes: dict[str, int]) -> dict[str, Spent]:
     from coterie.bench._sessions import run
 
     results = run("coterie.bench.garbling:party", [sizes, sizes])
-    return {
-        key: max(r[key] for r in results) if "seconds" in key else min(r[key] for r in results)
-        for key in results[0]
-    }
+    return {key: combined(r[key] for r in results) for key in results[0]}
 
 
 def aes_blocks_a_second(quick: bool) -> float:
@@ -173,22 +150,21 @@ def mpyc_party(count: int) -> None:
         b = mpc.input([integer(int(v)) for v in y], 1)
         await mpc.gather([a, b])
 
-        async def best(work: Any, check: list[int]) -> float:
-            seconds = []
-            for _ in range(REPEATS):
-                await mpc.transfer(b"")
-                start = time.perf_counter()
-                result = [int(v) for v in await mpc.output(work())]
-                seconds.append(time.perf_counter() - start)
-                if result != check:
-                    raise RuntimeError("MPyC: wrong comparisons")
-            return min(seconds)
+        async def best(work: Any, check: list[int]) -> Spent:
+            async def opened() -> list[int]:
+                return [int(v) for v in await mpc.output(work())]
 
-        lists = await best(lambda: [p < q for p, q in zip(a, b, strict=True)], expected)
-        arrays = await best(lambda: mpc.np_fromlist(a) < mpc.np_fromlist(b), expected)
-        single = await best(lambda: [a[0] < b[0]], expected[:1])
-        if mpc.pid == 0:
-            print(json.dumps({"lists": lists, "arrays": arrays, "single": single}), flush=True)
+            result, spent = await _mpyc.measure(mpc, opened, REPEATS)
+            if result != check:
+                raise RuntimeError("MPyC: wrong comparisons")
+            return spent
+
+        found = {
+            "lists": await best(lambda: [p < q for p, q in zip(a, b, strict=True)], expected),
+            "arrays": await best(lambda: mpc.np_fromlist(a) < mpc.np_fromlist(b), expected),
+            "single": await best(lambda: [a[0] < b[0]], expected[:1]),
+        }
+        _mpyc.tell(found)
         await mpc.shutdown()
 
     mpc.run(main())
@@ -211,27 +187,33 @@ def main(argv: list[str] | None = None) -> int:
         raise RuntimeError("MPyC took too long")
     aes = aes_blocks_a_second(options.quick)
     circuit = product_circuit()
-    print(
-        json.dumps(
-            {
-                "bench": "garbling",
-                "cores": os.cpu_count(),
-                "machine": platform.machine(),
-                "sizes": sizes,
-                "circuit": {"and": circuit.ands, "xor": circuit.xors, "depth": circuit.depth},
-                "coterie": {key: float(f"{value:.4g}") for key, value in ours.items()},
-                "mpyc_seconds": theirs,
-                "aes_blocks_a_second": float(f"{aes:.4g}"),
-                "share_of_what_aes_allows": round(ours["ands_a_second"] / (aes / 8), 3),
-                "times_faster_comparisons": round(
-                    min(theirs["lists"], theirs["arrays"]) / ours["comparisons_seconds"], 2
-                ),
-                "times_faster_one_comparison": round(
-                    theirs["single"] / ours["comparison_seconds"], 2
-                ),
-            }
-        )
-    )
+    gates = sizes["instances"] * circuit.ands
+    fastest = min(theirs["lists"], theirs["arrays"], key=lambda spent: spent["seconds"])
+    counts = {
+        "instances": gates,
+        "comparisons": sizes["comparisons"],
+        "correlated transfers": sizes["transfers"],
+        "random transfers": sizes["transfers"],
+        "bit transfers": sizes["transfers"],
+        "products": sizes["products"],
+    }
+    report = {
+        "bench": "garbling",
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "sizes": sizes,
+        "circuit": {"and": circuit.ands, "xor": circuit.xors, "depth": circuit.depth},
+        "coterie": ours,
+        "mpyc": {**theirs, "comparisons": fastest},
+        "a_second": {name: count / ours[name]["seconds"] for name, count in counts.items()},
+        "aes_blocks_a_second": aes,
+        "share_of_what_aes_allows": gates / ours["instances"]["seconds"] / (aes / 8),
+        "times_faster": {
+            "comparisons": fastest["seconds"] / ours["comparisons"]["seconds"],
+            "comparison": theirs["single"]["seconds"] / ours["comparison"]["seconds"],
+        },
+    }
+    print(json.dumps(rounded(report)))
     return 0
 
 

@@ -46,7 +46,8 @@ from coterie.experiments.secure_data_integration.adult_data import (
     adult_folder,
     load_adult,
 )
-from coterie.protocols.integration.integrate import Plan, integrate
+from coterie.protocols.integration.integrate import integrate
+from coterie.protocols.integration.plan import Plan
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.primitives.randomness import Random

@@ -28,6 +28,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from coterie.bench._spent import processor_seconds
 from coterie.coordinator.demo.ports import free_ports
 
 TOOLS = ("openmined", "spu-ecdh", "spu-kkrt", "spu-rr22")
@@ -130,11 +131,7 @@ class Houses:
 
     def _spent(self) -> float:
         """Seconds of the processor that all servers have used so far."""
-        total = 0
-        for process in self.processes.values():
-            fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-            total += int(fields[11]) + int(fields[12])
-        return total / os.sysconf("SC_CLK_TCK")
+        return sum(processor_seconds(process.pid) for process in self.processes.values())
 
     @staticmethod
     def _peak(process: subprocess.Popen[bytes]) -> int:

@@ -1,8 +1,8 @@
 """The secure logarithm between two processes of this machine, over gRPC with mTLS.
 
 Both parties are processes with their own certificates; times are wall seconds from both ready to
-both done, the best of a few; processor seconds, which other work on the machine disturbs less, are
-beside them. Reported apart: the set-up of a session (base transfers, exchange of the Paillier key),
+both done, the best of a few; processor seconds and sent bytes of both are beside them (those of the
+helper processes that make randomizers are not counted). Reported apart: the set-up of a session (base transfers, exchange of the Paillier key),
 the making of the key, the offline part (Paillier randomizers, those of a batch made by two
 processes of the key's owner, while the other party waits) and the online part, for one logarithm
 and for a batch, each opened afterwards and compared with math.log. Gates are beside those of paper
@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from coterie.bench import _mpyc
+from coterie.bench._spent import Meter, Spent, combined, least, rounded
 
 REPEATS = 3
 BITS, TERMS = 17, 3
@@ -58,53 +59,37 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
     first = channel.me == names[0]
     [peer] = channel.peers
     rng, settings, key_bits = Random(), Settings(BITS, TERMS), arguments["key_bits"]
+    meter = Meter(channel)
+    channel = meter.channel
     results: dict[str, Any] = {}
-
-    def together() -> float:
-        with channel.step("together"):
-            channel.send(peer, 0)
-            channel.recv(peer)
-        return time.perf_counter()
-
-    def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-        start = together()
-        result = work()
-        together()
-        return time.perf_counter() - start, result
-
-    start = time.perf_counter()
-    key = None if first else generate(rng, key_bits)
-    results["key_seconds"] = time.perf_counter() - start
+    key, results["key"] = meter.measure(lambda: None if first else generate(rng, key_bits))
     pool = None if first else ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
     if pool is not None:
         list(pool.map(begin, [0.5, 0.5]))
     for evaluation in ("transfer", "paillier"):
-        seconds, session = timed(
+        session, set_up = meter.measure(
             partial(Session, channel, peer, first, rng, evaluation, key_bits, key)
         )
-        report: dict[str, Any] = {"set_up_seconds": seconds}
+        report: dict[str, Any] = {"set_up": set_up}
         for label, count in (("warm", 9), ("one", 1), ("batch", arguments["count"])):
             xs = numbers(count)
             share = split(settings.input_ring, xs, Random("shares"))[0 if first else 1]
-            offline, online, busy = [], [], []
+            offline, online = [], []
             # A batch with Paillier takes seconds, in which noise averages out.
             for _ in range(1 if label == "batch" and evaluation == "paillier" else REPEATS):
-                start = together()
-                session.prepare(settings, count, pool if label == "batch" else None)
-                offline.append(time.perf_counter() - start)
-                used = time.process_time()
-                seconds, result = timed(partial(logarithms, session, settings, share, rng))
-                online.append(seconds)
-                busy.append(time.process_time() - used)
+                helpers = pool if label == "batch" else None
+                offline.append(
+                    meter.measure(partial(_prepared, session, settings, count, helpers))[1]
+                )
+                result, spent = meter.measure(partial(logarithms, session, settings, share, rng))
+                online.append(spent)
             opened = open_shares(channel, peer, result.ring, result.share)
             error = float(np.abs(result.values(opened) - np.log(xs)).max())
             if error > result.error_bound + 1e-12:  # of floating point
                 raise RuntimeError(f"an error of {error} beyond the bound {result.error_bound}")
             report[label] = {
-                "count": count,
-                "offline_seconds": min(offline),
-                "online_seconds": min(online),
-                "online_processor_seconds": min(busy),
+                "offline": least(offline),
+                "online": least(online),
                 "largest_error": error,
                 "error_bound": result.error_bound,
             }
@@ -113,42 +98,54 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
         pool.shutdown()
     xs = numbers(arguments["count"])
     share = split(settings.input_ring, xs, Random("shares"))[0 if first else 1]
-    results["quick_seconds"] = min(
-        timed(lambda: quick_logarithms(session, settings, share, rng))[0] for _ in range(REPEATS)
+    _, results["quick"] = meter.measure(
+        lambda: quick_logarithms(session, settings, share, rng), repeat=REPEATS
     )
     return results
 
 
+def _prepared(session: Any, settings: Any, count: int, pool: Any) -> None:
+    """Makes what can be made ahead. The helper processes' work is not this process's own time."""
+    session.prepare(settings, count, pool)
+
+
 def measure_grpc(count: int, key_bits: int) -> dict[str, Any]:
-    """The slower party's times; times of both are in `offline_seconds`."""
+    """What both parties spent; each thing for the whole batch, and as milliseconds for each."""
     from coterie.bench._sessions import run
 
     one, two = run("coterie.bench.logarithm:party", [{"count": count, "key_bits": key_bits}] * 2)
+    quick = combined([one["quick"], two["quick"]])
     out: dict[str, Any] = {
-        "key_seconds": two["key_seconds"],
-        "quick_base_2_ms_each": 1e3 * max(one["quick_seconds"], two["quick_seconds"]) / count,
+        "key": two["key"],
+        "quick_base_2": {"count": count, "online": quick, **_each(count, [quick])},
     }
     for evaluation in ("transfer", "paillier"):
         a, b = one[evaluation], two[evaluation]
         out[evaluation] = {
-            "set_up_seconds": max(a["set_up_seconds"], b["set_up_seconds"]),
+            "set_up": combined([a["set_up"], b["set_up"]]),
             "largest_error": a["batch"]["largest_error"],
             "error_bound": a["batch"]["error_bound"],
         }
-        for label in ("one", "batch"):
-            n = a[label]["count"]
-            offline = [r[label]["offline_seconds"] for r in (a, b)]
-            online = max(r[label]["online_seconds"] for r in (a, b))
-            busy = [r[label]["online_processor_seconds"] for r in (a, b)]
+        for label, n in (("one", 1), ("batch", count)):
+            offline, online = (
+                combined([a[label][part], b[label][part]]) for part in ("offline", "online")
+            )
             out[evaluation][label] = {
                 "count": n,
-                "offline_seconds_first_second": offline,
-                "online_seconds": online,
-                "online_processor_seconds_first_second": busy,
-                "online_ms_each": 1e3 * online / n,
-                "offline_and_online_ms_each": 1e3 * (online + max(offline)) / n,
+                "offline": offline,
+                "online": online,
+                **_each(n, [offline, online]),
             }
     return out
+
+
+def _each(count: int, parts: list[Spent]) -> dict[str, float]:
+    return {
+        "online_ms_each": 1e3 * parts[-1]["seconds"] / count,
+        "online_cpu_ms_each": 1e3 * parts[-1]["cpu_seconds"] / count,
+        "whole_ms_each": 1e3 * sum(part["seconds"] for part in parts) / count,
+        "sent_bytes_each": sum(part["sent_bytes"] for part in parts) / count,
+    }
 
 
 def measure_gates() -> list[dict[str, Any]]:
@@ -280,35 +277,23 @@ def mpyc_party(count: int) -> None:
         shared = mpc.input([integer(x) for x in xs], 0)
         await mpc.gather(shared)
 
-        async def best(size: int) -> float:
-            seconds = []
-            for _ in range(REPEATS):
-                await mpc.transfer(b"")
-                start = time.perf_counter()
+        async def best(size: int) -> Spent:
+            async def work() -> Any:
                 result = logarithm(mpc.np_fromlist(shared[:size]))
                 await mpc.gather(result)
-                seconds.append(time.perf_counter() - start)
+                return result
+
+            result, spent = await _mpyc.measure(mpc, work, REPEATS)
             opened = await mpc.output(result)
             values = [int(v) / settings.sigma for v in opened]
             if np.abs(np.array(values) - np.log(xs[:size])).max() > settings.error_bound + 1e-12:
                 raise RuntimeError("MPyC: wrong logarithms")
-            return min(seconds)
+            return spent
 
-        single, batch = await best(1), await best(count)
-        if mpc.pid == 0:
-            print(json.dumps({"one_seconds": single, "batch_seconds": batch}), flush=True)
+        _mpyc.tell({"one": await best(1), "batch": await best(count)})
         await mpc.shutdown()
 
     mpc.run(main())
-
-
-def rounded(value: Any) -> Any:
-    """Four digits of every float."""
-    if isinstance(value, dict):
-        return {key: rounded(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [rounded(item) for item in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -330,18 +315,15 @@ def main(argv: list[str] | None = None) -> int:
         "gates": measure_gates(),
         "coterie": ours,
         "mpyc": {
-            "one_ms": 1e3 * theirs["one_seconds"],
-            "batch_ms_each": 1e3 * theirs["batch_seconds"] / count,
+            "one": {"count": 1, **_each(1, [theirs["one"]])},
+            "batch": {"count": count, **_each(count, [theirs["batch"]])},
         },
         "paillier": measure_paillier(key_bits, options.quick),
         "times_faster_than_mpyc": {
-            "one_by_transfer": theirs["one_seconds"] / ours["transfer"]["one"]["online_seconds"],
-            "batch_by_transfer": theirs["batch_seconds"]
-            / ours["transfer"]["batch"]["online_seconds"],
-            "batch_by_paillier": theirs["batch_seconds"]
-            / ours["paillier"]["batch"]["online_seconds"],
+            f"{label}_by_{way}": theirs[label]["seconds"] / ours[way][label]["online"]["seconds"]
+            for label, way in (("one", "transfer"), ("batch", "transfer"), ("batch", "paillier"))
         },
-        "times_faster_than_the_paper": 5.0 / ours["transfer"]["one"]["online_seconds"],
+        "times_faster_than_the_paper": 5.0 / ours["transfer"]["one"]["online"]["seconds"],
     }
     print(json.dumps(rounded(report)))
     return 0

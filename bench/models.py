@@ -11,7 +11,6 @@ import csv
 import json
 import os
 import platform
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from coterie.bench import _sessions
+from coterie.bench._spent import Meter, combined
 from coterie.experiments.secure_data_integration.adult_data import (
     VARIABLE,
     add_data_option,
@@ -89,21 +89,11 @@ def _nodes(tree: Any) -> int:
 
 
 def _measured(channel: Any, work: Any) -> dict[str, Any]:
-    from coterie.protocols.messaging.channel import Channel
-    from coterie.protocols.messaging.wrappers import Metered
     from coterie.protocols.primitives.randomness import Random
 
-    metered = Metered(channel._transport)
-    again = Channel(metered, channel.session)
-    started, used = time.perf_counter(), time.process_time()
-    found = work(again, Random())
-    return {
-        "seconds": time.perf_counter() - started,
-        "cpu_seconds": time.process_time() - used,
-        "sent_bytes": metered.total.sent_bytes,
-        "rounds": metered.total.rounds,
-        "found": found,
-    }
+    meter = Meter(channel)
+    found, spent = meter.measure(lambda: work(meter.channel, Random()))
+    return {**spent, "rounds": meter.wire.total.rounds, "found": found}
 
 
 def bayes_net(records: int) -> dict[str, Any]:
@@ -168,10 +158,11 @@ def _found(runs: Sequence[Any]) -> Any:
 
 
 def _totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    spent = combined(runs)
     return {
-        "seconds": max(run["seconds"] for run in runs),
-        "cpu_seconds": sum(run["cpu_seconds"] for run in runs),
-        "megabytes": sum(run["sent_bytes"] for run in runs) / 1e6,
+        "seconds": spent["seconds"],
+        "cpu_seconds": spent["cpu_seconds"],
+        "megabytes": spent["sent_bytes"] / 1e6,
         "rounds": max(run["rounds"] for run in runs),
     }
 

@@ -2,8 +2,9 @@
 
 Two processes with gRPC and mTLS between them. One holds `products` columns of small integers over
 `records` records, the other a column of zeros and ones; the sums stay below 2^24, and go to the
-party with the many columns. Reported in wall seconds: set-up, offline part (Paillier randomizers)
-and online part apart. phe used plainly (encrypt the one column number by number, multiply and add
+party with the many columns. Reported in seconds, processor seconds and sent bytes of both parties:
+set-up, offline part (Paillier randomizers, whose helper processes' time is not counted) and online
+part apart. phe used plainly (encrypt the one column number by number, multiply and add
 for every product, decrypt) is extrapolated from a measured sample, in processor seconds of one
 core; no wire is counted for it.
 
@@ -21,9 +22,12 @@ import platform
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
+
+from coterie.bench._spent import Meter, added, combined, rounded
 
 SUM_BITS = 24
 
@@ -56,38 +60,28 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
     mine = many if first else one
     expected = many.T @ one
 
-    def together() -> float:
-        with channel.step("together"):
-            channel.send(peer, 0)
-            channel.recv(peer)
-        return time.perf_counter()
-
+    meter = Meter(channel)
+    channel = meter.channel
     results: dict[str, Any] = {}
     for kind in arguments["kinds"]:
         key = generate(rng, arguments["key_bits"]) if first and kind == "paillier" else None
-        start = together()
-        way: Any
-        if kind == "paillier":
-            way = PaillierProducts(channel, peer, first, rng, arguments["key_bits"], key)
-        else:
-            way = TransferProducts(channel, peer, first, rng)
+
+        def set_up(kind: str = kind, key: Any = key) -> Any:
+            if kind == "paillier":
+                return PaillierProducts(channel, peer, first, rng, arguments["key_bits"], key)
+            return TransferProducts(channel, peer, first, rng)
+
+        way, begun = meter.measure(set_up)
+        if kind == "transfer":
             small = Sizes(8, 3, 1)  # compiles what is not yet compiled
             scalar_products(way, small, np.ones((8, 3 if first else 1), np.int64), rng)
-        ready = together()
         with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
-            way.prepare(sizes, masked=False, executor=executor if first else None)
-        offline = time.perf_counter() - ready
-        prepared = together()
-        result = scalar_products(way, sizes, mine, rng, "many")
-        together()
-        online = time.perf_counter() - prepared
+            helpers = executor if first else None
+            _, offline = meter.measure(partial(way.prepare, sizes, masked=False, executor=helpers))
+        result, online = meter.measure(partial(scalar_products, way, sizes, mine, rng, "many"))
         if first and not (result == expected).all():
             raise RuntimeError(f"{kind}: wrong scalar products")
-        results[kind] = {
-            "set_up_seconds": ready - start,
-            "offline_seconds": offline,
-            "online_seconds": online,
-        }
+        results[kind] = {"set_up": begun, "offline": offline, "online": online}
     return results
 
 
@@ -126,7 +120,7 @@ def measure(
     key_bits: int = 3072,
     kinds: tuple[str, ...] = ("transfer", "paillier"),
 ) -> dict[str, Any]:
-    """Seconds of both implementations (the slower party's), of phe, and the ratios."""
+    """What both implementations spend, what phe would, and the ratios."""
     from coterie.bench._sessions import run
 
     arguments = {
@@ -144,13 +138,13 @@ def measure(
         "phe_plainly_seconds_extrapolated": plain,
     }
     for kind in kinds:
-        times = {name: max(one[kind][name], two[kind][name]) for name in one[kind]}
-        whole = math.fsum(times.values())
+        parts = {part: combined([one[kind][part], two[kind][part]]) for part in one[kind]}
+        whole = added(parts.values())
         out[kind] = {
-            **times,
-            "end_to_end_seconds": whole,
-            "times_faster_end_to_end": plain["total"] / whole,
-            "times_faster_online": plain["total"] / times["online_seconds"],
+            **parts,
+            "whole": whole,
+            "times_faster": plain["total"] / whole["seconds"],
+            "times_faster_online": plain["total"] / parts["online"]["seconds"],
         }
     return out
 
@@ -162,7 +156,7 @@ def main(argv: list[str] | None = None) -> int:
     # 20 bits of slot suffice for fewer records, but 100 slots of 24 bits need 3072.
     report = measure(2000, 80, 2048) if options.quick else measure()
     head = {"bench": "scalar_products", "cores": os.cpu_count(), "machine": platform.machine()}
-    print(json.dumps({**head, **report}, default=float))
+    print(json.dumps(rounded({**head, **report})))
     return 0
 
 

@@ -100,38 +100,250 @@ def models_jobs(result: dict[str, Any]) -> str:
 
 
 def fair_argmax(result: dict[str, Any]) -> str:
-    rows = [
-        [
-            shown(row["parties"]),
-            shown(row["coterie_seconds"]["total"], " s"),
-            shown(row["coterie_seconds"]["ahead"], " s"),
-            shown(row["mpyc_seconds"]["arrays"], " s"),
-            shown(row["times_faster_batch"]),
-            shown(row["mpyc_tolerates"]),
-        ]
-        for row in result["rows"]
-    ]
-    head = ["parties", "ours, a batch", "of which ahead", "MPyC", "times faster",
-            "colluding parties MPyC resists"]  # fmt: skip
+    rows = []
+    for row in result["rows"]:
+        for who, way in (("coterie", "total"), ("mpyc", "arrays")):
+            given_up = who == "mpyc" and "gave_up" in row["mpyc_seconds"]
+            took = shown(row[f"{who}_seconds"][way], " s")
+            rows.append(
+                [
+                    f"{row['parties']} parties: " + ("MPyC" if who == "mpyc" else "ours"),
+                    f"more than {took}" if given_up else took,
+                    shown(row["coterie_seconds"]["ahead"], " s") if who == "coterie" else "",
+                    shown(row.get(f"{who}_cpu_seconds", {}).get(way), " s"),
+                    shown(row.get(f"{who}_sent_bytes", {}).get(way)),
+                    shown(row[f"{who}_seconds"].get("single"), " s"),
+                    shown(row["times_faster_batch"]) if who == "coterie" else "",
+                    shown(row["parties"] - 1 if who == "coterie" else row["mpyc_tolerates"]),
+                ]
+            )
+    head = [f"maxima of {shown(result['rows'][0]['batch'])}", "seconds", "of which ahead",
+            "processor", "bytes sent", "one alone", "times faster",
+            "colluding parties resisted"]  # fmt: skip
     return table(head, rows)
 
 
-TABLES: dict[tuple[str, str], Callable[[dict[str, Any]], str]] = {
-    ("integrate", "ratios"): integrate_ratios,
-    ("integrate", "scale"): integrate_scale,
-    ("intersect", "pairs"): intersect_pairs,
-    ("intersect", "parties"): intersect_parties,
-    ("models", "jobs"): models_jobs,
-    ("fair", "argmax"): fair_argmax,
-}
-# Of these parts of a result, a table needs at least one.
-_PARTS = {
-    ("integrate", "ratios"): {"adult", "many"},
-    ("integrate", "scale"): {"scale"},
-    ("intersect", "pairs"): {"runs"},
-    ("intersect", "parties"): {"runs"},
-    ("models", "jobs"): {"bayes_net"},
-    ("fair", "argmax"): {"rows"},
+def fair_rounds(result: dict[str, Any]) -> str:
+    seconds = result["hide_scores_3_parties"]
+    spent = result.get("hide_scores_3_parties_spent", {})
+    rows = [
+        [name, shown(seconds[key], " s"), *_used(spent.get(key, {}))]
+        for key, name in (
+            ("first_round", "the first round, base transfers and loading included"),
+            ("hidden_round", "a round with `hide_scores`"),
+            ("open_round", "a round with open scores"),
+        )
+    ]
+    return table(["three parties", "seconds", "processor", "bytes sent"], rows)
+
+
+def _used(spent: dict[str, Any]) -> list[str]:
+    return [shown(spent.get("cpu_seconds"), " s"), shown(spent.get("sent_bytes"))]
+
+
+def _spent(spent: dict[str, Any]) -> list[str]:
+    return [shown(spent["seconds"], " s"), *_used(spent)]
+
+
+def garbling_speed(result: dict[str, Any]) -> str:
+    sizes, ours, rate = result["sizes"], result["coterie"], result["a_second"]
+    gates = sizes["instances"] * result["circuit"]["and"]
+    rows = [
+        [f"{shown(gates)} AND gates of {shown(sizes['instances'])} products of 32 bits",
+         *_spent(ours["instances"]), shown(rate["instances"])],
+        [f"{shown(sizes['comparisons'])} comparisons of 32 bits", *_spent(ours["comparisons"]),
+         shown(rate["comparisons"])],
+        ["the same by MPyC, three parties", *_spent(result["mpyc"]["comparisons"]), ""],
+        ["one comparison", *_spent(ours["comparison"]), ""],
+        ["the same by MPyC, three parties", *_spent(result["mpyc"]["single"]), ""],
+    ]  # fmt: skip
+    rows += [
+        [f"{shown(sizes['transfers'])} {kind}", *_spent(ours[kind]), shown(rate[kind])]
+        for kind in ("correlated transfers", "random transfers", "bit transfers")
+    ]
+    rows += [
+        [f"{shown(sizes['products'])} products modulo 2^64", *_spent(ours["products"]),
+         shown(rate["products"])],
+        ["the base transfers of a session", *_spent(ours["base transfers"]), ""],
+    ]  # fmt: skip
+    return table(["two parties", "seconds", "processor", "bytes sent", "a second"], rows)
+
+
+def logarithm_times(result: dict[str, Any]) -> str:
+    ours, theirs = result["coterie"], result["mpyc"]
+    count = shown(ours["transfer"]["batch"]["count"])
+    entries = [
+        ("one by transfer", ours["transfer"]["one"]),
+        ("one by Paillier", ours["paillier"]["one"]),
+        ("one by MPyC's arrays", theirs["one"]),
+        (f"{count} by transfer, each", ours["transfer"]["batch"]),
+        (f"{count} by Paillier, each", ours["paillier"]["batch"]),
+        (f"{count} by the quick base-2 variant, each", ours["quick_base_2"]),
+        (f"{count} by MPyC's arrays, each", theirs["batch"]),
+    ]
+    rows = [
+        [name, shown(e["online_ms_each"], " ms"), shown(e["online_cpu_ms_each"], " ms"),
+         shown(e["whole_ms_each"], " ms"), shown(e["sent_bytes_each"])]
+        for name, e in entries
+    ]  # fmt: skip
+    for name, entry in (
+        ("a session by transfer", ours["transfer"]["set_up"]),
+        ("a session by Paillier", ours["paillier"]["set_up"]),
+        ("a new key of Paillier", ours["key"]),
+    ):
+        spent = {
+            key: _thousandfold(entry[f"{key}seconds"])
+            for key in ("", "cpu_")
+        }  # fmt: skip
+        rows.append([name, "", shown(spent["cpu_"], " ms"), shown(spent[""], " ms"),
+                     shown(entry["sent_bytes"])])  # fmt: skip
+    bits = f"{result['bits']} bits, {result['terms']} terms"
+    head = [bits, "online", "processor, online", "offline and online", "bytes sent"]
+    return table(head, rows)
+
+
+def _thousandfold(figure: Any) -> Any:
+    if isinstance(figure, dict):
+        return {key: 1e3 * value for key, value in figure.items()}
+    return 1e3 * figure
+
+
+def logarithm_paillier(result: dict[str, Any]) -> str:
+    found = result["paillier"]
+    names = {
+        "encrypt_public_half": "encrypt, `half`, anyone",
+        "encrypt_owner_full": "encrypt, `full`, the owner",
+        "encrypt_public_full": "encrypt, `full`, anyone",
+        "encrypt_with_prepared_randomizers": "encrypt, randomizers prepared",
+        "decrypt_on_two_threads": "decrypt, on two threads at once",
+        "add": "add",
+    }
+    rows = [
+        [name, shown(found[key].get("a_second", found[key].get("a_second_and_core"))),
+         shown(found[key]["times_phe"])]
+        for key, name in names.items()
+    ]  # fmt: skip
+    head = [f"{shown(result['key_bits'])} bits", "a second and core", "times phe"]
+    return table(head, rows)
+
+
+def logarithm_gates(result: dict[str, Any]) -> str:
+    rows = [
+        [f"{row['bits']} bits, {row['terms']} terms",
+         *(shown(row["with_60_bit_shares"][gate]) for gate in ("and", "xor", "not")),
+         shown(row["paper"]["gates"]), shown(row["exact_scaling"]["and"])]
+        for row in result["gates"]
+    ]  # fmt: skip
+    head = ["circuit of phase one", "AND", "XOR", "NOT", "paper, all gates", "AND of exact scaling"]
+    return table(head, rows)
+
+
+def scalar_products_ways(result: dict[str, Any]) -> str:
+    plain = result["phe_plainly_seconds_extrapolated"]["total"]
+    rows = [["phe used plainly, extrapolated", "", shown(plain, " s"), "", ""]]
+    for way, name in (("transfer", "transfers"), ("paillier", "Paillier")):
+        found = result[way]
+        rows.append([f"{name}, online", *_spent(found["online"]),
+                     shown(found["times_faster_online"])])  # fmt: skip
+        rows.append([f"{name}, set-up and offline included", *_spent(found["whole"]),
+                     shown(found["times_faster"])])  # fmt: skip
+    what = f"{shown(result['products'])} products over {shown(result['records'])} records"
+    return table([what, "seconds", "processor", "bytes sent", "times faster than phe"], rows)
+
+
+def channel_rates(result: dict[str, Any]) -> str:
+    ways = [("in memory", result["memory"]), ("gRPC", result["plain"]), ("mTLS", result["mtls"])]
+    entries = [
+        ("messages of 64 bytes a second", "messages_per_second", ""),
+        ("bare grpcio", "grpcio_messages_per_second", ""),
+        ("ratio, with its quarters", "messages_ratio", ""),
+        ("processor seconds for 1,000", "messages_cpu_seconds_per_1000", " s"),
+        ("bare grpcio", "grpcio_messages_cpu_seconds_per_1000", " s"),
+        ("megabytes a second of arrays of 1 MiB", "megabytes_per_second", ""),
+        ("bare grpcio, bytes that are counted", "grpcio_megabytes_per_second", ""),
+        ("ratio", "stream_ratio", ""),
+        ("bare grpcio, arrays to bytes and back", "grpcio_arrays_megabytes_per_second", ""),
+        ("ratio", "arrays_ratio", ""),
+        ("bare grpcio, the way the channel streams", "grpcio_collected_megabytes_per_second", ""),
+        ("ratio", "collected_ratio", ""),
+        ("processor seconds for 1 GB", "stream_cpu_seconds_per_gigabyte", " s"),
+        ("bare grpcio, bytes that are counted", "grpcio_stream_cpu_seconds_per_gigabyte", " s"),
+        ("bare grpcio, arrays to bytes and back", "grpcio_arrays_cpu_seconds_per_gigabyte", " s"),
+    ]
+    rows = [[name, *(shown(way.get(key), unit) for _, way in ways)] for name, key, unit in entries]
+    return table(["", *(name for name, _ in ways)], rows)
+
+
+def dka_growth(result: dict[str, Any]) -> str:
+    keys = ["records", "rounds", "encryptions_per_round", "seconds", "cpu_seconds", "sent_bytes"]
+    head = ["records", "rounds", "encryptions a round", "seconds", "processor", "bytes sent"]
+    return table(head, [[shown(entry.get(key)) for key in keys] for entry in result["growth"]])
+
+
+def anonymise_adult(result: dict[str, Any]) -> str:
+    rows = []
+    for entry in result["adult"]:
+        for found in [*entry["coterie"], *entry["peers"]]:
+            failed = "error" in found
+            rows.append(
+                [
+                    f"{entry['choice']}: {found['tool']}",
+                    shown(found.get("entropy_loss")),
+                    shown(found.get("smallest")),
+                    "not done" if failed else shown(found["seconds"], " s"),
+                    shown(found.get("cpu_seconds"), " s"),
+                ]
+            )
+    big = result["mondrian of a random table"]
+    rows.append(
+        [f"random table of {shown(big['rows'])} rows: coterie mondrian", "", "",
+         shown(big["seconds"], " s"), shown(big["cpu_seconds"], " s")]
+    )  # fmt: skip
+    records = shown(result["adult"][0]["records"])
+    head = [f"Adult, {records} records, k = {result['k']}", "entropy loss", "smallest group",
+            "seconds", "processor"]  # fmt: skip
+    return table(head, rows)
+
+
+def intersect_ratios(result: dict[str, Any]) -> str:
+    sizes = sorted({size for found in result["ratios"].values() for size in found}, key=int)
+    rows = [
+        [f"{name}, {unit}", *(shown(found.get(size)) for size in sizes)]
+        for key, unit in (("ratios", "seconds"), ("ratios_cpu", "processor"))
+        for name, found in result[key].items()
+    ]
+    return table(["times as much", *(f"{int(size):,}" for size in sizes)], rows)
+
+
+def intersect_memory(result: dict[str, Any]) -> str:
+    rows = [
+        [run["tool"], shown(run["parties"]), shown(run["size"]), shown(run["peak_mb"], " MB")]
+        for run in result["runs"]
+        if "peak_mb" in run
+    ]
+    return table(["", "parties", "elements a side", "peak memory of a party"], rows)
+
+
+# What makes each table, and the parts of a result of which it needs at least one.
+Writer = Callable[[dict[str, Any]], str]
+TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
+    ("anonymise", "adult"): (anonymise_adult, {"adult"}),
+    ("channel", "rates"): (channel_rates, {"mtls"}),
+    ("dka", "growth"): (dka_growth, {"growth"}),
+    ("fair", "argmax"): (fair_argmax, {"rows"}),
+    ("fair", "rounds"): (fair_rounds, {"hide_scores_3_parties"}),
+    ("garbling", "speed"): (garbling_speed, {"coterie"}),
+    ("integrate", "ratios"): (integrate_ratios, {"adult", "many"}),
+    ("integrate", "scale"): (integrate_scale, {"scale"}),
+    ("intersect", "memory"): (intersect_memory, {"runs"}),
+    ("intersect", "pairs"): (intersect_pairs, {"runs"}),
+    ("intersect", "parties"): (intersect_parties, {"runs"}),
+    ("intersect", "ratios"): (intersect_ratios, {"ratios"}),
+    ("logarithm", "gates"): (logarithm_gates, {"gates"}),
+    ("logarithm", "paillier"): (logarithm_paillier, {"paillier"}),
+    ("logarithm", "times"): (logarithm_times, {"coterie"}),
+    ("models", "jobs"): (models_jobs, {"bayes_net"}),
+    ("scalar_products", "ways"): (scalar_products_ways, {"transfer"}),
 }
 
 
@@ -146,9 +358,10 @@ def rendered(text: str, results: Path) -> str:
         if not path.exists():
             return match[0]
         result = json.loads(path.read_text())
-        if not _PARTS[name, part] & result.keys():
+        write, parts = TABLES[name, part]
+        if not parts & result.keys():
             return match[0]  # that part was not measured
-        body = TABLES[name, part](result)
+        body = write(result)
         return f"{match[1]}{caption(result)}\n\n{body}{match[4]}"
 
     return _BLOCK.sub(block, text)

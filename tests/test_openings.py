@@ -46,7 +46,7 @@ HIDDEN = {
         "_count_at_first": "points encrypted under a fresh key; the count is opened in _compare",
         "_count_at_other": "points encrypted and shuffled",
     },
-    "protocols/integration/conditions.py": {
+    "protocols/integration/sensitive/proposer_and_holder.py": {
         "Pair.offer": "numbers of the sensitive column, masked by pads of transfers",
     },
     "protocols/intersection/multiparty_intersect.py": {
@@ -109,7 +109,7 @@ PASSED_ON = {
         "minindex": "its caller",
         "minimum": "nobody: positions and numbers less a random mask",
     },
-    "protocols/integration/conditions.py": {
+    "protocols/integration/sensitive/proposer_and_holder.py": {
         "Pair._garbled": "SharedConditions._told; all but the last circuit give shares",
     },
     "protocols/integration/dka.py": {
@@ -117,9 +117,11 @@ PASSED_ON = {
         "_compare": "nobody: a baseline",
         "_answer": "nobody: a baseline",
     },
-    "protocols/integration/integrate.py": {
-        "_Run.turn": "_perform, which every instruction passes; 0 says that a turn ends",
-        "_Run._give": "_perform and _propose",
+    "protocols/integration/instructions.py": {
+        "Exchange.give": "Rounds._perform and Holders.propose",
+    },
+    "protocols/integration/rounds.py": {
+        "Rounds.turn": "_perform, which every instruction passes; 0 says that a turn ends",
     },
     "protocols/intersection/confirm.py": {"announce": "intersect"},
     "protocols/intersection/multiparty_intersect.py": {

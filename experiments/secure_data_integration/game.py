@@ -13,8 +13,9 @@ from coterie.anonymity.table.columns import Column, Tree
 from coterie.base.errors import PeerFaultError
 from coterie.coordinator.simulate.deviation.deviations import Deviation, received
 from coterie.jobs.kinds.integrate.behaviour import Behaviour
-from coterie.protocols.integration.integrate import Outcome, Plan, integrate
+from coterie.protocols.integration.integrate import integrate
 from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.integration.plan import Outcome, Plan
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random

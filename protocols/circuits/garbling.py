@@ -47,6 +47,7 @@ from coterie.protocols.circuits.boolean import Circuit, check_inputs
 from coterie.protocols.circuits.half_gates import Worker
 from coterie.protocols.circuits.table_messages import Part, batches, parts_of
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.primitives.aes import OUTPUT, hashed
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
@@ -57,6 +58,7 @@ Revealed: TypeAlias = "dict[str, Bits | None]"
 MODES = ("garbler", "evaluator", "both", "shares")
 AGREE, TABLES, OUTPUTS = "agree", "tables", "outputs"
 _SEED = 32
+_ANNOUNCEMENT = "announcement of a circuit"
 
 
 class _Role:
@@ -95,32 +97,19 @@ class _Role:
         names = [name for name in circuit.inputs if name in inputs]
         return [circuit.digest, count, names, [f"{name}={modes[name]}" for name in circuit.outputs]]
 
-    def _compare(self, circuit: Circuit, mine: list[Any], theirs: Any) -> None:
+    def _compare(self, circuit: Circuit, mine: list[Any], theirs: list[Any]) -> None:
         """Raises a fault of the peer unless it is about to run the same circuit in the same way."""
         fault = self._channel.fault
-        if not isinstance(theirs, list) or len(theirs) != len(mine):
-            raise fault(self.peer, "sent no announcement of a circuit")
         digest, count, names, modes = theirs
-        if (
-            not isinstance(digest, bytes)
-            or not isinstance(count, int)
-            or not _are_strings(names)
-            or not _are_strings(modes)
-        ):
-            raise fault(self.peer, "sent no announcement of a circuit")
-        if digest != mine[0]:
+        if not same_value(digest, mine[0]):
             raise fault(self.peer, "runs another circuit")
-        if count != mine[1]:
+        if not same_value(count, mine[1]):
             raise fault(self.peer, f"runs {_short(count)} instances where {mine[1]} are run here")
-        if modes != mine[3]:
+        if not same_value(modes, mine[3]):
             raise fault(self.peer, f"reveals {_short(modes)} where {mine[3]} is meant here")
         rest = [name for name in circuit.inputs if name not in mine[2]]
-        if names != rest:
+        if not same_value(names, [*rest]):
             raise fault(self.peer, f"gives the inputs {_short(names)} where {rest} are missing")
-
-
-def _are_strings(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
 
 
 def _short(value: Any) -> str:
@@ -159,7 +148,7 @@ class Garbler(_Role):
         seed = self._rng.bytes(_SEED)
         with channel.step(AGREE):
             channel.send(self.peer, [*mine], seed)
-            theirs = channel.recv(self.peer)
+            theirs = channel.recv_list(self.peer, len(mine), _ANNOUNCEMENT)
             self._compare(circuit, mine, theirs)
         labels = np.empty((count, circuit.input_bits, 2), np.uint64)
         stream = Random(seed)
@@ -194,9 +183,8 @@ class Garbler(_Role):
 
     def _wait_for(self, window: int) -> None:
         """Waits until the evaluator has confirmed this many windows, so that it is not flooded."""
-        confirmed = self._channel.recv(self.peer)
-        if not isinstance(confirmed, int) or confirmed != window:
-            raise self._channel.fault(self.peer, f"did not confirm window {window} of the tables")
+        what = f"confirmation of window {window} of the tables"
+        self._channel.recv_int(self.peer, window, window, what)
 
     def _check_values(self, zeros: Blocks) -> Blocks:
         """Half of the hash of both labels of every output, in the order of their colours."""
@@ -219,10 +207,7 @@ class Garbler(_Role):
                 channel.send(self.peer, *[shown[name] for name in circuit.outputs if name in open_])
             mine = [name for name in circuit.outputs if modes[name] in ("garbler", "both")]
             if mine:
-                values = channel.recv(self.peer)
-                values = values if isinstance(values, list) else [values]
-                if len(values) != len(mine):
-                    raise channel.fault(self.peer, "sent labels of other outputs than are due")
+                values = channel.recv_values(self.peer, len(mine), "labels of the due outputs")
                 for name, labels in zip(mine, values, strict=True):
                     expected = _part(circuit, zeros, name)
                     what = f"labels of output '{name}' of the due shape"
@@ -270,7 +255,8 @@ class Evaluator(_Role):
             drawn = self._transfers.correlated(bits.reshape(-1))
             labels[:, columns] = drawn.reshape(count, len(columns), 2)
         with channel.step(AGREE):
-            theirs, seed = channel.recv_list(self.peer, 2, "announcement of a circuit")
+            theirs, seed = channel.recv_list(self.peer, 2, _ANNOUNCEMENT)
+            channel.check_list(self.peer, theirs, len(mine), _ANNOUNCEMENT)
             self._compare(circuit, mine, theirs)
             channel.check_bytes(self.peer, seed, _SEED, f"seed of {_SEED} bytes")
         stream = Random(seed)
@@ -307,21 +293,14 @@ class Evaluator(_Role):
             ]
             if part.stop == len(circuit.kinds):
                 due.append((instances, circuit.output_bits, 2))
-            message = self._channel.recv(self.peer)
-            values = message if isinstance(message, list) else [message]
-            if len(values) != len(due):
-                raise self._channel.fault(self.peer, "sent something else than garbled tables")
+            values = self._channel.recv_values(self.peer, len(due), "garbled tables")
             for column, value, shape, what in zip(
                 columns, values, due, ("tables", "check values"), strict=False
             ):
-                if not isinstance(value, np.ndarray) or value.dtype != np.uint64:
-                    raise self._channel.fault(self.peer, f"sent something else than {what}")
-                if value.shape != shape:
-                    raise self._channel.fault(
-                        self.peer,
-                        f"sent {what} of shape {_short(value.shape)} where {shape} is due",
-                    )
-                column.append(value)
+                due_form = f"{what} of shape {shape}"
+                column.append(
+                    self._channel.check_array(self.peer, value, np.uint64, shape, due_form)
+                )
         tables, checks = (
             (c[0] if len(c) == 1 else np.concatenate(c)) if c else None for c in columns
         )
@@ -351,10 +330,7 @@ class Evaluator(_Role):
                 channel.send(self.peer, *[_part(circuit, ends, name) for name in theirs])
             mine = [name for name in circuit.outputs if modes[name] in ("evaluator", "both")]
             if mine:
-                values = channel.recv(self.peer)
-                values = values if isinstance(values, list) else [values]
-                if len(values) != len(mine):
-                    raise channel.fault(self.peer, "sent colours of other outputs than are due")
+                values = channel.recv_values(self.peer, len(mine), "colours of the due outputs")
                 for name, colours in zip(mine, values, strict=True):
                     what = f"colours of output '{name}'"
                     channel.check_array(self.peer, colours, np.uint8, shown[name].shape, what)

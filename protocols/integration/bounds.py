@@ -139,15 +139,11 @@ def _decided_alone(
         if not fits:
             raise _refused(most)
         return channel.open(STAYING, stays)
-    received = channel.recv(owner)
-    if (
-        not isinstance(received, np.ndarray)
-        or received.dtype != np.uint8
-        or received.shape not in ((0,), ((records + 7) // 8,))
-    ):
-        raise channel.fault(owner, "told not which records stay")
+    what = "answer which records stay"
+    received = channel.recv_array(owner, np.uint8, (None,), what)
     if not len(received):
         raise _refused(most)
+    channel.check_array(owner, received, np.uint8, ((records + 7) // 8,), what)
     stays = np.unpackbits(received, count=records).astype(np.bool_)
     if records - int(stays.sum()) > most:
         raise channel.fault(owner, "leaves out more records than may be")

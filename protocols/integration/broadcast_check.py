@@ -44,14 +44,12 @@ def compare_digests(
     mine = [heard.get(name, bytes(32)) for name in names]
     told: list[Value] = [*channel.open(DIGESTS, mine)]
     channel.broadcast(told)
-    for peer, theirs in channel.gather().items():
-        if (
-            not isinstance(theirs, list)
-            or len(theirs) != len(names)
-            or not all(isinstance(one, bytes) and len(one) == 32 for one in theirs)
+    for peer in channel.peers:
+        due = f"digests of {what}"
+        for name, ours, theirs in zip(
+            names, mine, channel.recv_list(peer, len(names), due), strict=True
         ):
-            raise channel.fault(peer, f"did not repeat the digests of {what}")
-        for name, ours, other in zip(names, mine, theirs, strict=True):
+            other = channel.check_bytes(peer, theirs, 32, due)
             if ours != other:
                 raise equivocation(
                     channel,

@@ -36,7 +36,7 @@ from coterie.base.arrays import Bytes
 from coterie.base.errors import DataError
 from coterie.protocols.integration.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.messaging.codes import pack_codes, unpack_codes
+from coterie.protocols.messaging.codes import pack_codes
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives import cipher
 from coterie.protocols.primitives.group import InvalidElementError
@@ -126,39 +126,29 @@ def _sorted(labels: Labels) -> Labels:
 
 def _receive(channel: Channel, first: str, records: int) -> Labels:
     values, packed = channel.recv_list(first, 2, "class")
-    if (
-        not isinstance(values, list)
-        or not 0 < len(values) <= MOST_CLASSES
-        or not all(isinstance(value, str) and len(value) <= _MAX_LABEL for value in values)
-        or sorted(set(values)) != values
-    ):
-        raise channel.fault(first, "sent class labels that are no sorted list of texts")
-    try:
-        codes = unpack_codes(packed, records, len(values))
-    except ValueError as error:
-        raise channel.fault(first, f"sent a class column that {error}") from None
-    return Labels(codes, tuple(values))
+    what = "sorted list of class labels"
+    labels = channel.check_texts(first, values, MOST_CLASSES, _MAX_LABEL, what)
+    if sorted(labels) != list(labels):
+        raise channel.fault(first, f"sent no {what}")
+    return Labels(channel.check_codes(first, packed, records, len(labels), "a class"), labels)
 
 
 def _agree(
     channel: Channel, holders: Sequence[str], labels: Labels | None, records: int, rng: Random
 ) -> None:
     first = holders[0]
-    differing: list[Any] = []
+    differing: list[int] = []
     if labels is not None:
         with channel.step("agree"):
             differing = _compare(channel, holders, labels, rng)
     with channel.step("verdict"):
         if channel.me == first:
-            channel.broadcast(differing)
+            channel.broadcast([*differing])
         else:
-            differing = channel.recv(first)
-    if (
-        not isinstance(differing, list)
-        or len(differing) not in (0, len(holders) - 1)
-        or not all(isinstance(n, int) and 0 <= n <= records for n in differing)
-    ):
-        raise channel.fault(first, "sent no list of numbers of differing records")
+            what = "list of numbers of differing records"
+            differing = channel.recv_ints(first, None, 0, records, what)
+            if len(differing) not in (0, len(holders) - 1):
+                raise channel.fault(first, f"sent no {what}")
     if differing:
         channel.open(DIFFERING, differing)
     for other, count in zip(holders[1:], differing, strict=False):
@@ -229,6 +219,6 @@ def _count_at_first(channel: Channel, peer: str, rows: Bytes, rng: Random) -> in
 def _count_at_other(channel: Channel, first: str, rows: Bytes, rng: Random) -> None:
     key = cipher.random_key(rng)
     count = len(rows)
-    points = _received_points(channel, first, channel.recv(first), count)
+    points = channel.recv_array(first, np.uint8, (count, 32), f"{count} points")
     twice = _again(channel, first, key, points)[rng.permutation(count)]
     channel.send(first, twice, cipher.hash_and_encrypt(key, rows)[rng.permutation(count)])

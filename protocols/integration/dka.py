@@ -45,6 +45,7 @@ from coterie.anonymity.algorithms.datafly import datafly, raised
 from coterie.anonymity.table.levels import Ladder, groups
 from coterie.base.arrays import Ints
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.primitives.group import (
     ELEMENT_BYTES,
     Elements,
@@ -82,12 +83,11 @@ def dka(channel: Channel, comparer: str, ladders: Sequence[Ladder], k: int, rng:
         with channel.step("size"):
             steps = sum(len(column.levels) - 1 for column in ladders)
             channel.send(peer, records, k, steps)
-            told = channel.recv(peer)
-            if not isinstance(told, list) or len(told) != 3 or told[:2] != [records, k]:
+            told = channel.recv_list(peer, 3, "numbers of records, k and levels")
+            if not same_value(told[:2], [records, k]):
                 raise channel.fault(peer, "has another number of records, or another k")
-            if not isinstance(told[2], int) or not 0 <= told[2] <= _MOST_STEPS:
-                raise channel.fault(peer, "has an impossible number of levels")
-            most = max(steps, told[2]) + 1
+            its_steps = channel.check_int(peer, told[2], 0, _MOST_STEPS, "possible levels")
+            most = max(steps, its_steps) + 1
         rounds = done = 0
         while True:
             rounds += 1

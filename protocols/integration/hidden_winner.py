@@ -21,7 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from coterie.base.errors import DataError
-from coterie.protocols.integration.integrate import MOST_ATTRIBUTES
+from coterie.protocols.integration.scores import MOST_ATTRIBUTES
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum

@@ -40,7 +40,7 @@ from collections.abc import Mapping, Sequence
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import UsageError
 from coterie.protocols.integration.broadcast_check import equivocation
-from coterie.protocols.integration.integrate import MOST_SCORE, FindWinner, announced_keys
+from coterie.protocols.integration.scores import MOST_SCORE, FindWinner, announced_keys
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value, same_value
@@ -112,13 +112,9 @@ class Strategy:
         """Every party repeats the scores that it received, and all compare them."""
         heard: list[Value] = [keys[name] for name in names]
         channel.broadcast(channel.open(REPEATED, heard))
-        for peer, repeated in channel.gather().items():
-            if (
-                not isinstance(repeated, list)
-                or len(repeated) != len(names)
-                or not all(isinstance(k, int) and 0 <= k < MOST_SCORE << 16 for k in repeated)
-            ):
-                raise channel.fault(peer, "did not repeat the scores")
+        most = (MOST_SCORE << 16) - 1
+        for peer in channel.peers:
+            repeated = channel.recv_ints(peer, len(names), 0, most, "repetition of the scores")
             for name, other in zip(names, repeated, strict=True):
                 if other != keys[name]:
                     raise equivocation(

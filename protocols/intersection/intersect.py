@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -56,6 +55,7 @@ from coterie.protocols.intersection.oprf_intersect import oprf_intersect
 from coterie.protocols.intersection.ring import ring_intersect
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.primitives.executor import Executor, LocalPool
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.shuffle import shuffled
@@ -193,15 +193,18 @@ def _agree(
         channel.open(SIZES, size)
         sizes, shares, rooms = {channel.me: size}, {channel.me: share}, [room]
         same, finished = kept is not None, [kept.finished if kept else 0]
-        for peer, message in channel.gather().items():
-            checked = _checked(message)
-            if checked is None:
-                raise channel.fault(peer, "sent no size, salt and room")
-            sizes[peer], shares[peer], its_room, token, done = checked
+        for peer in channel.peers:
+            what = "size, salt and room"
+            values = channel.recv_list(peer, 5, what)
+            sizes[peer] = channel.check_int(peer, values[0], 0, LARGEST, what)
+            shares[peer] = channel.check_bytes(peer, values[1], 32, what)
+            its_room = channel.check_int(peer, values[2], 1, UNLIMITED, what)
+            token = values[3]
+            done = channel.check_int(peer, values[4], 0, MOST_BUCKETS, what)
             if pad_to is not None and sizes[peer] != pad_to:
                 raise channel.fault(peer, f"brings {sizes[peer]} elements, not the padded {pad_to}")
             rooms.append(its_room)
-            same &= kept is not None and token == kept.token
+            same &= kept is not None and same_value(token, kept.token)
             finished.append(done)
     if kept is not None and same:
         return BucketPlan(kept.salt, kept.sizes, kept.buckets, min(finished))
@@ -210,18 +213,3 @@ def _agree(
         salt.update(shares[name])
     buckets = buckets_for(max(sizes.values()), min(rooms))
     return BucketPlan(salt.digest(), {name: sizes[name] for name in names}, buckets, 0)
-
-
-def _checked(message: Any) -> tuple[int, bytes, int, bytes, int] | None:
-    if not isinstance(message, list) or len(message) != 5:
-        return None
-    size, share, room, token, finished = message
-    if not all(isinstance(number, int) for number in (size, room, finished)):
-        return None
-    if not isinstance(share, bytes) or not isinstance(token, bytes) or len(share) != 32:
-        return None
-    if not 0 <= size <= LARGEST or not 1 <= room <= UNLIMITED:
-        return None
-    if not 0 <= finished <= MOST_BUCKETS:
-        return None
-    return size, share, room, token, finished

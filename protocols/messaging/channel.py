@@ -26,6 +26,7 @@ import numpy as np
 
 from coterie.base.arrays import Array
 from coterie.base.errors import PeerFaultError
+from coterie.protocols.messaging.codes import unpack_codes
 from coterie.protocols.messaging.opening import COORDINATOR, Opened, Opening
 from coterie.protocols.messaging.wire import Buffer, Value, WireError, decode, encode
 
@@ -213,6 +214,46 @@ class Channel:
         if not isinstance(value, list) or len(value) != length:
             raise self.fault(peer, f"sent no {what}")
         return value
+
+    def recv_ints(
+        self, peer: str, length: int | None, least: int, most: int, what: str
+    ) -> list[int]:
+        """The next message, which must be a list of integers; None stands for any length."""
+        return self.check_ints(peer, self.recv(peer), length, least, most, what)
+
+    def recv_values(self, peer: str, count: int, what: str) -> list[Any]:
+        """The next message, which must have so many values; a message of one value is one."""
+        received = self.recv(peer)
+        return self.check_list(peer, [received] if count == 1 else received, count, what)
+
+    def check_ints(
+        self, peer: str, value: Any, length: int | None, least: int, most: int, what: str
+    ) -> list[int]:
+        """A value that a peer sent, which must be a list of such integers."""
+        found = value if isinstance(value, list) else None
+        if found is None or length not in (None, len(found)):
+            raise self.fault(peer, f"sent no {what}")
+        return [self.check_int(peer, number, least, most, what) for number in found]
+
+    def check_texts(
+        self, peer: str, value: Any, most: int, longest: int, what: str
+    ) -> tuple[str, ...]:
+        """A value that a peer sent, which must be a list of different texts, each of so many bytes."""
+        if (
+            not isinstance(value, list)
+            or not 0 < len(value) <= most
+            or not all(isinstance(v, str) and len(v.encode()) <= longest for v in value)
+            or len(set(value)) != len(value)
+        ):
+            raise self.fault(peer, f"sent no {what}")
+        return tuple(value)
+
+    def check_codes(self, peer: str, value: Any, count: int, choices: int, what: str) -> Array:
+        """A value that a peer sent, which must be so many packed codes below `choices`."""
+        try:
+            return unpack_codes(value, count, choices)
+        except ValueError as error:
+            raise self.fault(peer, f"sent {what} that {error}") from None
 
     def broadcast(self, *values: Value) -> None:
         """Sends the same message to every peer."""

@@ -176,11 +176,8 @@ class Gmw:
         for peer in others:
             self.channel.send(peer, *message)
         for peer in others:
-            received = self.channel.recv(peer)
             expected = (peer in product.left) + (peer in product.right)
-            values = [received] if expected == 1 else received
-            if not isinstance(values, list) or len(values) != expected:
-                raise self.channel.fault(peer, f"sent no {expected} openings")
+            values = self.channel.recv_values(peer, expected, f"{expected} openings")
             if peer in product.left:
                 d = d ^ self._unpacked(peer, values[0], product.width, count)
             if peer in product.right:

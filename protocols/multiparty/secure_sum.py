@@ -33,6 +33,7 @@ import numpy as np
 from coterie.base.arrays import Array, Floats, Words
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.primitives.randomness import Random
 
 RING = 1 << 64
@@ -70,8 +71,8 @@ class SecureSum:
             total = self._add(total, self._signed(peer, mask, modulus), modulus)
         with self._channel.step("sum"):
             self._channel.broadcast(modulus, total)
-            for peer, received in self._channel.gather().items():
-                total = self._add(total, self._checked(peer, received, total, modulus), modulus)
+            for peer in self._channel.peers:
+                total = self._add(total, self._received(peer, total, modulus), modulus)
         return total
 
     def big(self, values: Sequence[int], modulus: int) -> list[int]:
@@ -96,13 +97,8 @@ class SecureSum:
             self._channel.broadcast(
                 modulus, np.frombuffer(packed, np.uint8).reshape(len(total), width)
             )
-            for peer, received in self._channel.gather().items():
-                rows = self._agreed(peer, received, modulus)
-                if rows.dtype != np.uint8 or rows.shape != (len(total), width):
-                    raise self._channel.fault(
-                        peer,
-                        f"sent shares of shape {rows.shape} where ({len(total)}, {width}) was due",
-                    )
+            for peer in self._channel.peers:
+                rows = self._agreed(peer, modulus, np.uint8, (len(total), width))
                 for index, row in enumerate(rows):
                     share = int.from_bytes(row.tobytes(), "little")
                     if share >= modulus:
@@ -179,28 +175,18 @@ class SecureSum:
             value=value,
         )
 
-    def _agreed(self, peer: str, received: Any, modulus: int) -> Array:
-        if (
-            not isinstance(received, list)
-            or len(received) != 2
-            or not isinstance(received[0], int)
-            or not isinstance(received[1], np.ndarray)
-        ):
-            raise self._channel.fault(peer, "sent something else than a modulus and shares")
-        if received[0] != modulus:
+    def _agreed(self, peer: str, modulus: int, dtype: Any, shape: tuple[int, ...]) -> Array:
+        """The shares of a peer that sums modulo the same number."""
+        what = f"modulus and shares of shape {shape}"
+        theirs, shares = self._channel.recv_list(peer, 2, what)
+        if not same_value(theirs, modulus):
             raise self._channel.fault(
-                peer, f"sums modulo {received[0]} where this party sums modulo {modulus}"
+                peer, f"sums modulo {theirs!r:.60} where this party sums modulo {modulus}"
             )
-        return received[1]
+        return self._channel.check_array(peer, shares, dtype, shape, what)
 
-    def _checked(self, peer: str, received: Any, like: Words, modulus: int) -> Words:
-        share = self._agreed(peer, received, modulus)
-        if share.dtype != np.uint64 or share.shape != like.shape:
-            raise self._channel.fault(
-                peer,
-                f"sent {share.dtype} shares of shape {share.shape} where uint64 of "
-                f"{like.shape} was due",
-            )
+    def _received(self, peer: str, like: Words, modulus: int) -> Words:
+        share = self._agreed(peer, modulus, np.uint64, like.shape)
         if modulus < RING and len(share) and int(share.max()) >= modulus:
             raise self._channel.fault(peer, "sent a share beyond the modulus")
         return share

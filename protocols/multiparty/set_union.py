@@ -81,7 +81,7 @@ def union(
         if channel.me != order[0]:
             channel.send(order[0], part)
         else:
-            others = [_checked(channel, p, rows, pieces) for p, rows in channel.gather().items()]
+            others = [_checked(channel, p, channel.recv(p), pieces) for p in channel.peers]
             merged = np.unique(np.concatenate([part, *others]), axis=0)
     with channel.step("decrypt"):
         if channel.me != order[0]:

@@ -255,9 +255,7 @@ def _check_room(session: Session, settings: Settings) -> None:
 def _agree(session: Session, mine: list[Any]) -> None:
     channel, peer = session.channel, session.peer
     channel.send(peer, mine)
-    theirs = channel.recv(peer)
-    if not isinstance(theirs, list) or len(theirs) != len(mine):
-        raise channel.fault(peer, "sent no settings of a logarithm")
+    theirs = channel.recv_list(peer, len(mine), "settings of a logarithm")
     for value, other in zip(mine, theirs, strict=True):
         if not same_value(other, value):
             raise channel.fault(

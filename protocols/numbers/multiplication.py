@@ -36,6 +36,7 @@ import numpy as np
 
 from coterie.base.arrays import Array, Words
 from coterie.base.compiled import compiled
+from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 Numbers: TypeAlias = "Array | Sequence[int]"
@@ -251,9 +252,7 @@ def _corrections(
     fault = session.channel.fault
     what = "corrections of products"
     terms, packed = session.channel.check_list(session.peer, message, 2, what)
-    if not isinstance(terms, list) or not all(isinstance(term, int) for term in terms):
-        raise fault(session.peer, f"sent no {what}")
-    if terms != [ring.modulus, bits]:
+    if not same_value(terms, [ring.modulus, bits]):
         raise fault(
             session.peer,
             f"multiplies {str(terms)[:80]} (modulus, bits), not {ring.modulus}, {bits}",

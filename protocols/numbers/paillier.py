@@ -37,6 +37,7 @@ from coterie.protocols.primitives.randomness import Random
 
 DEFAULT_BITS = 3072
 MOST_BITS = 16384  # the longest key that is accepted from a peer
+_LARGEST = 1 << 4 * MOST_BITS  # a key beyond this is not even measured
 THREADS = 2
 
 Ciphertexts: TypeAlias = list[Any]  # of gmpy2.mpz, which has no type stubs
@@ -284,11 +285,7 @@ def announce_key(channel: Channel, peer: str, key: PrivateKey) -> None:
 
 def receive_key(channel: Channel, peer: str, minimum_bits: int = DEFAULT_BITS) -> PublicKey:
     """The peer's public key; a short (`minimum_bits`) or malformed key is the peer's fault."""
-    match channel.recv(peer):
-        case [int(n), int(base)]:
-            pass
-        case _:
-            raise channel.fault(peer, "sent something else than a Paillier key")
+    n, base = channel.recv_ints(peer, 2, 0, _LARGEST, "Paillier key")
     if n.bit_length() < minimum_bits:
         raise channel.fault(
             peer, f"sent a Paillier key of {n.bit_length()} bits; at least {minimum_bits} are asked"

@@ -174,9 +174,7 @@ def _agree(channel: Channel, peer: str, sizes: Sizes, output: Output, ring: Ring
         "output": output,
     }
     channel.send(peer, list(mine.values()))
-    theirs = channel.recv(peer)
-    if not isinstance(theirs, list) or len(theirs) != len(mine):
-        raise channel.fault(peer, "sent no sizes of scalar products")
+    theirs = channel.recv_list(peer, len(mine), "sizes of scalar products")
     for (name, value), other in zip(mine.items(), theirs, strict=True):
         if not same_value(other, value):
             raise channel.fault(peer, f"expects {name} {str(other)[:60]} where {value} was agreed")

@@ -219,14 +219,8 @@ class HiddenCounts:
             size = shape[0] * shape[1]
             told = []
             for server in self.servers:
-                packed = channel.recv(server)
-                if (
-                    not isinstance(packed, np.ndarray)
-                    or packed.dtype != np.uint8
-                    or packed.shape != ((size + 7) // 8,)
-                ):
-                    raise channel.fault(server, f"told no {size} bits")
-                told.append(packed)
+                due = ((size + 7) // 8,)
+                told.append(channel.recv_array(server, np.uint8, due, f"{size} bits"))
             if (told[0] != told[1]).any():
                 raise channel.fault(
                     self.servers[0], f"told something else than the other server, {self.servers[1]}"

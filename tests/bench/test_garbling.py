@@ -9,7 +9,9 @@ def test_both_parties_report_the_same_measures():
     names = ["p0", "p1"]
     results = run_same(names, lambda channel: party(channel, names, sizes))
     assert list(results["p0"]) == list(results["p1"])
-    assert all(value > 0 for result in results.values() for value in result.values())
+    for result in results.values():
+        assert all(spent["seconds"] > 0 for spent in result.values())
+    assert all(results["p0"][what]["sent_bytes"] > 0 for what in ("instances", "products"))
 
 
 def test_the_yardsticks_are_there():

@@ -14,7 +14,8 @@ from coterie.experiments.secure_data_integration.adult_data import (
     load_adult,
     top,
 )
-from coterie.protocols.integration.integrate import Plan, integrate
+from coterie.protocols.integration.integrate import integrate
+from coterie.protocols.integration.plan import Plan
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random
 from tests import ADULT

@@ -3,20 +3,27 @@
 `array != digest` gives an array, which is neither true nor false: a party that compares so ends with
 an error of its own, and names itself to the others."""
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from coterie.base.errors import PeerFaultError
+from coterie.jobs.kinds.statistics.common import _announce_domains
+from coterie.protocols.integration.broadcast_check import compare_digests
 from coterie.protocols.integration.participation import Strategy
 from coterie.protocols.intersection import multiparty_intersect
 from coterie.protocols.messaging.channel import Message
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.messaging.wire import encode, same_value
 from coterie.protocols.messaging.wrappers import Wrapper
+from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.numbers import logarithm, scalar_product
 from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
 ODD = {
     "an array": np.arange(3),
@@ -47,7 +54,48 @@ def _sizes(channel):
     scalar_product._agree(channel, channel.peers[0], sizes, "shares", Ring(1 << 64))
 
 
+def _digests(channel):
+    compare_digests(channel, ("a", "b", "c"), {"a": b"d" * 32}, "the class")
+
+
+def _scores(channel):
+    Strategy(0.1)._compare_scores(channel, ("a", "b"), {"a": 5, "b": 7})
+
+
+def _sum(channel):
+    SecureSum._agreed(SimpleNamespace(_channel=channel), "b", 8, np.uint64, (2,))
+
+
+def _told_bits(channel):
+    bare = _without_steps(channel)
+    bare.recv_array = channel.recv_array
+    servers = SimpleNamespace(channel=bare, names=("a", "b"), servers=("b",))
+    HiddenCounts.tell(servers, None, (2, 3))
+
+
+def _without_steps(channel):
+    """The parties of these tests send outside of any step."""
+    return SimpleNamespace(step=lambda label: nullcontext(), peers=channel.peers, me=channel.me)
+
+
+def _domains(channel):
+    bare = _without_steps(channel)
+    for name in ("open", "broadcast", "recv_list", "check_texts"):
+        setattr(bare, name, getattr(channel, name))
+    attributes = {
+        "Sex": SimpleNamespace(values=None, party="b"),
+        "Job": SimpleNamespace(values=None, party="b"),
+    }
+    job = SimpleNamespace(attributes=attributes)
+    _announce_domains(job, SimpleNamespace(domains={}), bare)
+
+
 COMPARISONS = {
+    "digests of what was told": (_digests, 3),
+    "repeated scores": (_scores, 2),
+    "shares of a sum": (_sum, 2),
+    "bits that the servers tell": (_told_bits, None),
+    "domains": (_domains, 2),
     "winners": (_winners, 2),
     "instructions": (lambda channel: Strategy(0.1).confirm(channel, "a", b"d" * 32), None),
     "common records": (

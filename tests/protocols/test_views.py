@@ -28,8 +28,8 @@ from coterie.protocols.integration.broadcast_check import compare_digests
 from coterie.protocols.integration.class_labels import class_holders, share_class
 from coterie.protocols.integration.dka import dka
 from coterie.protocols.integration.hidden_winner import HiddenWinner
-from coterie.protocols.integration.integrate import key_of
 from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.integration.scores import key_of
 from coterie.protocols.intersection.intersect import intersect
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
 from coterie.protocols.multiparty.secure_sum import SecureSum
@@ -529,7 +529,7 @@ def conditions(watched, world):
     return decision(watched, world, THREE)
 
 
-scene("integration/conditions", THREE, name="conditions on shares")(conditions)
+scene("integration/sensitive/conditions", THREE, name="conditions on shares")(conditions)
 
 
 # Statistics. Among records that are alike for the watched party, which has its own column and the

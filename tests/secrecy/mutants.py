@@ -42,7 +42,7 @@ _ZERO = _hiding("shares_of_zero_hide_what_a_party_holds")
 _SALT = _hiding("every_party_adds_to_the_salt_of_an_intersection")
 _PAILLIER_KEYS = _hiding("paillier_keys_and_bases_are_drawn_anew")
 
-_FREQUENCIES = "tests/protocols/integration/test_joint_frequencies.py"
+_FREQUENCIES = "tests/protocols/integration/sensitive/test_joint_frequencies.py"
 _CELLS = "tests/protocols/statistics/test_visible_cells.py"
 
 MUTANTS = [
@@ -541,43 +541,43 @@ MUTANTS = [
     # conditions on sensitive columns
     _mutant(
         "the pads of the sensitive numbers",
-        "protocols/integration/conditions.py",
+        "protocols/integration/sensitive/proposer_and_holder.py",
         "correction = pads - _elements(one, columns, dtype) + numbers[places]",
         "correction = pads - pads + numbers[places]",
-        "tests/protocols/integration/test_conditions.py::"
+        "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[ann-names0]",
     ),
     _mutant(
         "the slots of a proposal",
-        "protocols/integration/conditions.py",
+        "protocols/integration/sensitive/proposer_and_holder.py",
         "pads = self._receiver.random(choices, _words_for(columns, dtype))",
         "self.channel.send(self.peer, choices)\n                "
         "pads = self._receiver.random(choices, _words_for(columns, dtype))",
-        "tests/protocols/integration/test_conditions.py::"
+        "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[bob-names0]",
     ),
     _mutant(
         "the verdict on each part of a group",
-        "protocols/integration/conditions.py",
+        "protocols/integration/sensitive/proposer_and_holder.py",
         'return self._garbled(circuit, mine, "shares")',
         'return self._garbled(circuit, mine, "both")',
-        "tests/protocols/integration/test_conditions.py::"
+        "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_proposals_are_rejected_and_accepted_by_one_holder_and_by_several",
     ),
     _mutant(
         "the attribute of a proposal whose score is hidden",
-        "protocols/integration/integrate.py",
+        "protocols/integration/rounds.py",
         "accepted = self._shared.decide(winner, candidates, instruction)",
         "channel.broadcast(instruction.attribute) if instruction else None\n"
         "                    told = instruction.attribute if instruction else channel.recv(winner)\n"
-        "                    channel.open(PROPOSED, told)\n"
+        "                    channel.open(INSTRUCTION, told)\n"
         "                    accepted = self._shared.decide(winner, candidates, instruction)",
-        "tests/protocols/integration/test_conditions.py::"
+        "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_holder_that_rejects_everything_learns_how_often_and_nothing_else",
     ),
     _mutant(
         "the groups in which frequencies do not suffice",
-        "protocols/integration/joint_frequencies.py",
+        "protocols/integration/sensitive/joint_frequencies.py",
         "shares = self._pair.run(_below_circuit(least, bits), filled, bits)",
         "rows = np.unpackbits(filled.view(np.uint8), axis=1, bitorder='little')\n"
         "        mine = rows.reshape(-1, least, 64)[:, :, :bits].reshape(len(rows), -1)\n"
@@ -587,7 +587,7 @@ MUTANTS = [
     ),
     _mutant(
         "the frequencies of the other's column",
-        "protocols/integration/joint_frequencies.py",
+        "protocols/integration/sensitive/joint_frequencies.py",
         "filled = sums[sizes > 0].astype(np.uint64)",
         "filled = sums[sizes > 0].astype(np.uint64)\n"
         "        self.channel.send(self._pair.peer, filled)\n"
@@ -788,10 +788,10 @@ REASONS = {
     ),
     ("protocols/integration/bounds.py", "_good_groups"): "forks",
     ("protocols/integration/bounds.py", "_looked_up"): "a fork",
-    ("protocols/integration/conditions.py", "SharedConditions._between"): "a fork",
-    ("protocols/integration/conditions.py", "SharedConditions._conjunction"): "a fork",
-    ("protocols/integration/integrate.py", "_Run.__init__"): "a fork",
-    ("protocols/integration/integrate.py", "_Run.judge_jointly"): "a fork",
+    ("protocols/integration/sensitive/conditions.py", "SharedConditions._between"): "a fork",
+    ("protocols/integration/sensitive/conditions.py", "SharedConditions._conjunction"): "a fork",
+    ("protocols/integration/rounds.py", "Rounds.__init__"): "a fork",
+    ("protocols/integration/sensitive/holders.py", "Holders.judge_jointly"): "a fork",
     ("protocols/integration/dka.py", "*"): "a baseline to be measured; no kind of job uses it",
     ("protocols/intersection/cuckoo.py", "build"): (
         "a public choice of hash functions, and the order of moves, which nobody sees"

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from coterie.base.errors import UsageError
 from coterie.jobs.kinds.integrate.behaviour import Behaviour, honest_behaviour
 from coterie.jobs.kinds.integrate.job import IntegrateJob
-from coterie.protocols.integration.integrate import MOST_SCORE
+from coterie.protocols.integration.scores import MOST_SCORE
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 

@@ -8,14 +8,9 @@ from typing import Any, TypeAlias
 
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.protocols.integration.hidden_winner import HiddenWinner
-from coterie.protocols.integration.integrate import (
-    Confirm,
-    FindWinner,
-    TakesPart,
-    always,
-    announce_scores,
-)
 from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.integration.rounds import Confirm, TakesPart, always
+from coterie.protocols.integration.scores import FindWinner, announce_scores
 from coterie.protocols.primitives.randomness import Random
 
 

@@ -20,8 +20,8 @@ from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job, referred_file
 from coterie.jobs.matching.identifiers import Matching, read_matching
 from coterie.protocols.integration.bounds import MOST_GROUPS
-from coterie.protocols.integration.condition_forms import forms_of
-from coterie.protocols.integration.conditions import concerns_others
+from coterie.protocols.integration.sensitive.condition_forms import forms_of
+from coterie.protocols.integration.sensitive.conditions import concerns_others
 
 
 @dataclass(frozen=True)

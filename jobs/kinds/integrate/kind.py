@@ -52,7 +52,8 @@ from coterie.jobs.matching.identifiers import PreparedIdentifiers, prepare_ident
 from coterie.jobs.pages.page import Part
 from coterie.protocols.integration.bounds import Demand, records_within_bounds
 from coterie.protocols.integration.class_labels import MOST_CLASSES, class_holders
-from coterie.protocols.integration.integrate import Outcome, Plan, integrate
+from coterie.protocols.integration.integrate import integrate
+from coterie.protocols.integration.plan import Outcome, Plan
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import COORDINATOR, declare
 from coterie.protocols.primitives.randomness import Random

@@ -289,27 +289,17 @@ def _announce_domains(
         with channel.step("domains"):
             channel.open(DOMAINS, open_names)
             channel.broadcast([list(prepared.domains[name]) for name in own])
-            for peer, message in channel.gather().items():
+            for peer in channel.peers:
                 theirs = [name for name in open_names if job.attributes[name].party == peer]
-                if not isinstance(message, list) or len(message) != len(theirs):
-                    raise channel.fault(peer, f"announced no domains for {', '.join(theirs)}")
+                due = f"domains for {', '.join(theirs) or 'nothing'}"
+                message = channel.recv_list(peer, len(theirs), due)
                 for name, values in zip(theirs, message, strict=True):
-                    told[name] = _checked_values(channel, peer, name, values)
+                    due = f"proper domain for '{name}'"
+                    told[name] = channel.check_texts(peer, values, MAX_VALUES, LONGEST_VALUE, due)
     return {
         name: item.values or prepared.domains.get(name) or told[name]
         for name, item in job.attributes.items()
     }
-
-
-def _checked_values(channel: Channel, peer: str, name: str, values: Any) -> tuple[str, ...]:
-    if (
-        not isinstance(values, list)
-        or not 0 < len(values) <= MAX_VALUES
-        or not all(isinstance(v, str) and len(v.encode()) <= LONGEST_VALUE for v in values)
-        or len(set(values)) != len(values)
-    ):
-        raise channel.fault(peer, f"announced no proper domain for '{name}'")
-    return tuple(values)
 
 
 def _share_labels(

@@ -97,15 +97,15 @@ class TestBadPeers:
     @pytest.mark.parametrize(
         ("change", "match"),
         [
-            (lambda t, c: (t[:, :-1], c), "sent tables of shape"),
-            (lambda t, c: (t[:-1], c), "sent tables of shape"),
-            (lambda t, c: (t.reshape(-1), c), "sent tables of shape"),
-            (lambda t, c: (t, c[:, :-1]), "sent check values of shape"),
-            (lambda t, c: (t.view(np.int64), c), "something else than tables"),
-            (lambda t, c: (b"tables", c), "something else than tables"),
-            (lambda t, c: (t, 5), "something else than check values"),
-            (lambda t, c: (t,), "something else than garbled tables"),
-            (lambda t, c: (t, c, c), "something else than garbled tables"),
+            (lambda t, c: (t[:, :-1], c), "sent no tables of shape"),
+            (lambda t, c: (t[:-1], c), "sent no tables of shape"),
+            (lambda t, c: (t.reshape(-1), c), "sent no tables of shape"),
+            (lambda t, c: (t, c[:, :-1]), "sent no check values of shape"),
+            (lambda t, c: (t.view(np.int64), c), "sent no tables"),
+            (lambda t, c: (b"tables", c), "sent no tables"),
+            (lambda t, c: (t, 5), "sent no check values"),
+            (lambda t, c: (t,), "sent no garbled tables"),
+            (lambda t, c: (t, c, c), "sent no garbled tables"),
         ],
     )
     @pytest.mark.parametrize("reveal", ["both", "shares"])
@@ -142,7 +142,7 @@ class TestBadPeers:
         error = self.against_garbler(
             lambda step, values: (window,) if step == TABLES else values, "shares"
         )
-        assert "did not confirm window 1" in str(error)
+        assert "sent no confirmation of window 1" in str(error)
 
     def test_a_seed_that_is_none(self):
         error = self.against_evaluator(
@@ -173,7 +173,7 @@ class TestBadPeers:
     @pytest.mark.parametrize(
         ("change", "match"),
         [
-            (lambda values: values[:1], "colours of other outputs"),
+            (lambda values: values[:1], "no colours of the due outputs"),
             (lambda values: (values[0][:-1], values[1]), "no colours of output 'less'"),
             (lambda values: (values[0] + 2, values[1]), "no colours of output 'less'"),
             (lambda values: (values[0], "text"), "no colours of output 'sum'"),
@@ -188,7 +188,7 @@ class TestBadPeers:
     @pytest.mark.parametrize(
         ("change", "match"),
         [
-            (lambda values: values[:1], "labels of other outputs"),
+            (lambda values: values[:1], "no labels of the due outputs"),
             (lambda values: (values[0][:-1], values[1]), "no labels of output 'less'"),
             (lambda values: (values[0] ^ np.uint64(4), values[1]), "'less' that no instance has"),
             (lambda values: (values[0], np.roll(values[1], 1, 0)), "'sum' that no instance has"),

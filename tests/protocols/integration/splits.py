@@ -9,7 +9,8 @@ from coterie.anonymity.specialization.scores import RULES
 from coterie.anonymity.specialization.specialize import specialize
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree
 from coterie.anonymity.table.taxonomy import taxonomy_of
-from coterie.protocols.integration.integrate import Plan, integrate
+from coterie.protocols.integration.integrate import integrate
+from coterie.protocols.integration.plan import Plan
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random
 from tests.anonymity.tables import Case, cases

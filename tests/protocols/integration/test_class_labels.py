@@ -148,7 +148,7 @@ def test_no_holder_can_try_which_of_its_labels_differ():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["Y"], "sent class labels that are no sorted list of texts"),
+        (["Y"], "no sorted list"),
         ([["Y", "N"], np.zeros(1, np.uint8)], "no sorted list"),
         ([["N", "Y"], np.zeros(2, np.uint8)], "has 2 bytes where 1 are due"),
         ([["A", "B", "C"], np.full(2, 255, np.uint8)], "has the code 3 where 2 is the largest"),

@@ -213,5 +213,5 @@ def test_an_impossible_opening_is_refused(told: list[Any]) -> None:
             channel.send("a", *told)
             channel.recv("a")
 
-    with pytest.raises(PeerFaultError, match="b: has an"):
+    with pytest.raises(PeerFaultError, match=r"b: sent no (numbers|possible)"):
         run_parties({"a": lambda channel: dka(channel, "a", table, 2, Random(1)), "b": peer})

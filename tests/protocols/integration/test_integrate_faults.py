@@ -9,7 +9,8 @@ from coterie.anonymity.models.privacy import DistinctDiversity
 from coterie.anonymity.specialization.specialize import Specializer
 from coterie.base.errors import DataError, PeerError, PeerFaultError, PeerLostError
 from coterie.protocols.integration.class_labels import share_class
-from coterie.protocols.integration.integrate import announce_scores, integrate, key_of
+from coterie.protocols.integration.integrate import integrate
+from coterie.protocols.integration.scores import announce_scores, key_of
 from coterie.protocols.messaging.codes import pack_codes
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Traced

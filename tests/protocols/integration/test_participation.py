@@ -10,8 +10,8 @@ from coterie.anonymity.specialization.scores import SCALE
 from coterie.anonymity.specialization.specialize import Specializer
 from coterie.base.errors import PeerFaultError, PeerLostError, UsageError
 from coterie.protocols.integration.hidden_winner import HiddenWinner
-from coterie.protocols.integration.integrate import announce_scores, announced_keys, key_of
 from coterie.protocols.integration.participation import Strategy, may_take_part, whole_epsilon
+from coterie.protocols.integration.scores import announce_scores, announced_keys, key_of
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.messaging.wire import decode, encode
 from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError, Metered, Wrapper

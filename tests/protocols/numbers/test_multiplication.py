@@ -169,7 +169,7 @@ def test_parties_with_different_moduli_are_told():
         (([8, 3], np.zeros((3, 1, 2), np.uint8)), "no corrections of shape"),
         (([8, 3], np.zeros((3, 1, 1), np.int8)), "no corrections of shape"),
         (([8, 3], b""), "no corrections of shape"),
-        (([np.zeros(3), 3], np.zeros((3, 1, 1), np.uint8)), "sent no corrections"),
+        (([np.zeros(3), 3], np.zeros((3, 1, 1), np.uint8)), "multiplies"),
         ((5,), "sent no corrections"),
         (([8, 3],), "multiplies|sent no corrections"),
     ],

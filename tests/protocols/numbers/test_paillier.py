@@ -154,7 +154,7 @@ def test_ciphertexts_that_are_none_are_the_peers_fault(rows, reason: str) -> Non
     [
         ((N, 4), "at least 3072 are asked"),
         ((3 << 16383, 4), "of 16385 bits, over 16384"),
-        ((b"key",), "something else than a Paillier key"),
+        ((b"key",), "sent no Paillier key"),
         ((2**3072 + 4, 4), "not a product of two primes"),
         ((3 ** (2 * 970), 4), "not a product of two primes"),
         (((2**1279 - 1) * (2**2203 - 1), 2**1279 - 1), "base that is outside the group"),

@@ -10,10 +10,11 @@ from coterie.anonymity.models.privacy import DistinctDiversity, EntropyDiversity
 from coterie.anonymity.specialization.specialize import Labels, Requirement, Specializer
 from coterie.anonymity.table.columns import continuous_column
 from coterie.base.errors import DataError, PeerFaultError, UsageError
-from coterie.protocols.integration import conditions
-from coterie.protocols.integration.conditions import SharedConditions, conditions_of, layout_of
 from coterie.protocols.integration.hidden_winner import HiddenWinner
 from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.integration.sensitive import conditions
+from coterie.protocols.integration.sensitive.conditions import SharedConditions, conditions_of
+from coterie.protocols.integration.sensitive.slots import layout_of
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random
 from tests.anonymity.tables import Case

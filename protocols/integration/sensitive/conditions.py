@@ -40,31 +40,30 @@ Messages, in the step `propose`:
 Cost, for V values, n records in groups that can be divided, and c children: n (c - 1) transfers
 with corrections of V words of 8 to 64 bits; a circuit of about V (bits of the largest group) AND
 gates for each of at most n / k slots.
+
+`slots` has what everybody knows of the slots, `proposer_and_holder` the transfers and the circuits
+between two parties, and this module what all parties do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from coterie.anonymity.models.privacy import Model
 from coterie.anonymity.specialization.generalized import Instruction, Requirement
 from coterie.anonymity.specialization.specialize import Specializer
-from coterie.anonymity.table.columns import IntervalTree
-from coterie.base.arrays import Array, Bits, Ints, Words
-from coterie.protocols.circuits.arithmetic import Builder, Circuit
-from coterie.protocols.circuits.boolean import to_bits
-from coterie.protocols.circuits.garbling import Evaluator, Garbler, Reveal
-from coterie.protocols.integration.condition_forms import Form, forms_of
+from coterie.base.arrays import Bits
+from coterie.protocols.circuits.garbling import Reveal
+from coterie.protocols.integration.sensitive.condition_forms import Form, forms_of
+from coterie.protocols.integration.sensitive.proposer_and_holder import Pair
+from coterie.protocols.integration.sensitive.slots import Layout, assigned_slots, layout_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.gmw import Gmw, Product
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 VALUES = declare(
     "integrate: sensitive values",
@@ -79,100 +78,7 @@ DECIDED = declare(
     why="A rejected candidate is dropped, and the next round begins.",
 )
 
-_CHUNK = 1 << 21  # numbers of a correction that are sent together
-_WIDTH = 64  # verdicts that one circuit combines
 _MOST_VALUES = 1 << 24
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The groups of one QID that a proposal may divide, and their slots; known to all parties."""
-
-    records: Ints  # of all groups, one group after the other
-    sizes: Ints  # of each group
-    widths: Ints  # the number of slots of each group
-
-    @property
-    def slots(self) -> int:
-        return int(self.widths.sum())
-
-    @property
-    def first_slot(self) -> Ints:
-        """The number of each group's first slot."""
-        return np.cumsum(self.widths) - self.widths
-
-    @property
-    def group_of_record(self) -> Ints:
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
-
-    @property
-    def largest(self) -> int:
-        return int(self.sizes.max(initial=0))
-
-    def chunks(self, numbers: int) -> Iterator[tuple[Ints, Ints]]:
-        """Pairs of a place in `records` and a slot that is not its group's first.
-
-        The pairs are ordered by slot, so that the pairs of one slot stand together.
-        """
-        groups = np.repeat(np.arange(len(self.sizes)), self.widths - 1)
-        slots = np.delete(np.arange(self.slots), self.first_slot)
-        start = (np.cumsum(self.sizes) - self.sizes)[groups]
-        ends = np.cumsum(self.sizes[groups])
-        begin = ends - self.sizes[groups]
-        step = max(1, _CHUNK // max(numbers, 1))
-        for first in range(0, int(ends[-1]) if len(ends) else 0, step):
-            items = np.arange(first, min(first + step, int(ends[-1])))
-            block = np.searchsorted(ends, items, "right")
-            yield items - begin[block] + start[block], slots[block]
-
-
-def layout_of(table: Specializer, requirement: int, attributes: Sequence[int]) -> Layout:
-    """The slots that suffice for a candidate of any of these attributes."""
-    partitions, groups = table.partitions, table.partitions.groups[requirement]
-    leaves = np.arange(partitions.used)
-    width: Ints = np.zeros(groups.used, np.int64)
-    for attribute in attributes:
-        if attribute in groups.attributes:
-            nodes = partitions.node[attribute, leaves]
-            found, inverse = np.unique(nodes, return_inverse=True)
-            children = np.array([children_of(table, attribute, int(node)) for node in found])
-            np.maximum.at(width, groups.of_leaf[leaves], children[inverse])
-    sizes = groups.size[: groups.used]
-    width = np.minimum(width, sizes // table.requirements[requirement].k)
-    chosen = np.flatnonzero(width >= 2)
-    wanted = leaves[np.isin(groups.of_leaf[leaves], chosen)]
-    wanted = wanted[np.argsort(groups.of_leaf[wanted], kind="stable")]
-    return Layout(
-        partitions.records_of(wanted).astype(np.int64), sizes[chosen].copy(), width[chosen]
-    )
-
-
-def children_of(table: Specializer, attribute: int, node: int) -> int:
-    """The number of values that a node can be specialized into, as far as all parties know."""
-    tree = table.trees[attribute]
-    if node < 0:
-        return 0
-    if isinstance(tree, IntervalTree):
-        return 2 if tree.low[node] < tree.high[node] else 0
-    return len(tree.children(node))
-
-
-def assigned_slots(
-    table: Specializer, requirement: int, layout: Layout, instruction: Instruction
-) -> Ints:
-    """The slot of each record of the layout, counted from its group's first: the proposer's secret."""
-    if instruction.attribute not in table.partitions.groups[requirement].attributes:
-        return np.zeros(len(layout.records), np.int64)
-    child = np.zeros(table.records, np.int64)
-    leaves = table.partitions.link(instruction.attribute, instruction.node)
-    child[table.partitions.records_of(leaves)] = instruction.children
-    width = int(child.max(initial=0)) + 1
-    cells = layout.group_of_record * width + child[layout.records]
-    has = np.bincount(cells, minlength=len(layout.sizes) * width) > 0
-    slots: Ints = (np.cumsum(has.reshape(-1, width), axis=1) - 1).reshape(-1)[cells]
-    if (slots >= layout.widths[layout.group_of_record]).any():
-        raise ValueError("a candidate divides a group into more parts than it can have")
-    return slots
 
 
 @dataclass(frozen=True)
@@ -358,114 +264,3 @@ class SharedConditions:
                 group = product.group
             verdict = gmw.reveal(total.astype(np.uint8), 1, group)
         return bool(self.channel.open(DECIDED, int(verdict[0])))
-
-
-class Pair:
-    """The sessions between a proposer and a holder, at one of the two."""
-
-    def __init__(self, channel: Channel, proposer: str, holder: str, rng: Random) -> None:
-        self.channel = channel
-        self.proposes = channel.me == proposer
-        self.peer = holder if self.proposes else proposer
-        self._garbling: Garbler | Evaluator
-        if self.proposes:
-            self._garbling = Garbler(channel, holder, rng)
-            self._receiver = Receiver(channel, holder, rng)
-        else:
-            self._garbling = Evaluator(channel, proposer, rng)
-            self._sender = Sender(channel, proposer, rng)
-
-    def choose(self, layout: Layout, slots: Ints, columns: int, bits: int) -> Words:
-        """The proposer's shares of the sums, by slot."""
-        dtype = _number(bits)
-        total = np.zeros((layout.slots, columns), dtype)
-        own = layout.first_slot[layout.group_of_record] + slots
-        with self.channel.step("sums"):
-            for places, targets in layout.chunks(columns):
-                choices = (own[places] == targets).astype(np.uint8)
-                pads = self._receiver.random(choices, _words_for(columns, dtype))
-                correction = self.channel.recv_array(
-                    self.peer, dtype, (len(places), columns), "corrections of the due shape"
-                )
-                mine = _elements(pads, columns, dtype) + correction * choices[:, None].astype(dtype)
-                _add_up(total, targets, mine)
-        first = layout.first_slot
-        total[first] = -np.add.reduceat(total, first, axis=0, dtype=dtype)
-        return total.astype(np.uint64)
-
-    def offer(self, layout: Layout, rows: Ints, bits: int) -> Words:
-        """The holder's shares of the sums of these rows, one for each record of the layout."""
-        dtype = _number(bits)
-        columns = rows.shape[1]
-        numbers = rows.astype(dtype)
-        total = np.zeros((layout.slots, columns), dtype)
-        with self.channel.step("sums"):
-            for places, targets in layout.chunks(columns):
-                words = _words_for(columns, dtype)
-                zero, one = self._sender.random(len(places), words)
-                pads = _elements(zero, columns, dtype)
-                correction = pads - _elements(one, columns, dtype) + numbers[places]
-                self.channel.send(self.peer, correction)
-                _add_up(total, targets, -pads)
-        starts = np.cumsum(layout.sizes) - layout.sizes
-        whole = np.add.reduceat(numbers, starts, axis=0, dtype=dtype)
-        first = layout.first_slot
-        total[first] = whole - np.add.reduceat(total, first, axis=0, dtype=dtype)
-        return total.astype(np.uint64)
-
-    def run(self, circuit: Circuit, words: Words, bits: int) -> Bits:
-        """Shares of the circuit's one output for every row of words."""
-        count = len(words)
-        mine = to_bits(words.reshape(-1), 64)[:, :bits].reshape(count, -1)
-        return self._garbled(circuit, mine, "shares")
-
-    def all_hold(self, shares: Bits, reveal: Reveal) -> Bits:
-        """The conjunction of shared bits, `_WIDTH` at a time."""
-        circuit = _all_circuit()
-        while True:
-            rows = -(-len(shares) // _WIDTH)
-            padded = np.full(rows * _WIDTH, int(self.proposes), np.uint8)
-            padded[: len(shares)] = shares
-            last = rows == 1
-            shares = self._garbled(
-                circuit, padded.reshape(rows, _WIDTH), reveal if last else "shares"
-            )
-            if last:
-                return shares
-
-    def _garbled(self, circuit: Circuit, mine: Bits, reveal: Reveal) -> Bits:
-        name = "proposer" if self.proposes else "holder"
-        with self.channel.step("decide"):
-            found = self._garbling.run(circuit, {name: mine}, reveal, len(mine))
-        [output] = found.values()
-        assert output is not None  # noqa: S101
-        return output[:, 0]
-
-
-@lru_cache(maxsize=1)
-def _all_circuit() -> Circuit:
-    builder = Builder()
-    ours, theirs = builder.input("proposer", _WIDTH), builder.input("holder", _WIDTH)
-    builder.output("holds", [builder.all(builder.xor_words(ours, theirs))])
-    return builder.build()
-
-
-def _number(bits: int) -> Any:
-    """The smallest unsigned integer type with at least `bits` bits."""
-    return next(t for t in (np.uint8, np.uint16, np.uint32, np.uint64) if 8 * t().itemsize >= bits)
-
-
-def _words_for(columns: int, dtype: Any) -> int:
-    return -(-columns * int(np.dtype(dtype).itemsize) // 8)
-
-
-def _elements(words: Array, columns: int, dtype: Any) -> Array:
-    """The first numbers of each row of 64-bit words."""
-    elements: Array = np.ascontiguousarray(words).view(dtype)[:, :columns]
-    return elements
-
-
-def _add_up(total: Array, targets: Ints, rows: Array) -> None:
-    """Adds each row to its slot; the rows of a slot stand together."""
-    starts = np.flatnonzero(np.diff(targets, prepend=-1))
-    total[targets[starts]] += np.add.reduceat(rows, starts, axis=0, dtype=total.dtype)

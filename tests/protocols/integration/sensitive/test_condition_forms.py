@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coterie.anonymity.models.options import joint_model_from_options, model_from_options
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.boolean import evaluate, to_bits
-from coterie.protocols.integration.condition_forms import (
+from coterie.protocols.integration.sensitive.condition_forms import (
     ClosenessForm,
     forms_of,
     most_within,

@@ -29,7 +29,7 @@ from coterie.anonymity.models.privacy import JointDiversity
 from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Ints
 from coterie.protocols.circuits.arithmetic import Builder, Circuit
-from coterie.protocols.integration.conditions import Pair
+from coterie.protocols.integration.sensitive.proposer_and_holder import Pair
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from coterie.anonymity.models.privacy import JointDiversity
 from coterie.anonymity.table.table import Labels
 from coterie.base.errors import DataError
-from coterie.protocols.integration.joint_frequencies import JointFrequencies
+from coterie.protocols.integration.sensitive.joint_frequencies import JointFrequencies
 from tests.protocols.integration.splits import assert_equal, loans, splits
 from tests.views import assert_alike
 

@@ -1,0 +1,42 @@
+"""What the job says about a joint specialization, and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from coterie.anonymity.specialization.specialize import Labels, Requirement, Specializer
+from coterie.anonymity.table.columns import Tree
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the job says. `trees` and `holders` have the attributes of the QIDs in job order.
+
+    A tree is None if the holder has yet to announce the span of its numbers.
+    """
+
+    names: tuple[str, ...]
+    trees: Mapping[str, Tree | None]
+    holders: Mapping[str, str]
+    requirements: tuple[Requirement, ...]
+    class_holders: tuple[str, ...] = ()
+    class_name: str | None = None
+    sensitive_holders: Mapping[str, str] | None = None
+    rule: str = "gain-ratio"
+    max_suppression: float = 0.0
+    turns: bool = False  # whether a winner may continue while its candidates stay the best
+    # How proposals are judged: on "shares" (nobody sees them) or by the "holder", as in the paper.
+    conditions: str = "shares"
+    # By attribute, the values that bounds ask to be specialized before the first round.
+    starts: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The generalized table with its history, and each party's contribution (scores times 2^30)."""
+
+    table: Specializer
+    winners: list[str]  # the party of each specialization
+    contributions: dict[str, int]
+    classes: Labels | None
