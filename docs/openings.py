@@ -25,7 +25,9 @@ def all_openings() -> list[Opening]:
         package = importlib.import_module(room)
         for module in pkgutil.walk_packages(package.__path__, f"{room}."):
             importlib.import_module(module.name)
-    return [opening for opening in declared().values() if opening.part != "test"]
+    # By name, because the order of declarations is that in which modules happen to be imported.
+    found = sorted(declared().values(), key=lambda opening: opening.name)
+    return [opening for opening in found if opening.part != "test"]
 
 
 def table(openings: Iterable[Opening]) -> str:

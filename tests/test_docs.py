@@ -16,7 +16,7 @@ def test_every_protocol_stands_in_the_reading_order():
     text = (ROOT / "docs/protocols.md").read_text()
     named = set()
     for section in text.split("\n## ")[1:]:
-        folder = re.match(r".*: `protocols/(\w+)/`$", section.splitlines()[0])
+        folder = re.match(r".*: `protocols/([\w/]+)/`$", section.splitlines()[0])
         place = Path("protocols", folder[1]) if folder else Path("protocols")
         named |= {place / f"{name}.py" for name in re.findall(r"^\| `(\w+)` \|", section, re.M)}
     modules = {path.relative_to(ROOT) for path in (ROOT / "protocols").rglob("*.py")}

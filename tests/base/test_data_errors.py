@@ -85,10 +85,8 @@ COMPOSED = {
     ("anonymity/table/builders.py", "wider"),  # widths of bands that a command was given
     ("anonymity/table/builders.py", "finer"),
     ("anonymity/table/builders.py", "coarser"),
-    (
-        "protocols/integration/sensitive/holders.py",
-        "j + 1",
-    ),  # the number of an entry of the requirement
+    ("protocols/integration/sensitive/holders.py", "j + 1"),  # of an entry of the requirement
+    ("protocols/integration/rounds.py", "names[attribute]"),
     ("jobs/data/sources.py", "what"),
     ("jobs/data/sources.py", "hint"),
     ("jobs/data/sources.py", "bare"),
