@@ -12,6 +12,7 @@ from coterie import __version__
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.methods import Settings, anonymise
 from coterie.anonymity.specialization.specialize import suppression_limit
+from coterie.anonymity.utility.measures import utility_lines
 from coterie.house.prepare import Prepared, prepare
 from coterie.house.table_file import TableFile
 from coterie.jobs.kinds.integrate.release_table import Coded, write_release
@@ -48,7 +49,7 @@ def anonymise_prepared(file: TableFile, prepared: Prepared) -> tuple[Anonymized,
         "suppressed": answer.suppressed,
         "dropped": prepared.dropped,
         "anonymity": answer.anonymity(file.requirements),
-        "utility": answer.utility().as_dict(),
+        "utility": answer.utility_by_use(file.class_name).as_dict(),
         **answer.details,
     }
 
@@ -85,10 +86,5 @@ def lines(result: dict[str, Any], out: Path) -> list[str]:
         f"of {entry['groups']:,}"
         for entry in result["anonymity"]
     ]
-    utility = result["utility"]
-    told.append(
-        f"  entropy loss {utility['entropy_loss']:.3f}, normalised width "
-        f"{utility['normalised_width']:.3f}, precision {utility['precision']:.3f}, "
-        f"discernibility {utility['discernibility']:,}"
-    )
+    told += [f"  {line}" for line in utility_lines(result["utility"])]
     return [*told, f"release: {out / RELEASE}", f"result: {out / RESULT}"]

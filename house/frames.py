@@ -21,7 +21,7 @@ from coterie.anonymity.models.options import OPTIONS, model_from_options
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.taxonomy import Taxonomy, taxonomy_of
-from coterie.anonymity.utility.measures import Utility
+from coterie.anonymity.utility.measures import Utility, utility_lines
 from coterie.base.errors import UsageError
 from coterie.house.anonymise import anonymise_prepared, release_columns
 from coterie.house.prepare import prepare_text
@@ -38,12 +38,16 @@ class Release:
 
     table: pa.Table
     result: Mapping[str, Any]
-    utility: Utility
     groups: pa.Table  # one row a group: what it shows, and how many records it has
 
     @property
     def suppressed(self) -> int:
         return int(self.result["suppressed"])
+
+    @property
+    def utility(self) -> Utility:
+        """What the release keeps of the table, by measure; docs/one-table.md has the formulas."""
+        return Utility.from_dict(self.result["utility"])
 
     @property
     def risk(self) -> dict[str, float]:
@@ -66,7 +70,7 @@ class Release:
             "records": self.result["records"],
             "suppressed": self.suppressed,
             "groups": self.groups.num_rows,
-            **{key: f"{value:.4g}" for key, value in self.utility.as_dict().items()},
+            "utility": "; ".join(utility_lines(self.result["utility"])),
         }
         rows = "".join(
             f"<tr><th>{k}</th><td>{html.escape(str(v))}</td></tr>" for k, v in figures.items()
@@ -159,7 +163,7 @@ def anonymise(
         ).cast(pa.string())
         for name, column in columns.items()
     }
-    return Release(pa.table(arrays), result, answer.utility(), _groups(answer))
+    return Release(pa.table(arrays), result, _groups(answer))
 
 
 @dataclass(frozen=True)

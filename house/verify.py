@@ -11,7 +11,7 @@ nothing with the algorithms:
 * every requirement holds, and the smallest groups are those that `result.json` names;
 * no more records were suppressed than the file allows, and the discernibility is the one claimed.
 
-With the table itself at hand, `check_source` also finds a released row for every record kept.
+With the table itself at hand, `verify_source` checks more.
 """
 
 from __future__ import annotations
@@ -32,11 +32,15 @@ from coterie.anonymity.models.audit import Released, audit, group_numbers
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.house.table_file import TableAttribute, TableFile, load_table_file
+from coterie.house.verify_source import check_source
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.document import read_document
 from coterie.jobs.run.archive import saved_path
 
 RELEASE, RESULT = "release.csv", "result.json"
+UNCHECKED = (
+    "that the release is made of the table, and how much it keeps of it: --data names the table"
+)
 LOCAL = ("mondrian", "cluster")  # methods that may show one value in several ways
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _INTERVAL = re.compile(rf"\[({_NUMBER}), ({_NUMBER})([\])])")
@@ -48,21 +52,19 @@ def is_table_result(folder: Path) -> bool:
     return read_document(path.read_text(encoding="utf-8"), str(path)).optional("kind") is None
 
 
-def verify_table(folder: Path) -> dict[str, Any]:
+def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
     """What was found to hold; the first thing that does not is a `VerificationError`."""
     file = load_table_file(saved_path(folder))
     result = _read_result(folder / RESULT)
     try:
-        found = _verify(file, result, folder / RELEASE)
+        found = _verify(file, result, folder / RELEASE, data)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise VerificationError(
             f"{folder / RESULT}: not the result of such a table file ({error})"
         ) from None
     return {
         "verdict": f"holds: {len(file.requirements)} requirements on {found['records']:,} records",
-        "unchecked": [
-            "that the release is made of the records of the table: the table is not in the folder"
-        ],
+        "unchecked": [UNCHECKED if data is None else "whether each record is in its own group"],
         "job": "table",
         "kind": f"anonymise ({file.method})",
         "digest": file.digest,
@@ -79,7 +81,7 @@ def _read_result(path: Path) -> Any:
         raise VerificationError(f"{path}: not JSON") from None
 
 
-def _verify(file: TableFile, result: Any, path: Path) -> dict[str, Any]:
+def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict[str, Any]:
     table = read_release(file, path)
     records = len(next(iter(table.values())).codes)
     suppressed = int(result["suppressed"])
@@ -104,7 +106,10 @@ def _verify(file: TableFile, result: Any, path: Path) -> dict[str, Any]:
             f"{RESULT} says a discernibility of {result['utility']['discernibility']}, "
             f"the release {squares}"
         )
-    return {"records": records, "suppressed": suppressed, "requirements": requirements}
+    found = {"records": records, "suppressed": suppressed, "requirements": requirements}
+    if data is not None:
+        found["measures"] = check_source(file, result, table, data)
+    return found
 
 
 def read_release(file: TableFile, path: Path) -> dict[str, Released]:

@@ -26,7 +26,7 @@ BELOW = {
 }  # fmt: skip
 # In the order in which the folders of a room build on each other.
 FOLDERS = {
-    "anonymity": ["table", "models", "utility", "classifier", "counts", "specialization",
+    "anonymity": ["table", "models", "classifier", "utility", "counts", "specialization",
                   "algorithms", "risk"],
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
                   "numbers", "statistics", "integration"],

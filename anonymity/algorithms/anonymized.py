@@ -16,7 +16,7 @@ import numpy as np
 from coterie.anonymity.models.audit import Released, audit
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Generalized, Table
-from coterie.anonymity.utility.measures import Utility, measured
+from coterie.anonymity.utility.measures import Utility, measured, measured_by_use
 from coterie.base.arrays import Array
 
 
@@ -51,3 +51,8 @@ class Anonymized:
 
     def utility(self) -> Utility:
         return measured(self.table, self.columns, self.kept)
+
+    def utility_by_use(self, class_name: str | None = None) -> Utility:
+        """All measures, also what counts and a classifier of the class lose."""
+        classes = None if class_name is None else self.table.labels[class_name]
+        return measured_by_use(self.table, self.columns, self.kept, classes)

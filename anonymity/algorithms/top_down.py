@@ -24,10 +24,11 @@ import numpy as np
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.bounds import check_limit, keepable
 from coterie.anonymity.algorithms.conditions import condition_of, judged_table
+from coterie.anonymity.specialization.generalized import GeneralizedTable
 from coterie.anonymity.specialization.scores import SCALE
-from coterie.anonymity.specialization.specialize import Requirement, Specializer
+from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import StartedSpecializer, start_nodes
-from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
+from coterie.anonymity.table.columns import CategoricalColumn, Column
 from coterie.anonymity.table.table import Generalized, Table
 from coterie.base.errors import DataError, UsageError
 
@@ -75,7 +76,7 @@ def specialize_table(
     engine.begun()
     while (candidate := engine.propose()) is not None:
         engine.apply(engine.instruction(candidate))
-    shown = {name: _shown(engine, column) for name, column in columns.items()}
+    shown = {name: shown_column(engine, column) for name, column in columns.items()}
     rows = kept[engine.kept] if engine.suppressed else kept
     winners = [
         {
@@ -101,14 +102,14 @@ def start_cut(table: Table, name: str) -> tuple[list[int], tuple[str, ...]]:
     return above, tuple(column.taxonomy.labels[node] for node in cut)
 
 
-def _shown(engine: Specializer, column: Column) -> Generalized:
+def shown_column(engine: GeneralizedTable, column: Column) -> Generalized:
+    """A column as a specialization shows it; the column may have records that were left out."""
     attribute = engine.names.index(column.name)
     every = engine.partitions.generalized(attribute)
     if engine.suppressed:
         every = every[engine.kept]
     nodes, codes = np.unique(every, return_inverse=True)
     spans = [column.span(node) for node in nodes.tolist()]
-    assert isinstance(column, CategoricalColumn | ContinuousColumn)  # noqa: S101
     return Generalized(
         codes,
         tuple(column.tree.label(node) for node in nodes.tolist()),

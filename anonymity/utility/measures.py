@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from coterie.anonymity.table.table import Generalized, Table
+from coterie.anonymity.classifier.class_error import ClassError, class_error
+from coterie.anonymity.table.table import Generalized, Labels, Table
 from coterie.anonymity.utility.discernibility import discernibility
 from coterie.anonymity.utility.entropy import entropy_loss
 from coterie.anonymity.utility.precision import precision
+from coterie.anonymity.utility.queries import QueryError, query_error
 from coterie.anonymity.utility.width import normalised_width
 from coterie.base.arrays import Array
 
@@ -22,16 +24,62 @@ class Utility:
     normalised_width: float
     precision: float
     entropy_loss: float
+    query_error: QueryError | None = None
+    class_error: ClassError | None = None  # where the table has a class
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @staticmethod
+    def from_dict(told: Mapping[str, Any]) -> Utility:
+        """The measures as `as_dict` gives them."""
+        query, error = told.get("query_error"), told.get("class_error")
+        parts = {
+            "query_error": None if query is None else QueryError(**query),
+            "class_error": None if error is None else ClassError(**error),
+        }
+        return Utility(**(dict(told) | parts))
+
+
+def utility_lines(told: Mapping[str, Any]) -> list[str]:
+    """For a person, from what a result says; measures that it lacks are left out."""
+    named = {
+        "entropy_loss": "entropy loss {:.3f}",
+        "normalised_width": "normalised width {:.3f}",
+        "precision": "precision {:.3f}",
+        "discernibility": "discernibility {:,}",
+    }
+    found = [", ".join(text.format(told[key]) for key, text in named.items() if key in told)]
+    if (query := told.get("query_error")) is not None:
+        found.append(
+            f"random counts are off by {query['mean']:.1%} on average, half of them by at most "
+            f"{query['median']:.1%}"
+        )
+    if (error := told.get("class_error")) is not None:
+        found.append(
+            f"class error of a tree {error['release']:.1%} (raw {error['raw']:.1%}, without "
+            f"attributes {error['none']:.1%})"
+        )
+    return found
 
 
 def measured(table: Table, columns: Mapping[str, Generalized], kept: Array) -> Utility:
+    """The measures that are cheap to compute."""
     suppressed = table.records - len(kept)
     return Utility(
         discernibility(list(columns.values()), table.records, suppressed),
         normalised_width(table, columns, suppressed),
         precision(table, columns, suppressed),
         entropy_loss(table, columns, kept),
+    )
+
+
+def measured_by_use(
+    table: Table, columns: Mapping[str, Generalized], kept: Array, classes: Labels | None
+) -> Utility:
+    """All measures: also what counts and a classifier lose."""
+    return replace(
+        measured(table, columns, kept),
+        query_error=query_error(table, columns, kept),
+        class_error=None if classes is None else class_error(table, columns, kept, classes),
     )

@@ -195,8 +195,13 @@ def doctor(job: Path, identity: Path, as_json: bool) -> int:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The table that a release of one table was made of: checks its measures, too.",
+)
 @_JSON
-def verify(folder: Path, as_json: bool) -> int:
+def verify(folder: Path, data: Path | None, as_json: bool) -> int:
     """Check a result again: that it holds what its job promises.
 
     The first line is the verdict, "holds: ..." or "violated: ...", and the exit code says it, too.
@@ -205,7 +210,7 @@ def verify(folder: Path, as_json: bool) -> int:
     from coterie.coordinator.results.verify import verify as work
 
     try:
-        result = work(folder)
+        result = work(folder, data)
     except VerificationError as error:
         verdict = f"violated: {error}"
         told = {"verdict": verdict, "error": str(error), "exit_code": error.exit_code}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from coterie.base.errors import VerificationError
+from coterie.base.errors import UsageError, VerificationError
 from coterie.house.verify import is_table_result, verify_table
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.registry import KINDS
@@ -22,10 +22,15 @@ class NothingVerifiedError(VerificationError):
     """There was nothing that could be checked."""
 
 
-def verify(folder: Path) -> dict[str, Any]:
-    """What was found to hold in a result folder, the verdict in words first."""
+def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
+    """What was found to hold in a result folder, the verdict in words first.
+
+    `data` is the table that a release of one table was made of; more can be checked with it.
+    """
     if is_table_result(folder):
-        return verify_table(folder)
+        return verify_table(folder, data)
+    if data is not None:
+        raise UsageError("--data goes with a release of one table; nobody has the tables of a job")
     job = saved_job(folder)
     found = KINDS[job.kind].verify(job, read_claims(folder), folder)
     if not found.holds:

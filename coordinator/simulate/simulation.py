@@ -53,7 +53,10 @@ def simulate(
     network = MemoryNetwork(job.party_names)
     errors: list[Exception] = []
     with tempfile.TemporaryDirectory(prefix="coterie-", ignore_cleanup_errors=True) as scratch:
-        spaces = {name: Workspace(Path(scratch) / name, compute="any") for name in job.party_names}
+        spaces = {
+            name: Workspace(Path(scratch) / name, compute="any", exhibits={})
+            for name in job.party_names
+        }
 
         def run(name: str) -> None:
             try:
@@ -87,7 +90,8 @@ def simulate(
         for name, space in spaces.items():
             shutil.copytree(space.kept, out / "parties" / name, dirs_exist_ok=True)
         released = {name: space.released for name, space in spaces.items()}
-        result = assemble(job, released, out)
+        measured = kind.measure(job, {name: s.exhibits or {} for name, s in spaces.items()})
+        result = assemble(job, released, out, measured=measured)
         digests = {
             name: _received(job, name, spaces[name].folder, out) for name in recipients_of(job)
         }

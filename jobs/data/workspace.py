@@ -21,6 +21,8 @@ class Workspace:
     memory: int | None = None
     compute: str = "local"
     book: RecordContribution = record_nothing
+    # Only in a simulation: what the party's run leaves for measures that need all tables.
+    exhibits: dict[str, object] | None = None
 
     @property
     def released(self) -> Path:

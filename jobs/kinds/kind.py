@@ -138,6 +138,10 @@ class Kind(ABC, Generic[J, P]):
     def report(self, job: J, result: Claim, folder: Path) -> Sequence[Part]:
         """The kind's own parts of the report, from a result folder; each says if it is public."""
 
+    def measure(self, job: J, exhibits: Mapping[str, Mapping[str, object]]) -> Mapping[str, Json]:
+        """What a simulation, which has all tables, adds to `result.json`."""
+        return {}
+
     @abstractmethod
     def verify(self, job: J, result: Claim, folder: Path) -> Verdict:
         """Checks the result folder against what the job promises."""
@@ -178,6 +182,11 @@ class AnyKind(ABC):
 
     @abstractmethod
     def report(self, job: Job, result: Claim, folder: Path) -> Sequence[Part]: ...
+
+    @abstractmethod
+    def measure(
+        self, job: Job, exhibits: Mapping[str, Mapping[str, object]]
+    ) -> Mapping[str, Json]: ...
 
     @abstractmethod
     def verify(self, job: Job, result: Claim, folder: Path) -> Verdict: ...
@@ -235,6 +244,9 @@ class _Registered(AnyKind, Generic[J, P]):
 
     def report(self, job: Job, result: Claim, folder: Path) -> Sequence[Part]:
         return self._kind.report(self._own(job), result, folder)
+
+    def measure(self, job: Job, exhibits: Mapping[str, Mapping[str, object]]) -> Mapping[str, Json]:
+        return self._kind.measure(self._own(job), exhibits)
 
     def verify(self, job: Job, result: Claim, folder: Path) -> Verdict:
         return self._kind.verify(self._own(job), result, folder)

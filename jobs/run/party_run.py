@@ -173,10 +173,17 @@ def _version(values: Any) -> int | None:
     return None
 
 
-def assemble(job: Job, released: Mapping[str, Path], out: Path, job_id: str = "") -> dict[str, Any]:
+def assemble(
+    job: Job,
+    released: Mapping[str, Path],
+    out: Path,
+    job_id: str = "",
+    measured: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Writes the result folder from what each party released, and returns `result.json`.
 
-    `job_id` is the one under which the parties know the job; a simulation has none.
+    `job_id` is the one under which the parties know the job; a simulation has none, but what it has
+    `measured` on all tables together.
     """
     summaries = {name: read_summary(name, folder) for name, folder in released.items()}
     first, *others = summaries
@@ -192,6 +199,7 @@ def assemble(job: Job, released: Mapping[str, Path], out: Path, job_id: str = ""
     phases = {phase: 0.0 for summary in summaries.values() for phase in summary["seconds"]}
     result = {
         **summaries[first]["result"],
+        **(measured or {}),
         "parties": {
             name: {
                 **{key: summary["traffic"][key] for key in ("sent_bytes", "received_bytes")},

@@ -32,7 +32,8 @@ def test_a_release_has_the_attributes_then_the_class_sorted_and_no_identifiers(t
     assert result["anonymity"][0]["k"] == 3
     assert result["anonymity"][0]["smallest"] >= 3
     assert set(result["utility"]) == {
-        "discernibility", "normalised_width", "precision", "entropy_loss",
+        "discernibility", "normalised_width", "precision", "entropy_loss", "query_error",
+        "class_error",
     }  # fmt: skip
 
 

@@ -18,7 +18,12 @@ import pyarrow.compute as pc
 from coterie.anonymity.models.closeness import unfit
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
 from coterie.anonymity.specialization.scores import SCALE
-from coterie.anonymity.specialization.specialize import Labels, suppression_limit, warm_up
+from coterie.anonymity.specialization.shown_utility import shown_utility
+from coterie.anonymity.specialization.specialize import (
+    Labels,
+    suppression_limit,
+    warm_up,
+)
 from coterie.anonymity.specialization.starting import start_codes
 from coterie.anonymity.table.columns import (
     Column,
@@ -26,6 +31,7 @@ from coterie.anonymity.table.columns import (
     continuous_column,
     encode_text,
 )
+from coterie.anonymity.utility.measures import utility_lines
 from coterie.base.arrays import Mask
 from coterie.base.errors import DataError, VerificationError
 from coterie.jobs.data.workspace import Workspace
@@ -33,6 +39,7 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.behaviour import BehaviourOf, honest_behaviour
+from coterie.jobs.kinds.integrate.exhibit import exhibit_of, utility_of
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
 from coterie.jobs.kinds.integrate.received import check_expected, keep_expected
 from coterie.jobs.kinds.integrate.release_table import (
@@ -197,6 +204,9 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         check_sizes(job.requirements, len(rows))
         models_of(job.requirements, labels)
         cost = 0
+        stays = np.arange(len(rows))
+        raw = dict(columns)
+        all_classes = classes
         if job.bounded:
             stays = np.flatnonzero(_within_bounds(job, channel, columns, len(rows), rng))
             cost = len(rows) - len(stays)
@@ -220,6 +230,11 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             **behaviour.hooks,
         )
         behaviour.contributions = outcome.contributions
+        result = _result(job, outcome, cost)
+        if workspace.exhibits is not None:
+            there = stays[outcome.table.kept]
+            exhibit = exhibit_of(outcome.table, raw, all_classes, there, result["utility"])
+            workspace.exhibits["exhibit"] = exhibit
 
         with channel.step("release"):
             own = {attribute.name for attribute in job.of_party(channel.me)}
@@ -252,7 +267,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
                 keep_expected({n: whole[n] for n in order if n in whole}, workspace.kept)
             write_known(channel.open(DIGESTS, known, to=COORDINATOR), workspace.released)
             write_share(channel.open(COLUMNS, share, to=COORDINATOR), workspace.released)
-        return _result(job, outcome, cost)
+        return result
 
     def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         columns: dict[str, Coded] = {}
@@ -293,6 +308,8 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             lines.append(f"k={k} on {names}: smallest group {smallest}")
         if winners := result.entry("winners").items():
             lines.append(f"{len(winners)} specializations")
+        if isinstance(result.value, dict) and isinstance(result.value.get("utility"), dict):
+            lines += utility_lines(result.value["utility"])
         if job.bounded:
             lines.append(
                 f"the bounds in at_most cost {result.entry('bounds_cost').integer()} records"
@@ -306,6 +323,12 @@ class Integrate(Kind[IntegrateJob, Prepared]):
 
     def report(self, job: IntegrateJob, result: Claim, folder: Path) -> Sequence[Part]:
         return report_release(job, result, folder)
+
+    def measure(
+        self, job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]
+    ) -> Mapping[str, Any]:
+        """The measures of utility that need the raw columns of all parties beside each other."""
+        return {"utility": utility_of(job, exhibits)}
 
     def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         return verify_release(job, result, folder)
@@ -377,6 +400,7 @@ def _result(job: IntegrateJob, outcome: Outcome, cost: int) -> dict[str, Any]:
         "cut": outcome.table.cut,
         "contributions": {name: mu / SCALE for name, mu in outcome.contributions.items()},
         "anonymity": outcome.table.anonymity,
+        "utility": shown_utility(outcome.table, cost),
         **({"suppressed": suppressed + cost} if job.max_suppression else {}),
         **({"bounds_cost": cost} if job.bounded else {}),
     }

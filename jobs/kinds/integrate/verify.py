@@ -18,6 +18,8 @@ records were suppressed, or if the rule depends on earlier steps.
 from __future__ import annotations
 
 import csv
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -113,6 +115,7 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
                     f"{name}: {RESULT} says {key} = {claimed[key]}, the release {held[key]}"
                 )
         requirements.append(held)
+    _check_utility(job, result, table, suppressed, notation)
     _check_winners(job, result, table, bool(suppressed), notation)
     return {"records": records, "suppressed": suppressed, "requirements": requirements}
 
@@ -234,6 +237,57 @@ def _check_plain(
             number = lower_end(value) if notation.read(value) is None else None
             if number is None or not attribute.limits[0] <= number <= attribute.limits[1]:
                 raise VerificationError(f"{where}: '{value}' is not a number in its range")
+
+
+def _check_utility(
+    job: IntegrateJob, result: Any, table: Mapping[str, Released], gone: int, notation: Notation
+) -> None:
+    """The measures that the release itself gives; older results have none."""
+    claimed = result.get("utility")
+    if claimed is None:
+        return
+    names = [attribute.name for attribute in job.attributes if attribute.in_qid]
+    records = len(table[names[0]].codes)
+    total = records + gone
+    groups = Counter(zip(*(table[name].codes.tolist() for name in names), strict=True))
+    widths = heights = 0.0
+    for attribute in job.attributes:
+        if attribute.in_qid:
+            column = table[attribute.name]
+            cut = result["cut"][attribute.name]
+            for value, times in zip(column.values, np.bincount(column.codes).tolist(), strict=True):
+                width, height = _share(attribute, value, cut, notation)
+                widths, heights = widths + times * width, heights + times * height
+    cells = len(names) * total
+    found = {
+        "discernibility": sum(size * size for size in groups.values()) + gone * total,
+        "normalised_width": (widths + gone * len(names)) / cells,
+        "precision": 1 - (heights + gone * len(names)) / cells,
+    }
+    for key, own in found.items():
+        if not math.isclose(claimed[key], own, rel_tol=1e-9, abs_tol=1e-9):
+            raise VerificationError(f"{RESULT} says {key} = {claimed[key]}, the release {own}")
+
+
+def _share(
+    attribute: ReleasedAttribute, value: str, cut: Sequence[str], notation: Notation
+) -> tuple[float, float]:
+    """How much of the attribute's leaves, and of its tree's height, a value covers."""
+    where = f"column '{attribute.name}'"
+    if attribute.taxonomy is None:
+        ends = [_interval(one, where, notation) for one in cut]
+        low, high = attribute.limits or (min(i.low for i in ends), max(i.high for i in ends))
+        own = _interval(value, where, notation)
+        width = (own.high - own.low) / (high - low) if high > low else 0.0
+        return width, width
+    taxonomy = attribute.taxonomy
+
+    def height(node: int) -> int:
+        return max((1 + height(child) for child in taxonomy.children[node]), default=0)
+
+    first, last = _span(taxonomy, value, where)
+    leaves = max(len(taxonomy.leaves) - 1, 1)
+    return (last - first - 1) / leaves, height(taxonomy.labels.index(value)) / max(height(0), 1)
 
 
 class _Cut:

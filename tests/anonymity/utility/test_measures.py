@@ -3,10 +3,18 @@
 import numpy as np
 import pytest
 
+from coterie.anonymity.classifier.class_error import class_error
 from coterie.anonymity.table.columns import categorical_column, continuous_column
-from coterie.anonymity.table.table import Generalized, Table, regions_of_nodes, regions_of_ranks
+from coterie.anonymity.table.table import (
+    Generalized,
+    Labels,
+    Table,
+    regions_of_nodes,
+    regions_of_ranks,
+)
 from coterie.anonymity.utility.discernibility import weighted_discernibility
 from coterie.anonymity.utility.measures import measured
+from coterie.anonymity.utility.queries import query_error
 from tests.anonymity.small_tables import PLACES
 
 CITIES = ["San Diego", "San Diego", "Los Angeles", "Wichita"]
@@ -55,3 +63,42 @@ def test_weighted_discernibility_is_zero_where_the_attribute_is_exact_and_at_mos
     assert weighted_discernibility(table, shown, {"place": 1.0}, 0) == pytest.approx(9 / 4 + 1)
     exact = regions_of_ranks(table.columns[1], np.arange(4), np.arange(1, 5), True)
     assert weighted_discernibility(table, {"age": exact}, {"age": 1.0}, 0) == 0
+
+
+def test_counts_of_an_exact_release_are_exact_and_of_one_group_as_even_as_the_values():
+    rng = np.random.default_rng(1)
+    values = [str(v) for v in rng.integers(0, 10, 400)]
+    column = continuous_column("age", values)
+    table = Table((column,))
+    every = np.arange(400)
+    exact = regions_of_ranks(column, column.codes, column.codes + 1, True)
+    assert query_error(table, {"age": exact}, every).mean == 0
+    whole = regions_of_ranks(column, np.zeros(400), np.full(400, 10), True)
+    found = query_error(table, {"age": whole}, every)
+    # Three of ten values: 120 records expected, and by hand as many as there are.
+    counts = np.bincount(column.codes)
+    by_hand = [abs(120 - counts[i : i + 3].sum()) / counts[i : i + 3].sum() for i in range(8)]
+    assert min(by_hand) <= found.median <= max(by_hand)
+    assert found.mean == pytest.approx(np.mean(by_hand), abs=0.03)
+    assert query_error(table, {"age": whole}, every) == found
+    gone = regions_of_ranks(column, column.codes[:200], column.codes[:200] + 1, True)
+    assert query_error(table, {"age": gone}, every[:200]).mean > 0.3
+
+
+def test_the_class_error_is_that_of_the_raw_table_where_nothing_is_hidden_and_grows_with_it():
+    rng = np.random.default_rng(2)
+    age = rng.integers(0, 20, 3000)
+    classes = Labels(((age > 9) ^ (rng.random(3000) < 0.1)).astype(np.uint8), ("n", "y"))
+    column = continuous_column("age", [str(v) for v in age])
+    table, every = Table((column,)), np.arange(3000)
+    exact = regions_of_ranks(column, column.codes, column.codes + 1, True)
+    found = class_error(table, {"age": exact}, every, classes)
+    assert found.release == found.raw == pytest.approx(0.1, abs=0.03)
+    assert found.none == pytest.approx(0.5, abs=0.05)
+    whole = regions_of_ranks(column, np.zeros(3000), np.full(3000, 20), True)
+    hidden = class_error(table, {"age": whole}, every, classes)
+    assert hidden.release == hidden.none
+    assert hidden.raw == found.raw
+    half = regions_of_ranks(column, column.codes[:1500], column.codes[:1500] + 1, True)
+    kept = class_error(table, {"age": half}, every[:1500], classes)
+    assert kept.release == pytest.approx(0.55, abs=0.05)  # half of those tried are suppressed

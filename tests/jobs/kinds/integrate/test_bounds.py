@@ -108,3 +108,22 @@ def test_a_bound_that_cannot_be_is_refused_with_its_line(tmp_path, old, new, tol
     path = loan_folder(tmp_path, job=BOUNDED.replace(old, new))
     with pytest.raises(UsageError, match=told):
         load_job(path)
+
+
+def test_a_simulation_measures_what_needs_all_tables_and_verify_what_the_release_gives(tmp_path):
+    result, out = run(tmp_path, BOUNDED + "max_suppression: 0.45\n")
+    expected = single(requirement_of(4), int(0.45 * len(ROWS)))
+    utility = expected.utility_by_use("Class").as_dict()
+    assert result["utility"]["entropy_loss"] == pytest.approx(utility["entropy_loss"])
+    assert result["utility"]["discernibility"] == utility["discernibility"]
+    assert result["utility"]["query_error"] == pytest.approx(utility["query_error"], nan_ok=True)
+    assert set(result["utility"]["class_error"]) == {"release", "raw", "none"}
+    path = out / "result.json"
+    for key in ("discernibility", "normalised_width", "precision"):
+        told = json.loads(path.read_text())
+        told["utility"][key] += 1
+        path.write_text(json.dumps(told))
+        with pytest.raises(VerificationError, match=f"says {key}"):
+            verify(out)
+        told["utility"][key] -= 1
+        path.write_text(json.dumps(told))

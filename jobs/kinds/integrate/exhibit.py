@@ -1,0 +1,62 @@
+"""The measures of a joint release that need everybody's raw columns: in a simulation only.
+
+A simulated party leaves its columns and what the joint table shows of them (`Workspace.exhibits`, which
+a party server does not have), and the simulation measures all of them beside each other. Entropy loss,
+the error of random counts and the class error against the raw table come from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from coterie.anonymity.algorithms.top_down import shown_column
+from coterie.anonymity.specialization.specialize import Labels, Specializer
+from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree
+from coterie.anonymity.table.table import Generalized, Table
+from coterie.anonymity.utility.measures import measured_by_use
+from coterie.base.arrays import Array
+from coterie.jobs.kinds.integrate.job import IntegrateJob
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """Of one party, in the joint order: raw columns of all common records, and what is shown."""
+
+    columns: dict[str, tuple[Column, Generalized]]
+    classes: Labels | None
+    kept: Array
+    utility: dict[str, Any]  # as all parties know it
+
+
+def exhibit_of(
+    table: Specializer,
+    columns: Mapping[str, Column],
+    classes: Labels | None,
+    kept: Array,
+    utility: dict[str, Any],
+) -> Exhibit:
+    shown = {name: _shown(table, name, column) for name, column in columns.items()}
+    return Exhibit(shown, classes, kept, utility)
+
+
+def _shown(table: Specializer, name: str, column: Column) -> tuple[Column, Generalized]:
+    if isinstance(column, ContinuousColumn):  # its own tree may lack the cuts
+        column = ContinuousColumn(name, column.codes, column.values, column.limits)
+        tree = table.trees[table.names.index(name)]
+        assert isinstance(tree, IntervalTree)  # noqa: S101
+        column.tree = tree
+    return column, shown_column(table, column)
+
+
+def utility_of(job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]) -> dict[str, Any]:
+    """All measures; those that all parties know stay as they are."""
+    found = [each.get("exhibit") for each in exhibits.values()]
+    left = [exhibit for exhibit in found if isinstance(exhibit, Exhibit)]
+    pairs = {name: pair for exhibit in left for name, pair in exhibit.columns.items()}
+    names = [attribute.name for attribute in job.attributes if attribute.name in pairs]
+    table = Table(tuple(pairs[name][0] for name in names))
+    shown = {name: pairs[name][1] for name in names}
+    classes = next((exhibit.classes for exhibit in left if exhibit.classes is not None), None)
+    return measured_by_use(table, shown, left[0].kept, classes).as_dict() | left[0].utility
