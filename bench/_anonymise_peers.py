@@ -2,11 +2,11 @@
 
     python _anonymise_peers.py TOOL FILE TAXONOMIES K COLUMN...        TOOL: anonypy, anjana, pycanon
 
-Reads a CSV file, prints {"seconds", "cpu_seconds", "entropy_loss", "smallest"}. It needs nothing of
-Coterie, so the libraries may live in an environment of their own. The loss is the mean over the columns
-of sum log2(n(R)/n(v)) over all records, as a share of the same with nothing shown, where R is the set
-of values that the release leaves open for a record with the value v. pycanon only measures: "smallest"
-is the k it finds in FILE.
+Reads a CSV file, prints {"seconds", "cpu_seconds", "entropy_loss", "smallest"}. The script does not
+import Coterie, so that the libraries may be installed in an environment of their own. The loss is
+the mean over the columns of the sum of log2(n(R)/n(v)) over all records, as a share of the same sum
+for a fully generalized column, where R is the set of values that the release leaves possible for a
+record with the value v. pycanon only measures: "smallest" is the k that it finds in FILE.
 """
 
 import csv
@@ -19,7 +19,7 @@ from typing import Any
 
 
 def taxonomy_rows(folder: str, column: str, values: list[Any]) -> list[list[str]]:
-    """Leaf-to-root rows: of the taxonomy file, or bands of 5, 10, 20 and 40 for numbers."""
+    """Leaf-to-root rows, from the taxonomy file or as bands of 5, 10, 20 and 40 for numbers."""
     try:
         with open(f"{folder}/{column}.csv", newline="") as file:
             return [row for row in csv.reader(file, delimiter=";") if row]
@@ -29,7 +29,7 @@ def taxonomy_rows(folder: str, column: str, values: list[Any]) -> list[list[str]
 
 
 def loss_of(values: list[Any], shown: list[frozenset[Any] | None]) -> float:
-    """The share of a column's bits that is lost; None: the record was suppressed."""
+    """The share of a column's bits that is lost; None in `shown` is a suppressed record."""
     counts, total = Counter(values), len(values)
     covered = {region: sum(counts[v] for v in region) for region in set(shown) if region}
     lost = sum(

@@ -1,7 +1,7 @@
-"""Figures with their spread: several runs of one benchmark made into one result, and shown.
+"""Figures with their spread: merges several runs of one benchmark into one result.
 
-A number that is the same in all runs stays a number. One that differs becomes
-{"median", "low", "high"}, over the runs that `measured.runs` counts.
+A number that is the same in all runs stays a number. A number that differs becomes
+{"median", "low", "high"} over the runs, whose number is in `measured.runs`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from coterie import __version__
 
 
 def merged(results: Sequence[Any]) -> Any:
-    """Results of the same form as one; the first one's texts are kept."""
+    """One result from several of the same form; texts are those of the first."""
     first = results[0]
     if isinstance(first, dict):
         shared = [key for key in first if all(key in result for result in results)]
@@ -46,7 +46,7 @@ def stamped(results: Sequence[Any], arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def shown(figure: Any, unit: str = "") -> str:
-    """A figure as a table prints it: the median, and the lowest and highest where they differ."""
+    """A figure as a table prints it: the median, and the lowest and highest if they differ."""
     if figure is None:
         return ""
     if isinstance(figure, dict):
@@ -57,7 +57,7 @@ def shown(figure: Any, unit: str = "") -> str:
 
 
 def caption(result: dict[str, Any]) -> str:
-    """When and where, in one sentence that stands above a table."""
+    """A sentence for the top of a table: when and where the result was measured."""
     m = result["measured"]
     times = "one run" if m["runs"] == 1 else f"median (lowest to highest) of {m['runs']} runs"
     return (
@@ -67,7 +67,7 @@ def caption(result: dict[str, Any]) -> str:
 
 
 def _digits(number: float) -> str:
-    """Two to three digits that count; whole numbers with separators."""
+    """Two to three significant digits; whole numbers with separators."""
     if isinstance(number, int) or abs(number) >= 100:
         return f"{number:,.0f}"
     return f"{number:.3g}" if abs(number) >= 10 else f"{number:.2g}"

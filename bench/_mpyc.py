@@ -49,7 +49,7 @@ def run(module: str, parties: int, count: int) -> dict[str, Spent] | None:
 
 
 def asked() -> int | None:
-    """In a process that `run` started: how many instances the party computes."""
+    """The number of instances to compute, in a process that `run` started."""
     return int(os.environ[_COUNT]) if _COUNT in os.environ else None
 
 

@@ -3,9 +3,9 @@
     python _psi_peers.py TOOL FOLDER        TOOL: openmined, spu-kkrt, spu-rr22, spu-ecdh
 
 Reads FOLDER/p0.csv and FOLDER/p1.csv (column `ID`), prints {"seconds", "records", "peak_mb",
-"cpu_seconds"}. It needs nothing of Coterie, since the libraries may want other versions of what
-Coterie uses and then live in an environment of their own. The clock starts when both processes
-stand ready with their libraries imported, and ends when the last one is done.
+"cpu_seconds"}. The script does not import Coterie, since the libraries may need other versions of
+Coterie's dependencies and then have an environment of their own. The clock starts when both
+processes have imported their libraries, and ends when the last one is done.
 """
 
 import csv
@@ -27,13 +27,13 @@ def read(path: str) -> list[str]:
 
 
 def spent() -> tuple[float, float]:
-    """Peak megabytes and seconds of the processor, of this process so far."""
+    """The peak memory in megabytes and the processor seconds of this process so far."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
 
 
 def send(wire: Connection, data: bytes) -> threading.Thread:
-    """In a thread: a pipe holds little, and both sides send first."""
+    """Sends in a thread, because a pipe buffers little and both sides send first."""
     thread = threading.Thread(target=wire.send_bytes, args=(data,))
     thread.start()
     return thread

@@ -19,7 +19,7 @@ from coterie.protocols.messaging.channel import Channel
 
 
 def _guarded(*arguments: Any) -> None:
-    """Reports whatever goes wrong, so that nobody waits for a result that never comes."""
+    """Reports every error, so that the caller does not wait for a result that never comes."""
     try:
         _party(*arguments)
     except BaseException as error:

@@ -4,11 +4,11 @@
                             [--peers PYTHON]
 
 Adult, complete training records, with two choices of eight columns: the categorical ones, and those
-with age that the literature on Mondrian uses. The loss is the non-uniform entropy loss, the mean over
-the columns, as docs/one-table.md defines it. `--peers` is the interpreter of an environment with
-anonypy, anjana and pycanon. `--rows` is the size of a random table of eight columns for Mondrian.
-Seconds are the median of the repeats, with the least and the largest; processor seconds beside them.
-Compiling is done before the clock starts.
+with age that the literature on Mondrian uses. The loss is the non-uniform entropy loss, the mean
+over the columns, as docs/one-table.md defines it. `--peers` is the interpreter of an environment
+with anonypy, anjana and pycanon. `--rows` is the size of a random table of eight columns for
+Mondrian. Seconds are the median of the repeats, with the least and the largest; processor seconds
+beside them. Compiling is done before the clock starts.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ METHODS = ("mondrian", "incognito", "datafly")
 
 
 def timed(work: Callable[[], Any], repeat: int) -> tuple[Any, dict[str, Any]]:
-    """The answer, and the spread of the seconds that it took."""
+    """The result of the work, and the spread of its seconds."""
     walls, cpus = [], []
     for _ in range(repeat):
         begun, cpu = time.perf_counter(), time.process_time()
@@ -72,7 +72,7 @@ def coterie_entry(table: Table, names: tuple[str, ...], method: str, k: int, rep
     def work() -> Anonymized:
         return anonymise(method, table, [Requirement(names, k)])
 
-    work()  # compiles
+    work()  # compiles the kernels
     answer, spent = timed(work, repeat)
     found = {"tool": f"coterie {method}", **spent}
     return answer, found | {

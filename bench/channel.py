@@ -1,15 +1,15 @@
-"""Messages a second and megabytes a second through a channel, beside bare grpcio in the same run.
+"""Messages and megabytes per second through a channel, beside bare grpcio in the same run.
 
 Between two processes on this machine, with and without mTLS: a ping-pong of 64 bytes, and a stream
 of values of 1 MiB, drawn in turn from more of them than a processor's cache holds. Through the
 channel go arrays, which the receiver decodes. Through bare grpcio go bytes objects made beforehand,
 which the receiver only counts; as `grpcio_arrays`, arrays that are turned into bytes and back into
-arrays, which is the work of a program with arrays; and, as `grpcio_collected`, the bytes the way the
-channel sends them: the receiver calls, and reads in the thread that waits. In-memory channels run
-between two threads.
-Rounds of both sides alternate. Rates are the best of a round, because other work on the machine only
-ever makes one slower; ratios are the median over rounds of the two rates that follow each other, with
-the middle half of them beside it, because such work lasts longer than a round. Processor seconds are those of both ends.
+arrays, which is the work of a program with arrays; and, as `grpcio_collected`, the bytes the way
+the channel sends them: the receiver calls, and reads in the thread that waits. In-memory channels
+run between two threads. Rounds of both sides alternate. Rates are the best of all rounds, because
+other work on the machine can only make a round slower. Ratios are the median over rounds of two
+consecutive rates, with the quartiles, because other work lasts longer than a round. Processor
+seconds are those of both ends.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def make_certificates(folder: Path) -> None:
 
 
 class BareService(grpc.GenericRpcHandler):  # type: ignore[misc]
-    """What bare grpcio does with the same bytes: counts a stream, echoes messages."""
+    """The same work in bare grpcio: counts a stream, echoes messages."""
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         if details.method == "/bare/Count":
@@ -112,7 +112,7 @@ def _array(data: bytes) -> Array:
 
 
 class End:
-    """One process's end: a server with both services, and a way to connect to the other."""
+    """One process's end: a server with both services, and the connection to the other end."""
 
     def __init__(self, me: str, folder: Path, tls: bool) -> None:
         self.me, self.other = me, "b" if me == "a" else "a"
@@ -153,7 +153,7 @@ class End:
 
 
 def answer(channel: Channel, peer: str) -> None:
-    """The far end: echoes small messages, counts long streams, until it is told to stop."""
+    """The far end: echoes small messages and counts long streams, until it is stopped."""
     while True:
         order = channel.recv(peer)
         if order == "stop":
@@ -259,7 +259,7 @@ class Found:
 def measure(
     rounds: int, measures: dict[str, Callable[[], float]], used: Callable[[], float]
 ) -> Found:
-    """The rates of several rounds, in each of which every measure is taken once."""
+    """The rates of several rounds, in each of which every measurement runs once."""
     found = Found({name: [] for name in measures}, dict.fromkeys(measures, 0.0))
     for _ in range(rounds):
         for name, take in measures.items():
@@ -280,7 +280,7 @@ def spent(found: Found, rounds: int, messages: int, values: int) -> dict[str, fl
 
 
 def ratio(found: Rates, name: str, other: str) -> tuple[float, list[float]]:
-    """The median over rounds, and the quarters below and above it."""
+    """The median over rounds, and the lower and upper quartiles."""
     each = np.divide(found[name], found[other])
     low, middle, high = (round(float(q), 2) for q in np.quantile(each, (0.25, 0.5, 0.75)))
     return middle, [low, high]

@@ -23,7 +23,7 @@ from coterie.protocols.primitives.randomness import Random
 
 
 def growth(sizes: Sequence[int], k: int = 10, seed: int = 1) -> list[dict[str, Any]]:
-    """Two parties with two columns of numbers each, in this process; one entry per size."""
+    """Runs two parties with two columns of numbers each in this process; one entry per size."""
     found = []
     for size in sizes:
         rng = np.random.default_rng(seed)

@@ -1,9 +1,9 @@
 """Secure argmax of 32-bit scores beside MPyC's, in one run: processes on this machine.
 
-Coterie's parties talk over gRPC with mTLS and resist all parties but one colluding; MPyC's talk over
-plain TCP and resist fewer than half. MPyC's setup (sharing seeds) and its inputs' sharing are not
-timed; of ours, base transfers are reported apart, and everything that a batch needs beyond them,
-products included, is timed.
+Coterie's parties talk over gRPC with mTLS and resist all parties but one colluding; MPyC's talk
+over plain TCP and resist fewer than half. MPyC's setup (sharing seeds) and the sharing of its
+inputs are not timed; Coterie's base transfers are reported separately, and everything else that a
+batch needs, products included, is timed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, Spent
     expected = table.argmax(axis=0)
     meter = Meter(channel)
     session, setup = meter.measure(lambda: SecureMaximum(meter.channel, names, Random()))
-    session.prepare(8)  # compiles what numba has not yet compiled
+    session.prepare(8)  # compiles the kernels
     session.argmax(own[:8])
 
     def single() -> None:
@@ -71,7 +71,7 @@ def coterie_party(channel: Any, names: list[str], count: int) -> dict[str, Spent
 
 
 def hidden_party(channel: Any, names: list[str], rounds: int) -> dict[str, Spent]:
-    """The rounds of a job with `hide_scores`, beside the same with open scores; all included."""
+    """Seconds of all rounds of a job with `hide_scores`, beside the same with open scores."""
     from coterie.protocols.integration.hidden_winner import HiddenWinner
     from coterie.protocols.integration.scores import announce_scores, key_of
     from coterie.protocols.primitives.randomness import Random
@@ -115,7 +115,7 @@ def by_unit(ours: str, found: dict[str, Spent]) -> dict[str, dict[str, float]]:
 
 
 def mpyc_party(count: int) -> None:
-    """One of MPyC's parties: its own argmax, single and all of a batch in flight at once."""
+    """One of MPyC's parties: MPyC's own argmax, singly and for a whole batch concurrently."""
     from mpyc.runtime import mpc
 
     integer = mpc.SecInt(32)
@@ -133,7 +133,7 @@ def mpyc_party(count: int) -> None:
             return mpc.argmax([column[i] for column in shared])[0]
 
         def arrays() -> Any:
-            """The same by MPyC's arrays: a tournament of vectorised comparisons."""
+            """The same with MPyC's arrays: a tournament of vectorised comparisons."""
             items = [(i, mpc.np_fromlist(column)) for i, column in enumerate(shared)]
             level = [(integer.array(np.full(count, i)), values) for i, values in items]
             while len(level) > 1:
@@ -158,7 +158,7 @@ def mpyc_party(count: int) -> None:
             "single": await best(lambda: [one(0)], [int(expected[0])], 3),
             "arrays": await best(arrays, whole, REPEATS if parties < 5 else 1),
         }
-        if parties < 5:  # slower than arrays, and with more parties very slow
+        if parties < 5:  # slower than arrays, and very slow with more parties
             found["lists"] = await best(lambda: [one(i) for i in range(count)], whole, 1)
         _mpyc.tell(found)
         await mpc.shutdown()
@@ -177,7 +177,7 @@ def main(argv: list[str] | None = None) -> int:
     for parties in PARTIES[:2] if options.quick else PARTIES:
         ours = measure("coterie_party", parties, count)
         theirs = _mpyc.run("coterie.bench.fair", parties, count)
-        # What takes MPyC too long is reported as the time it had, and "gave_up".
+        # If MPyC takes too long, the time limit and "gave_up" are reported.
         there = by_unit("mpyc", theirs) if theirs else {
             "mpyc_seconds": {"arrays": float(_mpyc.PATIENCE), "gave_up": 1.0}
         }  # fmt: skip

@@ -1,11 +1,11 @@
 """Garbled circuits and oblivious transfer between two processes of this machine.
 
-Both parties are processes with gRPC servers and mTLS between them. Every measurement has the seconds
-from both parties ready to both done, the processor seconds and the sent bytes of both together, the
-least of a few repetitions; the base transfers come before and are reported apart. Beside it in the
-same run: MPyC comparing as many pairs of 32-bit numbers (three parties, as it needs), and the AES of
-OpenSSL, whose speed divided by the eight blocks that a garbled AND gate costs is an upper bound for
-any fixed-key garbling here.
+Both parties are processes with gRPC servers and mTLS between them. Every measurement has the
+seconds from both parties ready to both done, the processor seconds and the sent bytes of both
+together, the least of a few repetitions; the base transfers come before and are reported apart.
+Beside it in the same run: MPyC comparing as many pairs of 32-bit numbers (three parties, as it
+needs), and the AES of OpenSSL, whose speed divided by the eight blocks that a garbled AND gate
+costs is an upper bound for any fixed-key garbling here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def comparison_circuit(width: int = 32) -> Any:
 
 
 def product_circuit(width: int = 32) -> Any:
-    """Mostly AND gates, as a measure of gates."""
+    """A circuit of mostly AND gates, to measure the gates."""
     from coterie.protocols.circuits.arithmetic import Builder
 
     builder = Builder()
@@ -76,7 +76,7 @@ def party(channel: Any, names: list[str], sizes: dict[str, int]) -> dict[str, Sp
 
     def run(circuit: Any, count: int, output: str, expected: Any) -> Spent:
         bits = {name: to_bits(own[:count], 32)}
-        role.run(circuit, {name: bits[name][:9]}, "both")  # compiles what is not yet compiled
+        role.run(circuit, {name: bits[name][:9]}, "both")  # compiles the kernels
         _, spent = meter.measure(
             lambda: role.run(circuit, bits, "both"),
             lambda result: bool((from_bits(result[output]) == expected).all()),
@@ -121,7 +121,7 @@ def measure_grpc(sizes: dict[str, int]) -> dict[str, Spent]:
 
 
 def aes_blocks_a_second(quick: bool) -> float:
-    """OpenSSL's AES-128 in bulk on one core, blocks that fit the cache."""
+    """The rate of OpenSSL's AES-128 on one core, with blocks that fit into the cache."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     data, out = bytes(1 << 16), bytearray((1 << 16) + 16)
@@ -137,7 +137,7 @@ def aes_blocks_a_second(quick: bool) -> float:
 
 
 def mpyc_party(count: int) -> None:
-    """One of MPyC's parties: comparisons of shared numbers, all in flight at once, and as arrays."""
+    """One of MPyC's parties: comparisons of shared numbers, concurrently and as arrays."""
     from mpyc.runtime import mpc
 
     integer = mpc.SecInt(32)

@@ -2,18 +2,18 @@
 
     adult    Adult, 45,222 records, one QID of all 14 attributes, k = 50; two parties over mTLS
     many     30 random requirements of 3 to 7 QIDs (paper 1 §7.3), averaged
-    scale    Adult blown up to 200 thousand, 2 million and 10 million records (§7.3): seconds, bytes
+    scale  Adult enlarged to 200 thousand, 2 million and 10 million records (§7.3): seconds, bytes
              of memory per record and party, bits sent per record and specialization
-    dka      how the encryptions of the DkA baseline grow, which grow with the square of the records
+    dka    the encryptions of the DkA baseline, which grow with the square of the records
 
-Two parties are two processes with a certificate each, as party servers talk. All three are timed in
-the same two ways, after a run for warmth: `seconds` from coded columns to the result (for the joint
-run the phase `specialize`, from the first announcement to the last round), `seconds_with_coding` from
-the columns of text as they were read. `cpu_seconds` are those of all processes, `bytes` what both
-parties send. scikit-learn grows an entropy tree on the same columns (codes of values and numbers, as
-float32, which is what it works on) with as many leaves as the specialized table has groups.
-Blow-up: every further copy of a record has a random value, of those that occur, in about half of its
-attributes. `--chart FILE` draws the scale.
+Two parties are two processes with a certificate each, which communicate like party servers. All
+three are timed in the same two ways, after a warm-up run: `seconds` from coded columns to the
+result (for the joint run the phase `specialize`, from the first announcement to the last round),
+`seconds_with_coding` from the columns of text as they were read. `cpu_seconds` are those of all
+processes, `bytes` what both parties send. scikit-learn grows an entropy tree on the same columns
+(codes of values and numbers, as float32, which is what it works on) with as many leaves as the
+specialized table has groups. To enlarge the table, every further copy of a record gets a random
+value, of those that occur, in about half of its attributes. `--chart FILE` draws the scale.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ Qids = list[list[str]]
 
 
 def fresh(column: Column) -> Column:
-    """The column with a tree that nothing has grown."""
+    """The column with a new tree."""
     if isinstance(column, CategoricalColumn):
         return column
     assert isinstance(column, ContinuousColumn)
@@ -66,7 +66,7 @@ def fresh(column: Column) -> Column:
 
 
 def load(folder: Path, records: int, names: tuple[str, ...]) -> tuple[dict[str, Column], Labels]:
-    """Adult, or its blow-up; a column is the same whoever makes it."""
+    """Adult, or the enlarged table; every process gets the same columns."""
     adult = load_adult(folder)
     base = len(adult.target)
     copies = -(-records // base)
@@ -92,7 +92,7 @@ def requirements(qids: Qids) -> tuple[Requirement, ...]:
 
 
 def random_qids(seed: int = 1, count: int = 30) -> list[Qids]:
-    """§7.3: 3 to 7 QIDs, all of one length between 2 and 9; a repeated one is dropped."""
+    """§7.3: 3 to 7 QIDs, all of one length between 2 and 9; repeated ones are dropped."""
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(count):
@@ -108,14 +108,14 @@ def random_qids(seed: int = 1, count: int = 30) -> list[Qids]:
 
 
 def party(channel: Channel, names: list[str], task: dict[str, Any]) -> list[dict[str, Any]]:
-    """Runs each of the task's requirements, as often as it says, and tells what it took."""
+    """Runs each of the task's requirements as often as the task says; returns the costs."""
     own = PARTY_A if channel.me == "p0" else PARTY_B
     warm_up()
     folder = Path(task["folder"])
     taxonomies = load_adult(folder).taxonomies
     coding = _coding(folder, own, task["runs"])
     load_adult.cache_clear()
-    empty = _memory()["now"]  # of a process that has its libraries, and has read Adult
+    empty = _memory()["now"]  # memory of a process that has imported its libraries and read Adult
     columns, classes = load(folder, task["records"], own)
     limits = {name: task["limits"][name] for name in NAMES if name not in taxonomies}
     load_adult.cache_clear()
@@ -182,14 +182,14 @@ def _plan(names: list[str], qids: Qids, taxonomies: Any, limits: Any) -> Plan:
 
 
 def _memory() -> dict[str, int]:
-    """Bytes of this process in memory, now and at most since `_reset_peak`."""
+    """The memory of this process in bytes, now and at its peak since `_reset_peak`."""
     text = Path("/proc/self/status").read_text()
     lines = {line.split(":")[0]: line.split()[1] for line in text.splitlines() if "kB" in line}
     return {"now": int(lines["VmRSS"]) << 10, "peak": int(lines["VmHWM"]) << 10}
 
 
 def _reset_peak() -> None:
-    # Where it cannot be reset, the peak is that of the whole process: larger, never smaller.
+    # If the peak cannot be reset, it is that of the whole process: larger, never smaller.
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
@@ -223,7 +223,7 @@ def joint(folder: Path, records: int, qids: list[Qids], runs: int) -> list[dict[
 
 
 def _timed(work: Callable[[], Any], runs: int) -> float:
-    """The median time of some runs, the first one, which is for warmth, left out."""
+    """The median time of some runs after a warm-up run."""
     times = []
     for _ in range(max(runs, 2)):
         start = time.perf_counter()
@@ -233,7 +233,7 @@ def _timed(work: Callable[[], Any], runs: int) -> float:
 
 
 def _coding(folder: Path, names: Sequence[str], runs: int) -> float:
-    """Seconds from columns of text to coded ones."""
+    """The seconds from columns of text to coded columns."""
     adult = load_adult(folder)
     return _timed(lambda: adult.columns(names), runs)
 
@@ -251,13 +251,13 @@ def single(columns: dict[str, Column], classes: Labels, qids: Qids, runs: int) -
 
 
 def groups(result: Any, qids: Qids) -> int:
-    """How many different rows the specialized table has: the leaves of its tree."""
+    """The number of different rows of the specialized table: the leaves of its tree."""
     codes = np.column_stack([result.generalized(name)[0] for name in _used(qids)])
     return len(np.unique(codes, axis=0))
 
 
 def learner_table(adult: Adult, names: list[str]) -> Any:
-    """The columns of text as scikit-learn takes them: one matrix of float32."""
+    """The columns of text in scikit-learn's form: one matrix of float32."""
     columns = [
         pc.cast(adult.table[name], pa.float32()).to_numpy()
         if name in CONTINUOUS
@@ -315,7 +315,7 @@ def measure_adult(folder: Path, runs: int, many: int) -> dict[str, Any]:
 
 
 def summary(entries: list[dict[str, Any]]) -> dict[str, Any]:
-    """Means over requirements, of each way of computing, and the ratios of the joint run to the others."""
+    """Means over requirements for each way of computing, and the ratios to the joint run."""
 
     def mean(way: str, what: str) -> float:
         return statistics.fmean(entry[way][what] for entry in entries)

@@ -2,14 +2,14 @@
 
 Coterie runs as it does for its users: party servers as processes of this machine, a job proposed to
 them over mTLS, CSV files read, common.csv written; the clock runs from the proposal to the end. The
-servers have run small jobs before, as servers have. `cpu_seconds` is what all parties' processes
-used together: on a busy machine the steadier figure. The peers run as bench/_psi_peers.py says: two
-processes, CSV files read and written, no TLS.
+servers have run small jobs before, as servers in use have. `cpu_seconds` is the processor time of
+all parties together, the steadier figure on a busy machine. The peers run as bench/_psi_peers.py
+describes: two processes, CSV files read and written, no TLS.
 
     coterie bench intersect [--quick] [--sizes 10000,100000] [--peers PYTHON] [--chart docs/intersect.svg]
 
-`--peers` is the interpreter of an environment with openmined-psi and spu, where this one has not
-got them.
+`--peers` is the interpreter of an environment with openmined-psi and spu, if this one does not have
+them.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Houses:
             {},
         )
         for process in self.processes.values():
-            with contextlib.suppress(OSError):  # from here on the peak is that of this job
+            with contextlib.suppress(OSError):  # resets the peak, so that it is that of this job
                 Path(f"/proc/{process.pid}/clear_refs").write_text("5")
         with tempfile.TemporaryDirectory() as out:
             spent, start = self._spent(), time.perf_counter()
@@ -130,7 +130,7 @@ class Houses:
         }
 
     def _spent(self) -> float:
-        """Seconds of the processor that all servers have used so far."""
+        """The processor seconds of all servers so far."""
         return sum(processor_seconds(process.pid) for process in self.processes.values())
 
     @staticmethod
@@ -147,7 +147,7 @@ def houses(parties: int, memory: str | None = None) -> Iterator[Houses]:
         running = Houses(Path(folder), parties, memory)
         try:
             running.start()
-            for protocol in ("ring", "oprf"):  # loads what is compiled
+            for protocol in ("ring", "oprf"):  # loads the compiled kernels
                 running.run(protocol)
             yield running
         finally:
@@ -155,7 +155,7 @@ def houses(parties: int, memory: str | None = None) -> Iterator[Houses]:
 
 
 def write_sets(folders: Sequence[Path], size: int, names: Sequence[str]) -> int:
-    """Half of every set is common to all; rows in random order. Returns the common number."""
+    """Writes sets half of which is common to all, in random order; returns the common number."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.csv as pacsv
@@ -225,7 +225,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def ratios(found: list[dict[str, Any]], unit: str) -> dict[str, Any]:
-    """How many times as long as Coterie each peer takes, by size, two parties."""
+    """The time of each peer as a multiple of Coterie's, by size, for two parties."""
     spent = {
         (entry["tool"], entry["size"]): entry[unit]
         for entry in found

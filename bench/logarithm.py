@@ -2,11 +2,11 @@
 
 Both parties are processes with their own certificates; times are wall seconds from both ready to
 both done, the best of a few; processor seconds and sent bytes of both are beside them (those of the
-helper processes that make randomizers are not counted). Reported apart: the set-up of a session (base transfers, exchange of the Paillier key),
-the making of the key, the offline part (Paillier randomizers, those of a batch made by two
-processes of the key's owner, while the other party waits) and the online part, for one logarithm
-and for a batch, each opened afterwards and compared with math.log. Gates are beside those of paper
-2, third article, §7, whose circuits ran in 5 seconds.
+helper processes that make randomizers are not counted). Reported apart: the set-up of a session
+(base transfers, exchange of the Paillier key), the making of the key, the offline part (Paillier
+randomizers, those of a batch made by two processes of the key's owner, while the other party waits)
+and the online part, for one logarithm and for a batch, each opened afterwards and compared with
+math.log. Gates are beside those of paper 2, third article, §7, whose circuits ran in 5 seconds.
 
 In the same run: phe for each operation of Paillier, and MPyC. MPyC 0.11 has no logarithm; the same
 method (top bit, normalisation, the scaled Taylor polynomial) is written here with its operations on
@@ -43,7 +43,7 @@ def numbers(count: int) -> list[int]:
 
 
 def begin(seconds: float) -> None:
-    """A process of a pool has started and loaded what it needs; it waits, so that all do."""
+    """Starts a process of a pool: it imports its modules, and waits until all have done so."""
     import coterie.protocols.numbers.randomizers  # noqa: F401
 
     time.sleep(seconds)
@@ -75,7 +75,7 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
             xs = numbers(count)
             share = split(settings.input_ring, xs, Random("shares"))[0 if first else 1]
             offline, online = [], []
-            # A batch with Paillier takes seconds, in which noise averages out.
+            # A batch with Paillier takes seconds, so that noise averages out.
             for _ in range(1 if label == "batch" and evaluation == "paillier" else REPEATS):
                 helpers = pool if label == "batch" else None
                 offline.append(
@@ -85,7 +85,7 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
                 online.append(spent)
             opened = open_shares(channel, peer, result.ring, result.share)
             error = float(np.abs(result.values(opened) - np.log(xs)).max())
-            if error > result.error_bound + 1e-12:  # of floating point
+            if error > result.error_bound + 1e-12:  # the rounding of floating point
                 raise RuntimeError(f"an error of {error} beyond the bound {result.error_bound}")
             report[label] = {
                 "offline": least(offline),
@@ -149,7 +149,7 @@ def _each(count: int, parts: list[Spent]) -> dict[str, float]:
 
 
 def measure_gates() -> list[dict[str, Any]]:
-    """Our circuits for the paper's settings, with shares of 64 bits, and of its own size."""
+    """The gates of our circuits for the paper's settings, with shares of 64 bits or its own size."""
     from coterie.protocols.numbers.logarithm_circuits import phase_one, quick
     from coterie.protocols.numbers.logarithm_settings import Settings
     from coterie.protocols.numbers.scaling import carry_circuit
@@ -179,7 +179,7 @@ def measure_gates() -> list[dict[str, Any]]:
 
 
 def measure_paillier(key_bits: int, quick: bool) -> dict[str, Any]:
-    """Operations a second of one core, all threads counted, phe's and ours, and their ratios."""
+    """Operations per second of one core, phe's and ours, and their ratios."""
     from coterie.protocols.numbers.paillier import generate
     from coterie.protocols.numbers.randomizers import Randomizers
     from coterie.protocols.primitives.randomness import Random
@@ -206,7 +206,7 @@ def measure_paillier(key_bits: int, quick: bool) -> dict[str, Any]:
     for owner, where in ((False, "public"), (True, "owner")):
         for method in ("exact", "full", "half", "short"):
             if owner and method in ("half", "short"):
-                continue  # the owner's full-length ones are faster than half ones
+                continue  # the owner's full-length exponents are faster than half-length ones
             pool = Randomizers(key if owner else key.public, rng, method)
             count = few if method == "exact" else many
             start = time.process_time()

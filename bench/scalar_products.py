@@ -1,4 +1,4 @@
-"""Scalar products over vertically held columns, by Paillier and by oblivious transfer, beside phe.
+"""Scalar products of two parties' columns, by Paillier and by oblivious transfer, beside phe.
 
 Two processes with gRPC and mTLS between them. One holds `products` columns of small integers over
 `records` records, the other a column of zeros and ones; the sums stay below 2^24, and go to the
@@ -73,7 +73,7 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
 
         way, begun = meter.measure(set_up)
         if kind == "transfer":
-            small = Sizes(8, 3, 1)  # compiles what is not yet compiled
+            small = Sizes(8, 3, 1)  # compiles the kernels
             scalar_products(way, small, np.ones((8, 3 if first else 1), np.int64), rng)
         with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
             helpers = executor if first else None
@@ -86,7 +86,7 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
 
 
 def measure_phe(records: int, products: int, key_bits: int, sample: int = 20) -> dict[str, float]:
-    """Seconds that phe would take, from `sample` of each operation, on one core."""
+    """The seconds that phe would take on one core, extrapolated from `sample` of each operation."""
     import phe
 
     public, private = phe.generate_paillier_keypair(n_length=key_bits)

@@ -1,7 +1,7 @@
 """Writes the tables in docs/ from the results that `coterie bench --save` keeps.
 
-A table stands between `<!-- bench: NAME PART -->` and `<!-- end bench -->`; whatever is between them is
-replaced. A benchmark without a saved result leaves its tables as they are.
+A table is between `<!-- bench: NAME PART -->` and `<!-- end bench -->`; the text between them is
+replaced. A benchmark without a saved result leaves its tables unchanged.
 
     coterie bench tables [--results bench/results] [--docs docs] [--check]
 """
@@ -348,7 +348,7 @@ TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
 
 
 def rendered(text: str, results: Path) -> str:
-    """The page with every table made from its saved result, as far as there is one."""
+    """The page with every table made from its saved result, if there is one."""
 
     def block(match: re.Match[str]) -> str:
         name, part = match[2], match[3]
@@ -360,7 +360,7 @@ def rendered(text: str, results: Path) -> str:
         result = json.loads(path.read_text())
         write, parts = TABLES[name, part]
         if not parts & result.keys():
-            return match[0]  # that part was not measured
+            return match[0]  # this part was not measured
         body = write(result)
         return f"{match[1]}{caption(result)}\n\n{body}{match[4]}"
 

@@ -1,7 +1,7 @@
-"""The papers' tables and figures that `coterie experiment` can make again.
+"""The experiments that `coterie experiment` can run.
 
 Each is a function `main(argv: list[str]) -> int`, named here as `module:function` and imported only
-when it is asked for.
+when it is run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One organisation's own table, without a partner: an anonymous release of it, and its check."""
+"""Commands on one organisation's own table, without partners: inspect, anonymise, verify."""
 
 if __name__ != "coterie.house":
     raise ImportError("this folder is the package coterie.house; import it by that name")

@@ -1,4 +1,4 @@
-"""`coterie anonymise TABLE.yaml --out DIR`: one table becomes an anonymous release."""
+"""`coterie anonymise TABLE.yaml --out DIR`: makes an anonymous release of one table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RELEASE, RESULT = "release.csv", "result.json"
 
 
 def anonymise_file(file: TableFile) -> tuple[Prepared, Anonymized, dict[str, Any]]:
-    """Reads, anonymises and measures; nothing is written."""
+    """Reads, anonymises and measures a table; writes nothing."""
     begun = time.perf_counter()
     prepared = prepare(file)
     read = time.perf_counter()
@@ -38,7 +38,7 @@ def anonymise_file(file: TableFile) -> tuple[Prepared, Anonymized, dict[str, Any
 
 
 def anonymise_prepared(file: TableFile, prepared: Prepared) -> tuple[Anonymized, dict[str, Any]]:
-    """The release, and what `result.json` says of it."""
+    """The release, and the content of `result.json`."""
     table = prepared.table
     settings = Settings(file.cost, file.score, file.class_name, file.mondrian)
     most = suppression_limit(file.max_suppression, table.records)
@@ -77,7 +77,7 @@ def release_columns(file: TableFile, prepared: Prepared, answer: Anonymized) -> 
 
 
 def lines(result: dict[str, Any], out: Path) -> list[str]:
-    """A few lines for a person."""
+    """The result in a few lines for a person."""
     gone = f", {result['suppressed']:,} suppressed" if result["suppressed"] else ""
     dropped = f", {result['dropped']:,} dropped for missing values" if result["dropped"] else ""
     told = [f"{result['method']}: {result['records']:,} records{gone}{dropped}"]

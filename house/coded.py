@@ -1,8 +1,8 @@
 """The columns of a table as codes, read piece by piece, so that the table itself is never held.
 
-A code takes one to four bytes where the text takes many more. If even the codes are too much for the memory
-given, they go to files in a temporary folder, which is removed with the table, and are read from there as
-they are needed. The values of a column are kept once each.
+A code takes one to four bytes where the text takes many more. If even the codes are too much for
+the memory given, they go to files in a temporary folder, which is removed with the table, and are
+read from there as they are needed. The values of a column are kept once each.
 
 An empty value and `?` are one value like others: that something is not known of a person also tells
 people apart.

@@ -1,8 +1,8 @@
 """`coterie.anonymise(df, qid=[...], k=10)`: one table in memory, from pandas, polars or Arrow.
 
 A frame is read through the Arrow interface (`__arrow_c_stream__`), which pandas, polars, DuckDB and
-Arrow have, so none of them is needed here. Columns of numbers are generalized to intervals, others by
-the taxonomy given for them, or to `*` without one.
+Arrow provide, so that this module needs none of them. Columns of numbers are generalized to
+intervals, others by the taxonomy given for them, or to `*` without a taxonomy.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from coterie.house.table_file import COSTS, MISSING, TableAttribute, TableFile
 from coterie.jobs.data.sources import as_text, require_columns
 
 Paths = Sequence[Sequence[str]]  # a taxonomy as leaf-to-root paths
-_NOTHING = "table"  # how errors call a table that has no file
+_NOTHING = "table"  # the name of a table without a file in errors
 
 
 @dataclass(frozen=True)
 class Release:
-    """An anonymous table and what is known of it. Notebooks show it as HTML."""
+    """An anonymous table and its measures. Notebooks show it as HTML."""
 
     table: pa.Table
     result: Mapping[str, Any]
-    groups: pa.Table  # one row a group: what it shows, and how many records it has
+    groups: pa.Table  # one row per group: its values and its number of records
 
     @property
     def suppressed(self) -> int:
@@ -51,9 +51,9 @@ class Release:
 
     @property
     def risk(self) -> dict[str, float]:
-        """Chances to find a person who is known to be in the table, by the quasi-identifiers.
+        """The probability to find a person of the table by the quasi-identifiers.
 
-        `prosecutor` is the largest chance of any record, `marketer` the mean over all.
+        `prosecutor` is the largest probability of any record, `marketer` the mean over all.
         """
         sizes = self.groups.column("records").to_numpy()
         if not len(sizes):
@@ -100,7 +100,7 @@ def anonymise(
     cost: str = "entropy",
     **model: Any,
 ) -> Release:
-    """An anonymous version of a frame: groups alike in `qid` have k records.
+    """An anonymous version of a frame: groups of records equal in `qid` have at least k records.
 
     `sensitive` with the keys of a `requirement` (`l=3`, `t=0.2`, `alpha=0.5`) bounds a sensitive
     column too. `drop` names columns to leave out, such as identifiers; all others are released as
@@ -168,7 +168,7 @@ def anonymise(
 
 @dataclass(frozen=True)
 class _Memory:
-    """A table that has been read already."""
+    """A table that is already in memory."""
 
     table: pa.Table
 
@@ -201,7 +201,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _groups(answer: Anonymized) -> pa.Table:
-    """One row for every group: what it shows, and its records; the largest first."""
+    """One row for every group: its values and its number of records; the largest first."""
     columns = list(answer.columns.values())
     groups = group_numbers([column.codes for column in columns])
     sizes = np.bincount(groups)

@@ -1,7 +1,7 @@
 """`coterie inspect TABLE`: what in a table identifies people.
 
-Every figure is that of a module in `anonymity.risk`, which has the paper and the guarantee. Tables with more
-than `_CELLS` values get some figures from a sample, and the notes say which.
+Every figure is that of a module in `anonymity.risk`, which has the paper and the guarantee. Tables
+with more than `_CELLS` values get some figures from a sample, and the notes say which.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a data source to the table that the algorithms see: rows with gaps dropped, values as codes."""
+"""Prepares a data source for the algorithms: drops rows with gaps, and codes values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from coterie.base.arrays import Mask
 from coterie.base.errors import DataError
 from coterie.house.table_file import TableAttribute, TableFile
 
-GAP = "?"  # how a missing value is shown, and how many tables write one
+GAP = "?"  # how a release shows a missing value; many tables also write it so
 _TOP = "*"
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """The attributes in a qid as a table, all others as they were read, and the rows left out."""
+    """The attributes in a qid as a table, all others unchanged, and the number of dropped rows."""
 
     table: Table
     plain: dict[str, Labels]
@@ -34,7 +34,7 @@ class Prepared:
 
 
 def prepare(file: TableFile) -> Prepared:
-    """Reads the source; whatever cannot be used is a `DataError` that names row and column."""
+    """Reads the source; raises a `DataError` with row and column for an unusable value."""
     return prepare_text(file, file.source.read(file.columns), str(file.source))
 
 
@@ -62,7 +62,7 @@ def prepare_text(file: TableFile, text: pa.Table, source: str) -> Prepared:
             columns.append(_column(attribute, values, source))
         else:
             _check(attribute, values, source)
-            if attribute.name not in sensitive:  # an empty value is released as an empty one
+            if attribute.name not in sensitive:  # an empty value is released unchanged
                 values = pc.fill_null(values, "")
             plain[attribute.name] = _labels(attribute.name, values, source)
     if file.class_name is not None:
@@ -83,7 +83,7 @@ def prepare_text(file: TableFile, text: pa.Table, source: str) -> Prepared:
 
 
 def _gaps(column: pa.ChunkedArray, attribute: TableAttribute) -> Mask:
-    """Which rows have no value: an empty one, or `?` where the taxonomy does not know it."""
+    """Which rows have no value: an empty one, or `?` if the taxonomy does not contain it."""
     gaps = pc.is_null(column)
     known = attribute.taxonomy is not None and GAP in attribute.taxonomy.leaves
     if not known:
@@ -159,7 +159,7 @@ def paths_of(taxonomy: Taxonomy) -> list[list[str]]:
 
 
 def _check(attribute: TableAttribute, values: pa.ChunkedArray, source: str) -> None:
-    """An attribute in no qid is released as it is, but its values must be those declared."""
+    """Checks an attribute in no qid: it is released unchanged, but only with declared values."""
     if attribute.taxonomy is not None:
         categorical_column(attribute.name, values, attribute.taxonomy, source)
     elif attribute.limits is not None:

@@ -1,4 +1,4 @@
-"""The table file: one table, what it must satisfy, and how it is to be anonymised.
+"""The table file: one table, its requirement, and the method that anonymises it.
 
     data: people.csv                 # or any source that a party file may name
     method: mondrian                 # docs/one-table.md has them all
@@ -14,7 +14,7 @@
       - {qid: [Age, Country, Job], k: 10, sensitive: Disease, l: 2}
     max_suppression: 0.01
 
-The keys are those of a job file and are read by the same code, so mistakes are told in the same way.
+The keys are those of a job file and are read by the same code, so that errors have the same form.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COSTS = ("entropy", "precision", "discernibility")
 
 @dataclass(frozen=True)
 class TableAttribute:
-    """A column of the release. In a qid without taxonomy, it is one of numbers, unless `flat`."""
+    """A column of the release. In a qid, a column without taxonomy has numbers, unless `flat`."""
 
     name: str
     in_qid: bool
@@ -54,7 +54,7 @@ class TableAttribute:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table file, read. `text` and `files` are what is kept of it beside a release."""
+    """A parsed table file. `text` and `files` are stored beside a release."""
 
     source: Source
     method: str
@@ -71,7 +71,7 @@ class TableFile:
 
     @property
     def digest(self) -> str:
-        """Over the text and every file, each preceded by its length, as of a job."""
+        """A digest of the text and every file, each preceded by its length, as for a job."""
         total = hashlib.sha256()
         for part in [self.text.encode()] + [
             piece for path in sorted(self.files) for piece in (path.encode(), self.files[path])
@@ -152,7 +152,7 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
 
 
 def _without_address(text: str, data: Node) -> str:
-    """The text as it is kept beside a release: an address of a server may hold a password."""
+    """The text as it is stored beside a release: without a server's address and its password."""
     if not data.is_mapping or "postgresql" not in data.section().keys():  # noqa: SIM118 (not a dict)
         return text
     begin, end = data.raw.start_mark.index, data.raw.end_mark.index

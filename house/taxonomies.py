@@ -49,7 +49,7 @@ def build(data: Path, column: str, how: str, detail: str) -> list[list[str]]:
 
 
 def as_csv(paths: list[list[str]]) -> str:
-    """One path a line, which ARX reads too."""
+    """One path per line, the format that ARX reads."""
     out = io.StringIO()
     csv.writer(out, delimiter=";", lineterminator="\n").writerows(paths)
     return out.getvalue()
@@ -63,7 +63,7 @@ def load(path: Path) -> Taxonomy:
 
 
 def drawn(taxonomy: Taxonomy) -> Iterator[str]:
-    """The tree, a line a node, the children of a node indented below it."""
+    """The tree with one line per node, the children of a node indented below it."""
 
     def below(node: int, indent: str) -> Iterator[str]:
         children = taxonomy.children[node]

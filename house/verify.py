@@ -1,7 +1,7 @@
-"""Is the release of one table what its table file asks for? `coterie verify DIR` for such folders.
+"""`coterie verify DIR` for the release of one table: does it satisfy its table file?
 
-Everything is counted again from `release.csv` and the table file kept beside it, by code that shares
-nothing with the algorithms:
+Everything is counted again from `release.csv` and the table file kept beside it, by code that
+shares nothing with the algorithms:
 
 * the columns are the attributes, then the class, and nothing else; rows are in sorted order;
 * a value of an attribute in a qid is a value of its taxonomy, or a number or an interval of its
@@ -41,7 +41,7 @@ RELEASE, RESULT = "release.csv", "result.json"
 UNCHECKED = (
     "that the release is made of the table, and how much it keeps of it: --data names the table"
 )
-LOCAL = ("mondrian", "cluster")  # methods that may show one value in several ways
+LOCAL = ("mondrian", "cluster")  # methods that may release one value in several ways
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _INTERVAL = re.compile(rf"\[({_NUMBER}), ({_NUMBER})([\])])")
 
@@ -53,7 +53,7 @@ def is_table_result(folder: Path) -> bool:
 
 
 def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
-    """What was found to hold; the first thing that does not is a `VerificationError`."""
+    """The checks that hold; raises a `VerificationError` for the first that does not."""
     file = load_table_file(saved_path(folder))
     result = _read_result(folder / RESULT)
     try:
@@ -141,7 +141,7 @@ def read_release(file: TableFile, path: Path) -> dict[str, Released]:
 
 
 def _check_order(table: Mapping[str, Released], path: Path) -> None:
-    """Rows stand in the order of their values, so that the order tells nothing."""
+    """Checks that rows are sorted by their values, so that their order reveals nothing."""
     undecided = np.ones(max(len(next(iter(table.values())).codes) - 1, 0), bool)
     for column in table.values():
         place = {value: rank for rank, value in enumerate(sorted(column.values))}
@@ -200,7 +200,7 @@ def _leaves(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
 
 
 def _check_bounds(taxonomy: Taxonomy, marks: tuple[str, ...], value: str, where: str) -> None:
-    """Some leaf under the value may be generalized as far; otherwise it is above the bounds."""
+    """Raises if no leaf under the value may be generalized as far as the value."""
     first, last = _leaves(taxonomy, value, where)
     spans = [(mark, *_leaves(taxonomy, mark, where)) for mark in marks]
     below = [s for s in spans if first <= s[1] and s[2] <= last and (s[1], s[2]) != (first, last)]

@@ -1,14 +1,15 @@
 """`coterie experiment adult`: the classification errors of paper 1 §7.1 on the Adult table.
 
-A decision tree (`anonymity.classifier.learner`) learns on the training records and is tested on the others.
+A decision tree (`anonymity.classifier.learner`) learns on the training records and is tested on the
+others.
 
 * BE, base error: on the integrated table as it is.
 * SE, source error: on the columns of one party alone.
 * UE, upper bound error: without the attributes of the QID.
 * IE, integration error: training and test records are generalized together, then split again.
-  Records that were suppressed are not learnt from, and count as errors where they are tested.
+  Suppressed records are not used for training, and count as errors in the test.
 
-What the paper prints stands in `PAPER`. The experiment writes `adult.csv` (every integration error),
+`PAPER` has the paper's figures. The experiment writes `adult.csv` (every integration error),
 `adult.json` (the same with the rest), `adult.md` (the table beside the paper's values) and the
 figure as `adult.svg` and `adult.png`.
 """
@@ -45,7 +46,7 @@ from coterie.experiments.secure_data_integration.adult_data import (
 SIZES = (5, 7, 9)
 THRESHOLDS = (20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 300, 400, 600, 800, 1000)
 QUICK = (20, 180, 200, 1000)
-# Ways to specialize: the score, and the share of records that may be left out.
+# The ways to specialize: the rule for scores, and the share of records that may be left out.
 WAYS: dict[str, tuple[str, float]] = {
     "gain-ratio": ("gain-ratio", 0.0),
     "information-gain": ("information-gain", 0.0),
@@ -64,7 +65,7 @@ PAPER: dict[str, float] = {
 
 
 def paper_says(size: int, k: int) -> str:
-    """What the text of §7.1 says about the integration error; its figure is lost to us."""
+    """What the text of §7.1 says about the integration error; the figure is not available."""
     if size == 5 and k <= 180:
         return "14.8"
     if size == 7 and k <= 200:
@@ -76,7 +77,7 @@ def paper_says(size: int, k: int) -> str:
 
 @dataclass(frozen=True)
 class Integration:
-    """One integration error, in percent, and what led to it."""
+    """One integration error, in percent, and its settings."""
 
     qid: str
     k: int
@@ -98,14 +99,14 @@ class Errors:
         self._known: dict[tuple[str, ...], float] = {}
 
     def _error(self, attributes: Sequence[Feature], kept: Any = slice(None)) -> tuple[float, int]:
-        """On these records; those for training come first among them."""
+        """The error on these records, of which those for training come first."""
         target = self.adult.target[kept]
         cut = int(np.arange(len(self.adult.target))[kept].searchsorted(self.adult.training))
         tree = learn([a[:cut] for a in attributes], target[:cut], 2)
         return 100 * error_rate(tree, [a[cut:] for a in attributes], target[cut:]), tree.leaves
 
     def raw(self, names: Sequence[str]) -> float:
-        """On these attributes as they are: BE with all of them, SE and UE with some."""
+        """The error on these attributes without generalization: BE with all, SE and UE with some."""
         key = tuple(names)
         if key not in self._known:
             self._known[key] = self._error([self._raw[name] for name in names])[0]
@@ -172,7 +173,7 @@ class Errors:
 
 
 def markdown(fixed: dict[str, float], found: Sequence[Integration]) -> str:
-    """The table of errors, ours beside the paper's."""
+    """The table of errors, measured beside the paper's."""
     lines = ["| error, % | Coterie | paper |", "|---|---|---|"]
     lines += [f"| {name} | {value:.2f} | {PAPER[name]} |" for name, value in fixed.items()]
     by = {(entry.qid, entry.k, entry.way): entry for entry in found}
@@ -208,7 +209,7 @@ def draw(fixed: dict[str, float], found: Sequence[Integration], out: Path) -> No
     plt.rcParams.update({"font.size": 9, "svg.hashsalt": "adult", "axes.spines.top": False,
                          "axes.spines.right": False})  # fmt: skip
     thresholds = sorted({entry.k for entry in found})
-    places = {k: at for at, k in enumerate(thresholds)}  # not linear, as in the paper's figure
+    places = {k: at for at, k in enumerate(thresholds)}  # not linear, as the paper's
     figure, panels = plt.subplots(1, 3, figsize=(13, 4.6), sharey=True, layout="constrained")
     for panel, size in zip(panels, SIZES, strict=True):
         for name in ("BE", "SE(A)", "SE(B)", f"UE Top{size}"):
@@ -239,7 +240,7 @@ def draw(fixed: dict[str, float], found: Sequence[Integration], out: Path) -> No
 
 
 def _paper_band(panel: Any, size: int, places: dict[int, int]) -> None:
-    """Where the paper's text puts the integration error."""
+    """Draws the range that the paper's text gives for the integration error."""
     said = [at for k, at in places.items() if paper_says(size, k)]
     if not said:
         return
@@ -250,7 +251,7 @@ def _paper_band(panel: Any, size: int, places: dict[int, int]) -> None:
 
 
 def run(adult: Adult, thresholds: Sequence[int], out: Path) -> dict[str, Any]:
-    """Measures everything and writes the files."""
+    """Measures all errors and writes the files."""
     errors = Errors(adult)
     fixed = errors.table()
     found = [errors.integration(size, k, way) for way in WAYS for size in SIZES for k in thresholds]

@@ -1,7 +1,8 @@
 """The Adult census table as paper 1 §7 uses it, and the figures that the paper prints for it.
 
-The table is not part of Coterie, and nothing fetches it: `--data DIR`, or the environment variable
-COTERIE_ADULT, names the folder with `adult.train.csv`, `adult.test.csv` and the folder `taxonomies`.
+The table is not part of Coterie and is not downloaded: `--data DIR`, or the environment variable
+COTERIE_ADULT, names the folder with `adult.train.csv`, `adult.test.csv` and the folder
+`taxonomies`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _ORIGIN = (
     "in the form that docs/experiments.md describes; Coterie fetches nothing"
 )
 
-# Paper 1, Table 4, in its order: the first nine are held by one party, the others by the second.
+# Paper 1, Table 4, in its order: one party holds the first nine attributes, the other the rest.
 ATTRIBUTES = {
     "Ag": "age",
     "En": "education-num",
@@ -57,7 +58,7 @@ CONTINUOUS = {
     "capital-loss": (0, 4356),
 }
 PARTY_A, PARTY_B = NAMES[:9], NAMES[9:]
-# §7: the attributes as C4.5 ranks them.
+# §7: the attributes in the order of C4.5's ranking.
 RANKED = tuple(
     ATTRIBUTES[short] for short in ("Cg", "Ag", "Ms", "En", "Re", "Hw", "Sx", "Ed", "Oc")
 )
@@ -71,7 +72,7 @@ def top(number: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Adult:
-    """Complete records only; those for training come first."""
+    """The complete records of the Adult table; those for training come first."""
 
     table: pa.Table
     training: int
@@ -93,7 +94,7 @@ class Adult:
 
 
 def add_data_option(parser: argparse.ArgumentParser) -> None:
-    """`--data DIR` of an experiment or a benchmark."""
+    """Adds the option `--data DIR` of an experiment or a benchmark."""
     about = f"folder of the Adult table (or the environment variable {VARIABLE})"
     parser.add_argument("--data", type=Path, metavar="DIR", help=about)
 
@@ -109,7 +110,7 @@ def adult_folder(option: Path | None) -> Path:
 
 @cache
 def load_adult(folder: Path) -> Adult:
-    """Reads the table; `DataError` where it is not there."""
+    """Reads the table; raises `DataError` if it is not there."""
     for file in ("adult.train.csv", "adult.test.csv", "taxonomies"):
         if not (folder / file).exists():
             raise DataError(f"{folder / file}: not there; --data names another folder; {_ORIGIN}")

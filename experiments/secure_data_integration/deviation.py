@@ -1,12 +1,12 @@
-"""`coterie experiment deviation`: whether it pays to deviate, and what the strategy does to quality.
+"""`coterie experiment deviation`: whether deviating pays, and what the strategy costs in quality.
 
-Paper 1, §6 and §7.2. Three questions, all answered by runs of the real protocol in memory:
+Paper 1, §6 and §7.2. Runs of the real protocol in memory answer three questions:
 
 * On random tables, what does a party receive (phi) when it deviates, and what when it is honest:
   under Algorithm 1, which has no strategy, and under Algorithm 2?
-* Theorem 1 is about a game without end. Jobs are repeated; whoever deviated is refused by its
-  partners from the next job on (`policy.most_owed`). Deviating then pays below some discount factor
-  delta only; the theorem bounds it by delta^(n-1) >= 1 - c/w, where c is the honest discounted
+* Theorem 1 is about an endless game. Jobs are repeated; the partners of a party that deviated refuse
+  it from the next job on (`policy.most_owed`). Deviating then pays only below some discount factor
+  delta; the theorem bounds delta by delta^(n-1) >= 1 - c/w, where c is the honest discounted
   average payoff and w the largest payoff of a round.
 * On the Adult table: the equal split of §7.1, the unequal one, and the four parties of §7.2, with
   the classification error IE of the release beside what the paper prints.
@@ -106,7 +106,7 @@ def random_deal(parties: int, seed: int, game: str) -> Deal:
 
 
 def play_random(parties: int, tables: int, game: str) -> list[dict[str, Any]]:
-    """One entry for each table, algorithm, deviating party and way."""
+    """One entry for each table, algorithm, deviating party and way to deviate."""
     found = []
     for seed in range(tables):
         deal = random_deal(parties, seed, game)
@@ -153,7 +153,7 @@ def _entry(
 def _repeated(
     honest: Sequence[float], deviating: Sequence[float], parties: int, discount: float
 ) -> dict[str, Any]:
-    """Jobs without end: the honest party plays all, the other is refused after the first."""
+    """Averages over endless jobs: an honest party plays all, a deviating one only the first."""
     c = endless_average(honest, discount)
     d = once_average(deviating, discount)
     w = max([*honest, *deviating], default=0.0)
@@ -188,7 +188,7 @@ def summarise(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def theorem(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """By number of parties and delta: how often deviating pays, and against the theorem's bound."""
+    """By number of parties and delta: how often deviating pays, beside the theorem's bound."""
     rows = []
     for game, parties in dict.fromkeys((e["game"], e["parties"]) for e in found):
         for i, delta in enumerate(DISCOUNTS):
@@ -218,7 +218,7 @@ class SplitErrors(Errors):
     """Classification errors of releases that parties made together."""
 
     def released(self, done: Specializer) -> float:
-        """IE; test records that were left out count as errors."""
+        """The integration error; test records that were left out count as errors."""
         kept = done.kept
         attributes = [
             coded_attribute(name, *done.generalized(name)) if name in done.names else raw[kept]
@@ -272,7 +272,7 @@ def play_adult(adult: Adult, thresholds: Sequence[int]) -> dict[str, Any]:
 
 
 def deviate_adult(adult: Adult, size: int = 9, k: int = 20) -> list[dict[str, Any]]:
-    """What deviating brings each party of each split, under both algorithms."""
+    """What each party of each split receives when it deviates, under both algorithms."""
     rows = []
     for split in SPLITS:
         deal = adult_deal(adult, split, size, k)
@@ -288,7 +288,7 @@ def deviate_adult(adult: Adult, size: int = 9, k: int = 20) -> list[dict[str, An
 
 
 def run(tables: int, adult: Adult | None, thresholds: Sequence[int], out: Path) -> dict[str, Any]:
-    """Plays everything and writes the files."""
+    """Runs all games and writes the files."""
     found = [
         entry
         for game in ("long", "short")

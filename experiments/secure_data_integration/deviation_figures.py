@@ -43,7 +43,7 @@ def _save(figure: Any, plt: Any, path: Path) -> None:
 def draw_game(
     cases: Sequence[Mapping[str, Any]], theorem: Sequence[Mapping[str, Any]], out: Path
 ) -> None:
-    """Left and middle: phi of each case; above the diagonal deviating pays. Right: Theorem 1."""
+    """Draws phi of each case left and middle (above the diagonal deviating pays), Theorem 1 right."""
     plt = _pyplot()
     figure, panels = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
     top = max([max(e["honest"], e["deviating"]) for e in cases], default=1.0) * 1.05
@@ -88,7 +88,7 @@ def draw_game(
 
 
 def draw_adult(entries: Sequence[Mapping[str, Any]], out: Path) -> None:
-    """IE over k, a panel for each split."""
+    """Draws the integration error over k, with a panel for each split."""
     plt = _pyplot()
     thresholds = sorted({e["k"] for e in entries})
     places = {k: at for at, k in enumerate(thresholds)}

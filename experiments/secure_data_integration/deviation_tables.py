@@ -1,4 +1,4 @@
-"""The tables of `coterie experiment deviation`, beside what the text of paper 1, §7.2, says."""
+"""The tables of `coterie experiment deviation`, beside the figures of paper 1, §7.2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAPER_SE = {
 
 
 def paper_says(split: str, size: int, k: int) -> str:
-    """What the text of §7.2 says about IE under Algorithm 2."""
+    """What the text of §7.2 says about the integration error under Algorithm 2."""
     if split == "equal":
         return "as Algorithm 1"
     if split == "unequal":

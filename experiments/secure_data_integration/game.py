@@ -1,4 +1,4 @@
-"""The game of paper 1, §6, played with the real protocol in memory, and what it was worth to whom."""
+"""Plays the game of paper 1, §6, with the real protocol in memory, and computes the payoffs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from coterie.protocols.primitives.randomness import Random
 
 @dataclass(frozen=True)
 class Deal:
-    """Who holds which attributes of the QIDs. Columns and trees are made anew for each run."""
+    """The holders of the attributes of the QIDs. Columns and trees are made anew for each run."""
 
     holders: Mapping[str, str]  # of the attributes, in job order
     names: tuple[str, ...]
@@ -37,7 +37,7 @@ class Deal:
 
 @dataclass(frozen=True)
 class Play:
-    """One run: who won each round with which score, and the final table if nobody was caught."""
+    """One run: the winner and score of each round, and the final table if nobody was caught."""
 
     winners: tuple[str, ...]
     scores: tuple[float, ...]
@@ -45,7 +45,7 @@ class Play:
     table: Specializer | None
 
     def given(self, party: str) -> float:
-        """mu"""
+        """mu: the scores of the party's own specializations."""
         return sum(s for w, s in zip(self.winners, self.scores, strict=True) if w == party)
 
     def payoffs(self, party: str) -> list[float]:
@@ -53,7 +53,7 @@ class Play:
         return [0.0 if w == party else s for w, s in zip(self.winners, self.scores, strict=True)]
 
     def received(self, party: str) -> float:
-        """phi"""
+        """phi: the scores of the specializations of all other parties."""
         return received({name: self.given(name) for name in {party, *self.winners}})[party]
 
 
@@ -62,7 +62,7 @@ def play(
     epsilon: float | None,
     deviations: Mapping[str, Deviation] | None = None,
 ) -> Play:
-    """All parties in this process; without epsilon there is no strategy (Algorithm 1)."""
+    """Runs all parties in this process; without epsilon there is no strategy (Algorithm 1)."""
     rounds: list[tuple[str, int]] = []
     watcher = next(name for name in deal.names if name not in (deviations or {}))
 
@@ -108,7 +108,7 @@ def play(
 
 
 def _noting(behaviour: Behaviour, rounds: list[tuple[str, int]]) -> Behaviour:
-    """The same behaviour, which also notes what each round brought."""
+    """The same behaviour, which also records the winner and score of each round."""
     inner = behaviour.decide
 
     def decide(me: str, contributions: Mapping[str, int]) -> bool:

@@ -1,9 +1,9 @@
-"""How much a party can be credited for a split of its own numbers that tells little.
+"""Measures how much credit a party can get for a split of its own numbers that reveals little.
 
 An honest party splits an interval where the information gain is largest, and is credited the gain
-ratio of that split. Nobody else has the column, so nobody can check the place: a party may split
-where the gain ratio is largest instead, and be credited for less information. `search` looks for the
-column on which that pays most, over random columns and classes.
+ratio of that split. No other party has the column, so no other party can check the split: a party
+may split where the gain ratio is largest instead, and be credited for less information. `search`
+looks for the column on which that pays most, over random columns and classes.
 
     python -m coterie.experiments.secure_data_integration.interval_credit
 """
@@ -18,12 +18,12 @@ import numpy as np
 from coterie.anonymity.specialization.scores import SCALE, best_split, gain_ratio, information_gain
 from coterie.base.arrays import Array
 
-COLUMNS, SEED = 1500, 1  # those of the figures in docs/threat-model.md
+COLUMNS, SEED = 1500, 1  # the settings of the figures in docs/threat-model.md
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Credit (gain ratio) and information told (gain, in bits) of both ways to split one column."""
+    """Credit (gain ratio) and revealed information (gain, in bits) of both splits of one column."""
 
     honest_credit: float
     honest_bits: float
@@ -33,14 +33,14 @@ class Finding:
 
     @property
     def difference(self) -> float:
-        """How much more than the honest split the other is credited beyond what it tells."""
+        """The extra credit of the other split, beyond the extra information that it reveals."""
         return (self.credit - self.bits) - (self.honest_credit - self.honest_bits)
 
 
 def compared(counts: Array, k: int) -> Finding | None:
     """Both splits of one column; `counts` has a row per class and a column per value.
 
-    Splits that leave fewer than k records on a side are not valid. None where no split is.
+    Splits that leave fewer than k records on a side are not valid. None if no split is valid.
     """
     places = [
         place
@@ -65,13 +65,13 @@ def compared(counts: Array, k: int) -> Finding | None:
 
 
 def search(columns: int, k: int, seed: int) -> Finding:
-    """The finding with the largest difference over so many random columns of up to 400 records."""
+    """The finding with the largest difference over `columns` random columns of up to 400 records."""
     rng = np.random.default_rng(seed)
     best: Finding | None = None
     for _ in range(columns):
         values = int(rng.integers(3, 20))
         sizes = rng.integers(1, 21, values)
-        # A class whose share drifts along the column, so that splits have something to tell.
+        # The share of a class drifts along the column, so that splits have an information gain.
         shares = np.clip(np.cumsum(rng.normal(0, 0.25, values)) + rng.random(), 0.0, 1.0)
         ones = rng.binomial(sizes, shares)
         found = compared(np.array([ones, sizes - ones], np.int32), k)

@@ -1,8 +1,8 @@
 """A source read piece by piece, and the names of its columns.
 
-`Source.read` gives a whole table of texts. What only counts values need not hold it: `batches` gives the same
-rows in the same text form, some ten thousand at a time, where the source can be read so: CSV and
-Parquet files. Others are read whole and handed on in one piece.
+`Source.read` gives a whole table of texts. What only counts values need not hold it: `batches`
+gives the same rows in the same text form, some ten thousand at a time, where the source can be read
+so: CSV and Parquet files. Others are read whole and handed on in one piece.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Tables in databases, read over Arrow: SQLite and PostgreSQL through ADBC, DuckDB by itself.
+"""Tables in databases, read as Arrow tables: SQLite and PostgreSQL by ADBC, DuckDB natively.
 
-A database is opened for reading only. The columns asked for are selected from a table or from a
-query that the data steward wrote; nothing that comes from a job file enters the SQL but column
-names, quoted, after they were found among the columns that exist.
+A database is opened for reading only. Columns are selected from a table or from a query that the
+data steward wrote. Nothing from a job file enters the SQL except column names, which are quoted,
+and only if these columns exist.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Selection:
 
     @property
     def rows(self) -> str:
-        """What stands after FROM."""
+        """The SQL text after FROM."""
         if self.query is not None:
             return f"({self.query.strip().rstrip(';')}) AS coterie_source"
         return ".".join(quoted(part) for part in (self.table or "").split("."))
@@ -48,15 +48,15 @@ class Selection:
 
 @contextlib.contextmanager
 def _complaints(source: object, kind: type[Exception], rows: bool = False) -> Iterator[None]:
-    """Turns what a driver raises into one line about the source.
+    """Turns a driver's exceptions into one line about the source.
 
-    Once `rows` are read, a driver may quote a value: then its words are for the data's holder alone.
+    Once `rows` are read, a driver may quote a value: then only the data's holder may see its text.
     """
     try:
         yield
     except (kind, pa.ArrowException) as error:
         text = " ".join(str(error).split())
-        # The driver's own words come after its code and its name.
+        # The driver's own message comes after its code and its name.
         text = re.sub(r"^[A-Z_]+: ", "", text)
         text = re.sub(r"^\[\w+\] ", "", text)
         if rows:
@@ -112,7 +112,7 @@ class Sqlite:
             return [item[0] for item in cursor.description]
 
     def _kinds(self, cursor: Any, columns: Sequence[str]) -> dict[str, set[str]]:
-        """SQLite types are of values, not of columns: which ones each column holds."""
+        """The types of each column's values: in SQLite a type belongs to a value, not to a column."""
         found = {}
         for name in columns:
             cursor.execute(
@@ -124,7 +124,7 @@ class Sqlite:
         return found
 
     def _select(self, columns: Sequence[str], kinds: dict[str, set[str]]) -> str:
-        """Never null and of one type, since the driver infers a column's type from its start."""
+        """A query without nulls and with one type per column, because the driver infers types."""
         parts = []
         for at, name in enumerate(columns):
             column = quoted(name)
@@ -136,7 +136,7 @@ class Sqlite:
         return f"SELECT {', '.join(parts)} FROM {self.selection.rows}"  # noqa: S608
 
     def _merge(self, table: pa.Table, at: int) -> pa.ChunkedArray:
-        """SQLite rounds a number's text to 15 digits; Arrow's is exact."""
+        """Replaces SQLite's text of numbers, rounded to 15 digits, by Arrow's, which is exact."""
         real = table.column(f"r{at}").cast(pa.float64())
         exact = as_text(pa.table({"real": real}), str(self)).column(0)
         return pc.if_else(pc.equal(table.column(f"b{at}"), 1), exact, _texts(table, at))
@@ -184,13 +184,13 @@ class DuckDb:
 
 @dataclass(frozen=True)
 class PostgreSql:
-    """The password comes from PGPASSWORD or ~/.pgpass, or stands in the address."""
+    """A PostgreSQL database. The password is in PGPASSWORD, in ~/.pgpass or in the address."""
 
     uri: str
     selection: Selection
 
     def __str__(self) -> str:
-        """Without user and password: errors are read by others."""
+        """The address without user and password, because others read errors."""
         parts = urlsplit(self.uri)
         place = parts.netloc.rpartition("@")[2]
         return f"postgresql://{place}{parts.path} ({self.selection})"
@@ -201,7 +201,8 @@ class PostgreSql:
         columns = list(dict.fromkeys(columns))
         with (
             _complaints(self, driver.Error),
-            # Each statement is a transaction of its own, so that the first ones hold for the rest.
+            # Each statement is a transaction of its own, so that the settings apply to later
+            # statements.
             driver.connect(self._address(), autocommit=True) as connection,
             connection.cursor() as cursor,
         ):
@@ -210,7 +211,7 @@ class PostgreSql:
             cursor.execute("SET TimeZone = 'UTC'")
             cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
             require_columns(columns, [item[0] for item in cursor.description], str(self))
-            # The server knows the text of each of its types, many of which Arrow has no name for.
+            # The server converts to text, because Arrow does not have all of its types.
             names = ", ".join(f"CAST({quoted(name)} AS text) AS {quoted(name)}" for name in columns)
             with _complaints(self, driver.Error, rows=True):
                 cursor.execute(f"SELECT {names} FROM {self.selection.rows}")  # noqa: S608
@@ -230,7 +231,7 @@ class PostgreSql:
             return [item[0] for item in cursor.description]
 
     def _address(self) -> str:
-        """A server that does not answer must not hold the party up."""
+        """The address with a time limit, so that the party does not wait for a silent server."""
         parts = urlsplit(self.uri)
         options = dict(parse_qsl(parts.query))
         options.setdefault("connect_timeout", str(_CONNECT_SECONDS))

@@ -1,4 +1,4 @@
-"""Attributes with a finite domain: what `count`, `tree` and `bayesnet` jobs work on.
+"""Attributes with a finite domain, which `count`, `tree` and `bayesnet` jobs use.
 
     attributes:
       Sex:    {party: lender, values: [Female, Male]}      listed here
@@ -6,8 +6,9 @@
       Salary: {party: bank, cuts: [30, 50]}                numbers below 30, from 30, from 50
       Zodiac: {party: lender}                              whatever its owner's column holds
 
-In the last case the owner tells the others its values, not who has them. With `partition:
-horizontal` every party has all columns, no `party` is named, and all domains must be declared.
+In the last case the owner sends the others the values, but not which record has which. With
+`partition: horizontal` every party has all columns, no `party` is named, and all domains must be
+declared.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from coterie.jobs.file.job import Common, referred_file
 
 @dataclass(frozen=True)
 class CodedAttribute:
-    """A column with a domain. `values` is None where the owner announces them."""
+    """A column with a domain. `values` is None if the owner announces them."""
 
     name: str
     party: str | None
@@ -63,7 +64,7 @@ class CodedAttribute:
         try:
             numbers = pc.cast(column, pa.float64()).to_numpy()
         except pa.ArrowInvalid:
-            # Python reads some forms that Arrow does not, such as a blank before the digits.
+            # Python reads some forms that Arrow does not, such as a space before the digits.
             texts = column.to_pylist()
             bad = next((i for i, text in enumerate(texts) if not _is_number(text)), None)
             if bad is not None:

@@ -1,4 +1,4 @@
-"""A party's table, from wherever it is kept, as Arrow columns of text.
+"""The sources of a party's table, which is read as Arrow columns of text.
 
     data: people.csv                                          CSV or Parquet, by the suffix
     data: {csv: people.txt, delimiter: ";"}
@@ -7,11 +7,11 @@
     data: {duckdb: people.duckdb, query: SELECT … FROM …}
     data: {postgresql: postgresql://reader@db/bank, table: public.people}
 
-Whatever the source, a column comes out as strings, so that the same data gives the same job. In a
-CSV file a value is exactly what is written. A typed value has one text: whole numbers without a
-point (also from a floating-point column), other floating-point numbers in their shortest exact
-form, `true` and `false`, dates and times as in ISO 8601 with a blank between. Nothing and the empty
-text are both null. Only the columns asked for are read.
+Columns of all sources are read as strings, so that equal data gives equal jobs. In a CSV file a
+value is exactly the written text. A typed value has one text: whole numbers without a point (also
+from a floating-point column), other floating-point numbers in their shortest exact form, `true` and
+`false`, dates and times as in ISO 8601 with a space between them. A missing value and the empty
+text are both null. Only the requested columns are read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _KINDS = ("csv", "parquet", "sqlite", "duckdb", "postgresql")
 
 
 class Source(Protocol):
-    """A table that can be read; as a string, how errors call it."""
+    """A table that can be read; `str` is its name in errors."""
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """The named columns in this order, as strings. Raises `DataError` and nothing else."""
@@ -100,14 +100,14 @@ class CsvFile:
             return self._parse(columns, threads=True)
         except pa.ArrowInvalid:
             pass
-        try:  # again in one thread, which makes Arrow tell the row
+        try:  # again in one thread, so that Arrow reports the row
             return self._parse(columns, threads=False)
         except pa.ArrowInvalid as error:
             raise _explained(str(error), header, str(self)) from None
 
     def header(self) -> list[str]:
         try:
-            # A wrong byte further down is for Arrow to find: it tells the row.
+            # Arrow finds a wrong byte further down, and reports its row.
             with self.path.open(encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
                 header = next(csv.reader(text, delimiter=self.delimiter), [])
             " ".join(header).encode()
@@ -120,7 +120,7 @@ class CsvFile:
         return header
 
     def check_quotes(self) -> None:
-        """Arrow reads a mark that is never closed as one long value to the end of the file."""
+        """Refuses an unclosed quotation mark, for Arrow would read one value to the file's end."""
         content = np.memmap(self.path, np.uint8, mode="r")
         block = 1 << 24
         marks = sum(
@@ -135,7 +135,7 @@ class CsvFile:
                 for _ in csv.reader(text, delimiter=self.delimiter, strict=True):
                     row += 1
         except UnicodeDecodeError:
-            return  # Arrow says where
+            return  # Arrow reports the row
         except csv.Error:
             raise DataError(
                 "a quotation mark is not closed, or not doubled", file=str(self), rows=[row]
@@ -177,7 +177,7 @@ class CsvFile:
 
 
 def _explained(message: str, header: Sequence[str], source: str) -> DataError:
-    """Arrow's complaint with the row counted from the first after the header, and the name."""
+    """Arrow's error with the row counted from the first after the header, and the column's name."""
     at = re.search(r"Row #(\d+)", message)
     rows = [int(at[1]) - 1] if at else []
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
@@ -193,7 +193,7 @@ def _explained(message: str, header: Sequence[str], source: str) -> DataError:
     if column and "UTF8" in message:
         name = header[int(column[1])]
         return DataError("{column} is not UTF-8 text", file=source, column=name, rows=rows)
-    # Arrow's own words may hold a value.
+    # Arrow's own message may contain a value.
     words = " ".join(message.split())
     return DataError("cannot be read: {value}", file=source, rows=rows, value=words)
 
@@ -214,7 +214,7 @@ class ParquetFile:
         except OSError as error:
             if error.strerror:
                 raise DataError(f"{self}: {error.strerror}") from None
-            words = " ".join(str(error).split())  # Arrow's own, which may hold a value
+            words = " ".join(str(error).split())  # Arrow's own message, which may contain a value
             raise DataError("cannot be read: {value}", file=str(self), value=words) from None
         except pa.ArrowException:
             raise DataError(f"{self}: not a Parquet file, or a damaged one") from None
@@ -222,7 +222,7 @@ class ParquetFile:
 
 
 class MissingColumnsError(DataError):
-    """The wanted columns are not there. The text does not say which columns exist."""
+    """Wanted columns are missing. The text does not say which columns exist."""
 
     def __init__(self, missing: Sequence[str], nearest: str | None, source: str) -> None:
         names = ", ".join(f"'{column}'" for column in missing)
@@ -242,7 +242,7 @@ def read_wanted(source: Source, required: Sequence[str], optional: Sequence[str]
 
 
 def require_columns(wanted: Sequence[str], present: Sequence[str], source: str) -> None:
-    """Names the columns that are not there, and the nearest one that is."""
+    """Raises an error that names the missing columns, and a similar column that exists."""
     missing = [column for column in wanted if column not in present]
     if missing:
         close = difflib.get_close_matches(missing[0], present, 1, cutoff=0.7)
@@ -251,7 +251,7 @@ def require_columns(wanted: Sequence[str], present: Sequence[str], source: str) 
 
 
 def as_text(table: pa.Table, source: str) -> pa.Table:
-    """Every column in its one text form."""
+    """The table with every value in its text form."""
     arrays = [
         _column_text(table.column(at), name, source) for at, name in enumerate(table.column_names)
     ]
@@ -270,7 +270,7 @@ def _column_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedA
             raise DataError(
                 "{column} is not a finite number", file=source, column=name, rows=[row + 1]
             )
-        # Minus zero is zero; other whole numbers have no point in Arrow's text already.
+        # Minus zero becomes zero; Arrow writes other whole numbers without a point.
         column = pc.if_else(pc.equal(column, 0), pa.scalar(0, kind), column)
     elif pa.types.is_timestamp(kind):
         return _timestamp_text(column, kind)

@@ -10,11 +10,11 @@ from coterie.protocols.integration.contributions import RecordContribution, reco
 
 @dataclass(frozen=True)
 class Workspace:
-    """Where a party's run leaves files: `released` goes to the coordinator, `kept` stays.
+    """The places of a party's run: files in `released` go to the coordinator, those in `kept` stay.
 
-    `memory` is the party's budget in bytes, None without one. `compute` is where the party lets bulk
-    operations run besides itself: an address, "any", or "local" for nowhere. `resume` outlives the run.
-    `book` writes down what the party gives to others and receives from them.
+    `memory` is the party's budget in bytes, None without one. `compute` is where the party permits
+    bulk operations outside its own process: an address, "any", or "local" for nowhere. The folder
+    `resume` outlives the run. `book` records contributions in the party's ledger.
     """
 
     folder: Path

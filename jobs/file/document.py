@@ -1,12 +1,12 @@
-"""YAML read so that every complaint names the file, the line and the key.
+"""Reads YAML so that every error names the file, the line and the key.
 
-A `Node` is a value with its place. A `Section` is a mapping whose keys are taken one by one;
-`Section.close` refuses the keys that nobody took. Job files and party files are both read so.
+A `Node` is a value with its place. A `Section` is a mapping whose keys are read one by one;
+`Section.close` refuses keys that were not read. Job files and party files are read in this way.
 
-Only the plain part of YAML is read. Anchors, aliases, merge keys and tags are refused: whoever
-judges a job must see in each place what stands there. Numbers are decimal, truth is `true` or
-`false`; YAML's other spellings (`0x10`, `1:30`, `yes`) are refused rather than guessed at. Size and
-depth are limited before anything is built, since a party reads job files of strangers.
+Only plain YAML is read. Anchors, aliases, merge keys and tags are refused, so that a person who
+reviews a job sees every value where it is used. Numbers are decimal, Booleans are `true` or
+`false`; YAML's other spellings (`0x10`, `1:30`, `yes`) are refused. Size and depth are limited
+before anything is built, since a party reads job files of strangers.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ import yaml
 from coterie.base.errors import UsageError
 
 T = TypeVar("T")
-_MISSPELT = 0.8  # how similar a key must be to one that is missing
+_MISSPELT = 0.8  # how similar a key must be to a missing one
 _NAMES = {
     yaml.ScalarNode: "a single value",
     yaml.SequenceNode: "a list",
     yaml.MappingNode: "a mapping",
 }
-LARGEST = 1_000_000  # characters
+LARGEST = 1_000_000  # characters of a document
 DEEPEST = 16
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 class _RefusedYamlError(yaml.MarkedYAMLError):
-    """YAML that is correct but not read here."""
+    """Correct YAML that is refused here."""
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -88,7 +88,7 @@ def read_document(text: str, file: str) -> Section:
 
 @dataclass(frozen=True)
 class Node:
-    """One value of a document and where it stands."""
+    """One value of a document and its place."""
 
     file: str
     path: str
@@ -108,7 +108,7 @@ class Node:
         return str(self.raw.value)
 
     def text(self) -> str:
-        """A non-empty string, as it is written: a column named `1` or `yes` is a name."""
+        """A non-empty string as it is written: `1` and `yes` can be names of columns."""
         value = self._scalar("a text")
         if not value or self.raw.tag == "tag:yaml.org,2002:null":
             raise self.error("must not be empty")
@@ -146,7 +146,7 @@ class Node:
 
     @property
     def _is_bare(self) -> bool:
-        """Written without quotation marks."""
+        """Whether the value is written without quotation marks."""
         return isinstance(self.raw, yaml.ScalarNode) and self.raw.style is None
 
     @property
@@ -167,7 +167,7 @@ class Node:
         return [Node(self.file, f"{self.path}[{i}]", raw) for i, raw in enumerate(self.raw.value)]
 
     def texts(self) -> list[str]:
-        """A list of texts, or a single one."""
+        """A list of texts; a single text counts as a list of one."""
         if isinstance(self.raw, yaml.ScalarNode):
             return [self.text()]
         return [item.text() for item in self.items()]
@@ -217,7 +217,7 @@ class Section:
         if node is None:
             spare = [name for name in self._nodes if name not in self._known]
             close = difflib.get_close_matches(key, spare, 1, _MISSPELT)
-            if close:  # the misspelt key is there to be mended
+            if close:  # the user can correct the misspelt key
                 raise self._key_nodes[close[0]].error(f"unknown key; did you mean '{key}'?")
             raise self.node.error(f"the key '{key}' is missing")
         return node
@@ -235,7 +235,7 @@ class Section:
         return self.node.error(message)
 
     def close(self) -> None:
-        """Refuses keys that were not asked for."""
+        """Refuses keys that were not read."""
         for key, node in self._key_nodes.items():
             if key not in self._known:
                 close = difflib.get_close_matches(key, self._known, 1)

@@ -1,7 +1,8 @@
-"""The job file: what all kinds of job have in common, and how a file becomes a job.
+"""The job file: the keys that all kinds of job have in common.
 
-A job is the same bytes at the coordinator and at every party: the file's text and the files it
-refers to (taxonomies), by the path it uses. `Job.digest` is what parties compare before they begin.
+A job has the same bytes at the coordinator and at every party: the file's text and the files that
+it refers to (taxonomies), by the paths that it uses. Parties compare `Job.digest` before they
+begin.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class PartyEntry:
 
 @dataclass(frozen=True)
 class Job:
-    """What every kind has. A kind's own fields are in its subclass."""
+    """The fields of all kinds of job. A kind's own fields are in its subclass."""
 
     kind: str
     name: str
@@ -39,12 +40,12 @@ class Job:
 
     @property
     def warnings(self) -> list[str]:
-        """What an analyst should know of this job before it is run, one line each."""
+        """What an analyst should know about this job before it runs, one line each."""
         return []
 
     @property
     def digest(self) -> str:
-        """Over the text and every file, each preceded by its length."""
+        """A digest of the text and every file, each preceded by its length."""
         total = hashlib.sha256()
         for part in [self.text.encode()] + [
             piece for path in sorted(self.files) for piece in (path.encode(), self.files[path])
@@ -55,7 +56,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Common:
-    """The keys shared by all kinds, already read; a kind reads the rest of the section."""
+    """The keys of all kinds, after parsing; a kind reads the rest of the section."""
 
     kind: str
     name: str
@@ -98,7 +99,7 @@ def read_common(
             )
         )
         entry.close()
-        # Parties prove their names by TLS, which takes capital and small letters for the same.
+        # Parties prove their names by TLS, which does not distinguish capital and small letters.
         if party.lower() in (other.name.lower() for other in parties[:-1]):
             raise node.error("the name differs from another party's in capital letters only")
     if len(parties) < 2:

@@ -1,7 +1,7 @@
-"""`result.json` read so that every complaint names the place.
+"""Reads `result.json` so that every error names the place.
 
-Whoever verifies or shows a result has it from somebody else: a `Claim` is a value of it and where the
-value stands. What is not of the expected form is a `VerificationError`.
+A result that is verified or shown comes from somebody else: a `Claim` is a value of the result with
+its place. A value that does not have the expected form is a `VerificationError`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Claim:
         return VerificationError(f"{where}: {message}")
 
     def entry(self, key: str) -> Claim:
-        """The value of a key that must be there."""
+        """The value of a required key."""
         found = self.optional(key)
         if found is None:
             raise self.error(f"the key '{key}' is missing")

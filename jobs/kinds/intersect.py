@@ -1,4 +1,4 @@
-"""`kind: intersect`: each party learns which of its own records all parties hold."""
+"""`kind: intersect`: each party learns which of its own records all parties have."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Intersect(Kind[IntersectJob, Prepared]):
         )
 
     def prepare(self, job: IntersectJob, party: str, table: pa.Table, source: str) -> Prepared:
-        # In one piece, which the identifiers then share instead of copying.
+        # In one chunk, so that the identifiers share its memory instead of copying it.
         columns = table.select(list(job.matching.columns)).combine_chunks()
         return Prepared(columns, prepare_identifiers(job.matching, columns, source))
 
@@ -86,13 +86,13 @@ class Intersect(Kind[IntersectJob, Prepared]):
         workspace: Workspace,
     ) -> dict[str, Any]:
         common = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
-        # In the order of the party's own table: the joint order is of no use to a reader.
+        # In the order of the party's own table, because the joint order is useless to a reader.
         table = prepared.columns.take(pa.array(np.sort(common)))
         pacsv.write_csv(table, workspace.kept / KEPT)
         return {"records": len(common)}
 
     def assemble(self, job: IntersectJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
-        """Nothing is released but the size."""
+        """Writes no files: only the size is released."""
         return []
 
     def summary(self, job: IntersectJob, result: Claim) -> Sequence[str]:
@@ -133,7 +133,7 @@ class Intersect(Kind[IntersectJob, Prepared]):
 
 
 def read_list(path: Path, columns: Sequence[str]) -> int:
-    """The number of rows of a party's list, which has the identifying columns and no row twice."""
+    """The number of rows of a party's list, which must have the id columns and no row twice."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
             header, *rows = csv.reader(file)

@@ -1,4 +1,4 @@
-"""A job file, and the files it refers to, become a typed job."""
+"""Reads a job file, and the files that it refers to, as a typed job."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _kind_of(top: Node) -> str:
 
 
 def _nodes_at(node: Node, keys: list[str]) -> list[Node]:
-    """What stands under a path of keys, as far as the document has it; `*` stands for any key."""
+    """The nodes at a path of keys, if the document has them; `*` matches any key."""
     if not keys:
         return [node]
     if not node.is_mapping:

@@ -1,16 +1,16 @@
-"""What a kind of job is: one declaration, from which everything else takes what it needs.
+"""The base class of kinds of job: one declaration that all other parts of Coterie use.
 
-`jobs.kinds.registry` lists the kinds. Each is one module or folder that holds a class derived from
-`Kind`, generic in its job and in a party's prepared data. In the order in which a job meets them:
+`jobs.kinds.registry` lists the kinds. Each is one module or folder with a subclass of `Kind`, which
+is generic in its job and in a party's prepared data. Its members, in the order of a job's life:
 
     files     the keys of the job file that refer to other files, which travel with the job
-    leaves    the files and folders that it may leave in a result folder
+    leaves    the files and folders that a job may leave in a result folder
     parse     the kind's own keys, made into a typed job
-    needs     everything that a party's policy judges; a kind that declares nothing is refused
-    prepare   reads nothing but the party's own table; raises `DataError`; nothing has left yet
+    needs     everything that a party's policy checks; a kind that declares nothing is refused
+    prepare   reads the party's own table and sends nothing; raises `DataError`
     run       the joint computation, through the channel
-    assemble  at the coordinator, from what the parties released; says which files it left
-    received  what a recipient checks of the finished result, where a job has recipients
+    assemble  at the coordinator, from what the parties released; returns the files that it wrote
+    received  what a recipient checks in the finished result, if a job has recipients
     summary   the result in a few lines for a person
     report    the result as a page shows it
     verify    checks a finished result again, with code that shares nothing with the computation
@@ -45,18 +45,18 @@ Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | boo
 
 @dataclass(frozen=True)
 class Needs:
-    """Everything that a party's policy judges in a job. No field has a default: silence permits nothing.
+    """Everything that a party's policy checks in a job. Fields have no default, so none is forgotten.
 
     used            columns of this party's table that the job reads
     released        those of `used` whose values leave this party, in whatever form
-    optional        columns that are used and released where the table has them and the policy
+    optional        columns that are used and released if the table has them and the policy
                     permits both
-    raw             those of `released` that leave as they are, record by record, in no group
-    smallest_group  how many people the smallest published group may have; None: no group is published
-    matching        what matching the records reveals, as the key `reveal` says; None: none are matched
+    raw             those of `released` that leave unchanged, record by record, in no group
+    smallest_group  the least people of a published group; None: no group is published
+    matching        what matching the records reveals, as in the key `reveal`; None: no matching
     servers         parties that hold shares of what the others put in, and must not collude
     recipients      parties that receive the result besides the coordinator
-    zeros           whether counts of zero are told as such, so that hidden ones are known not to be
+    zeros           whether counts of zero are shown, so that hidden ones are known not to be zero
     contributes     whether the parties' contributions count in their ledgers
     shows_proposals whether the holders of sensitive columns see proposals that they may then reject
     """
@@ -82,10 +82,10 @@ class Needs:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a verification found. Whatever does not hold is raised as a `VerificationError` instead.
+    """What a verification found. A check that fails raises a `VerificationError` instead.
 
-    `holds` has a clause for each thing that was checked, `unchecked` one for each thing that a
-    reader might believe to be checked and that nobody can check here; `facts` are for machines.
+    `holds` has a clause for each check, `unchecked` one for each thing that a reader might believe
+    to be checked but that cannot be checked here; `facts` are for machines.
     """
 
     holds: Sequence[str]
@@ -96,8 +96,8 @@ class Verdict:
 class Kind(ABC, Generic[J, P]):
     """A kind of job whose jobs are `J` and whose prepared data is `P`."""
 
-    about: ClassVar[str]  # what a job of this kind gives its parties, in one sentence
-    files: ClassVar[Sequence[str]]  # such as "attributes.*.taxonomy"; `*` stands for any key
+    about: ClassVar[str]  # the result of a job of this kind, in one sentence
+    files: ClassVar[Sequence[str]]  # such as "attributes.*.taxonomy"; `*` matches any key
     leaves: ClassVar[Sequence[str]]  # names that `assemble` may write, at the top of the folder
     opens: ClassVar[Sequence[str]] = ()  # parts of openings besides the kind's own
     delivers: ClassVar[Sequence[str]] = ()  # those of them that go to the recipients of a job
@@ -110,28 +110,32 @@ class Kind(ABC, Generic[J, P]):
 
     @abstractmethod
     def needs(self, job: J, party: str) -> Needs:
-        """What the job wants of one party."""
+        """What the job needs from one party."""
 
     @abstractmethod
     def prepare(self, job: J, party: str, table: pa.Table, source: str) -> P:
-        """Checks and encodes this party's columns. `source` is how errors call the table."""
+        """Checks and encodes this party's columns. `source` is the table's name in errors."""
 
     @abstractmethod
     def run(
         self, job: J, prepared: P, channel: Channel, rng: Random, workspace: Workspace
     ) -> Mapping[str, Json]:
-        """Returns what goes into `result.json`, the same at every party."""
+        """Runs the computation; returns the content of `result.json`, the same at every party."""
 
     @abstractmethod
     def assemble(self, job: J, released: Mapping[str, Path], out: Path) -> Sequence[str]:
-        """Writes the result's files from each party's released folder; returns their paths in `out`."""
+        """Writes the result's files from each party's released folder; returns their paths in
+        `out`.
+        """
 
     @abstractmethod
     def summary(self, job: J, result: Claim) -> Sequence[str]:
-        """What a person wants to know of `result.json`, besides records, traffic and files."""
+        """Lines for a person about `result.json`, besides records, traffic and files."""
 
     def check_received(self, job: J, party: str, kept: Path, folder: Path) -> Sequence[str]:
-        """What holds of the finished files in `folder`, by what the recipient `party` kept of its run."""
+        """What holds of the finished files in `folder`, by what the recipient `party` kept of its
+        run.
+        """
         raise RefusedError(f"a job of the kind '{job.kind}' has no recipients")
 
     @abstractmethod
@@ -148,7 +152,7 @@ class Kind(ABC, Generic[J, P]):
 
 
 class AnyKind(ABC):
-    """A kind as the registry holds it. The methods are those of `Kind`, for any job."""
+    """A kind as the registry stores it. The methods are those of `Kind`, for any job."""
 
     about: str
     files: Sequence[str]
@@ -161,7 +165,7 @@ class AnyKind(ABC):
 
     @abstractmethod
     def needs(self, job: Job, party: str) -> Needs:
-        """Raises `RefusedError` where the kind declares nothing."""
+        """As `Kind.needs`; raises `RefusedError` if the kind declares nothing."""
 
     @abstractmethod
     def prepare(self, job: Job, party: str, table: pa.Table, source: str) -> object: ...
@@ -193,7 +197,7 @@ class AnyKind(ABC):
 
 
 def registered(kind: Kind[J, P]) -> AnyKind:
-    """The kind as the registry holds it."""
+    """The kind as the registry stores it."""
     return _Registered(kind)
 
 

@@ -1,4 +1,4 @@
-"""The kinds of job, by the name that `kind:` takes: one line each."""
+"""The kinds of job by their names in `kind:`, one line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines up the common records of a job: what every kind on vertically divided data begins with."""
+"""Matches the common records of a job, the first step of every kind on vertical partitions."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def line_up(
     rng: Random,
     workspace: Workspace,
 ) -> Ints:
-    """The rows of this party's table whose record all parties hold, in one order at every party."""
-    if workspace.memory is not None:  # what reading the table left over counts against the budget
+    """The rows of this party's table that all parties have, in the same order at every party."""
+    if workspace.memory is not None:  # which counts what reading the table left allocated
         pa.default_memory_pool().release_unused()
     with (
         closing(

@@ -1,8 +1,8 @@
-"""Where a party's bulk operations on group elements run: its own cores, or a Dask cluster of its own.
+"""The executors of a party's bulk operations on group elements: its own cores, or a Dask cluster.
 
 A cluster gets the party's secret key of the job and blinded elements, through Dask's own transport.
-It must be the party's own, on a network the party trusts; a job can ask for it, and only the party
-can permit it.
+It must be the party's own, on a network that the party trusts; a job can request a cluster, but
+only the party can permit it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DaskExecutor:
             raise EnvironmentFaultError(f"compute: {self._address} has no workers")
 
         def submit(piece: Any) -> Any:
-            # Not "pure": Dask must keep no result for the next call with equal arguments.
+            # Not "pure": Dask must not cache a result for the next call with equal arguments.
             return self._client.submit(function, key, piece, pure=False)
 
         yield from in_order(submit, pieces, 2 * cores + 1)
@@ -53,7 +53,7 @@ class DaskExecutor:
 
 @contextlib.contextmanager
 def executor_for(wanted: str, permitted: str, party: str) -> Iterator[Executor]:
-    """The executor that a job wants, if the party permits it."""
+    """The executor that a job requests, if the party permits it."""
     if wanted == "local":
         yield LocalPool()
         return

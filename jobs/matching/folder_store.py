@@ -1,4 +1,4 @@
-"""A store in a folder: what an intersection puts on disk under a memory budget and keeps to resume."""
+"""A store in a folder, for the buckets and checkpoints of an intersection."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _taking = threading.Lock()
 
 
 class FolderStore:
-    """Values as files of a folder, which is made when something is first kept in it.
+    """Values as files of a folder, which is created with the first value.
 
-    A second store of the same folder, of the same job run twice at a time, gets one beside it, named after
-    its session. Nothing is resumed from that, and nothing stays in it.
+    If the same job runs twice at a time, the second store gets a folder beside the first, named
+    after its session. No run resumes from that folder, and nothing stays in it.
     """
 
     def __init__(self, folder: Path, session: str = "") -> None:
@@ -75,7 +75,7 @@ class FolderStore:
                 path.unlink()
 
     def close(self) -> None:
-        """Gives the folder up, and removes it if nothing is left in it."""
+        """Releases the folder, and removes it if it is empty."""
         if self._passing:
             with contextlib.suppress(EnvironmentFaultError):
                 self.clear()

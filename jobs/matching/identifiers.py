@@ -1,4 +1,4 @@
-"""How records are recognised: the job's keys about identifiers, and a party's columns read by them.
+"""Identifiers of records: the job's keys about them, and a party's columns in their form.
 
     id: ID                                   one column, or several: [Name, Born]
     normalise: [trim, lower]                 for every column of `id`, in this order; or by column:
@@ -50,7 +50,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Matching:
-    """What a job says about identifiers and how they are intersected."""
+    """The keys of a job about identifiers and their intersection."""
 
     columns: tuple[str, ...]
     normalise: Mapping[str, tuple[Rule, ...]]
@@ -63,7 +63,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class PreparedIdentifiers:
-    """One identifier for each record that takes part; `rows` are their rows in the table."""
+    """The identifiers of the records that take part; `rows` are their rows in the table."""
 
     identifiers: Identifiers
     rows: Ints
@@ -73,7 +73,7 @@ class PreparedIdentifiers:
 
 
 def read_matching(section: Section) -> Matching:
-    """Takes the keys about identifiers from a job's section."""
+    """Reads the keys about identifiers from a job's section."""
     node = section.required("id")
     columns = tuple(node.texts())
     if len(set(columns)) != len(columns) or not columns:
@@ -133,7 +133,7 @@ def _rule(node: Node) -> Rule:
 
 def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> PreparedIdentifiers:
     """The identifiers of a party's table; errors name the rows, counted from 1."""
-    # Arrow's plain strings hold 2 GB; joined columns take a little more than their own bytes.
+    # Arrow's plain strings are limited to 2 GB; joined columns take more than their own bytes.
     kind = pa.string() if table.nbytes < 1 << 30 else pa.large_string()
     columns = [
         _normalised(table.column(name).cast(kind), matching.normalise.get(name, ()), name, source)
@@ -180,7 +180,7 @@ _SIMPLE = {
 
 
 def _digits(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
-    """Only the digits; a decimal number would become another number: 10 of 1.0."""
+    """Only the digits; a decimal point is refused, because 1.0 would become 10."""
     _refuse(
         pc.match_substring_regex(column, r"^[^0-9]*[0-9]+\.[0-9]+[^0-9]*$"),
         column,
@@ -221,7 +221,7 @@ def _refuse(wrong: Any, column: pa.ChunkedArray, complaint: str, name: str, sour
 def _dates(
     column: pa.ChunkedArray, formats: Sequence[str], name: str, source: str
 ) -> pa.ChunkedArray:
-    """The first format that reads a value counts."""
+    """The dates of a column, by the first format that matches a value."""
     read = None
     for text in formats:
         found = pc.strptime(column, format=text, unit="s", error_is_null=True)
@@ -254,7 +254,7 @@ def _distinct(
     matching: Matching,
     source: str,
 ) -> Ints:
-    """The rows that hold an identifier for the first time; only suspects can be repeats."""
+    """The rows with the first occurrence of an identifier; only suspects can be repeats."""
     count = len(column)
     encoded = pa.concat_arrays(_chunks(column.take(pa.array(suspects)))).dictionary_encode()
     if len(encoded.dictionary) == len(suspects):
@@ -277,7 +277,7 @@ def _distinct(
 
 
 def _packed(column: pa.ChunkedArray) -> Identifiers:
-    """The column's own buffers where it is in one piece; its bytes are not copied then."""
+    """The column's bytes, which are not copied if the column is one chunk."""
     array = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(_chunks(column))
     count, start = len(array), array.offset
     _, offsets, data = array.buffers()

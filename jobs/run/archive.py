@@ -1,8 +1,8 @@
-"""The job that a result came from, kept beside the result so that the result can be checked.
+"""Stores the job beside its result, so that the result can be verified.
 
-`job/job.yaml` is the job file as the parties were given it, and the files it refers to stand where it
-refers to them. A job that reaches out of its folder (`../taxonomies/Sex.csv`) is kept as many
-folders deeper, so that nothing is written outside of `job`.
+`job/job.yaml` is the job file as the parties received it, with the files that it refers to at their
+relative paths. A job that refers to files outside its folder (`../taxonomies/Sex.csv`) is stored as
+many folders deeper, so that nothing is written outside of `job`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FILE, _DEEPER = "job.yaml", "inner"
 
 
 class Kept(Protocol):
-    """What is kept of a job or of a table file: its text and the files it refers to."""
+    """What is stored of a job or of a table file: its text and the files that it refers to."""
 
     @property
     def text(self) -> str: ...
@@ -44,7 +44,7 @@ def save_job(job: Kept, out: Path) -> None:
 
 
 def saved_path(out: Path) -> Path:
-    """Where the result folder `out` holds the file that it came from."""
+    """The path of the job file or table file in the result folder `out`."""
     home = out / FOLDER
     while not (home / _FILE).is_file():
         home /= _DEEPER
@@ -54,5 +54,5 @@ def saved_path(out: Path) -> Path:
 
 
 def saved_job(out: Path) -> Job:
-    """The job that the result folder `out` holds."""
+    """The job in the result folder `out`."""
     return load_job(saved_path(out))

@@ -1,10 +1,10 @@
 """Runs one party's part of a job over any transport: the same code at a server and in a simulation.
 
-Before the kind's own steps, all parties compare the version of what they say to each other, and the
-digest of the job they were given, so that a coordinator cannot tell them different stories. They
-also give each other the heads of their audit logs to keep. Afterwards the party's summary is written beside
-what it releases. What has been opened, to whom and how often, stays with the party, also when the
-job fails, and goes to the coordinator with the summary.
+Before the kind's own steps, all parties compare the version of their protocol and the digest of the
+job, so that a coordinator cannot send them different jobs. They also exchange the heads of their
+audit logs. Afterwards the party's summary is written beside the files that it releases. The list of
+what has been opened, to whom and how often, stays with the party, also if the job fails, and goes
+to the coordinator with the summary.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
 
-WIRE = 2  # the version of what parties say to each other; 1 had no version in its first message
+WIRE = 2  # the version of the protocol between parties; 1 had no version in its first message
 SUMMARY = "summary.json"
 OPENED = "opened.json"
 FINISH = "finish"  # the step that is reported last
@@ -69,7 +69,7 @@ PROGRESS = declare(
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a party is: sent on every step and, within a step, as the protocol reports."""
+    """How far a party is: reported at every step and, within a step, by the protocol."""
 
     step: str
     done: int
@@ -92,8 +92,8 @@ def run_party(
 ) -> dict[str, Any]:
     """Runs the job at one party and returns the summary, which it also writes.
 
-    `kind` replaces the job's own, for simulations of parties that deviate. `head` gives the head of
-    this party's audit log, and `on_heads` takes those of its peers.
+    `kind` replaces the job's own, for simulations of parties that deviate. `head` returns the head
+    of this party's audit log, and `on_heads` receives those of its peers.
     """
     metered = Metered(transport)
     seconds: dict[str, float] = {}
@@ -133,12 +133,12 @@ def run_party(
 
 
 def _keep_opened(channel: Channel, workspace: Workspace) -> None:
-    """Leaves with the party what it knows to have been opened, for its steward to read."""
+    """Stores at the party what it knows to have been opened, for its steward to read."""
     (workspace.kept / OPENED).write_text(json.dumps(channel.opened.listed(), indent=1) + "\n")
 
 
 def agree(channel: Channel, job: Job, head: str = "") -> dict[str, str]:
-    """All parties speak one version and hold the same job, or the first that differs is named.
+    """Checks that all parties have the same version and job; the error names one that differs.
 
     Returns the heads of the peers' audit logs, of those that keep one.
     """
@@ -165,7 +165,7 @@ def agree(channel: Channel, job: Job, head: str = "") -> dict[str, str]:
 
 
 def _version(values: Any) -> int | None:
-    """The version of the wire that a peer's first message says; None if it is no such message."""
+    """The protocol version in a peer's first message; None if the message is malformed."""
     if isinstance(values, str):
         return 1
     if isinstance(values, list) and values and type(values[0]) is int:
@@ -221,7 +221,7 @@ def assemble(
 
 
 def job_facts(job: Job, job_id: str) -> dict[str, str]:
-    """From which job, which Coterie and when a result is."""
+    """The job, the version of Coterie and the date of a result."""
     return {
         "id": job_id,
         "digest": job.digest,
@@ -231,7 +231,7 @@ def job_facts(job: Job, job_id: str) -> dict[str, str]:
 
 
 def read_summary(name: str, folder: Path) -> dict[str, Any]:
-    """What a party says about its run; it may say anything."""
+    """A party's summary of its run, which is checked because a party may write anything."""
     try:
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
         traffic, seconds, result, opened = (

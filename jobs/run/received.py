@@ -1,8 +1,8 @@
 """A finished result as a recipient takes it in: the same at a party server and in a simulation.
 
-The coordinator gives a recipient the finished files alone. The rest of the folder is the recipient's
-own: the job as it was proposed to it and the result as it computed it itself. So `coterie verify`
-checks the folder without anything that the coordinator says.
+The coordinator gives a recipient the finished files alone. The rest of the folder is the
+recipient's own: the job as it was proposed to it and the result as it computed it itself. So
+`coterie verify` checks the folder without anything that the coordinator says.
 """
 
 from __future__ import annotations

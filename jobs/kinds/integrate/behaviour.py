@@ -1,4 +1,4 @@
-"""How a party behaves in an integrate job: what the keys adversary, epsilon, hide_scores ask for."""
+"""How a party behaves in an integrate job, by the keys adversary, epsilon and hide_scores."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from coterie.protocols.primitives.randomness import Random
 
 @dataclass
 class Behaviour:
-    """The hooks of `protocols.integration.integrate`, and the contributions when they were last called."""
+    """The hooks of `protocols.integration.integrate`, and the contributions at their last call."""
 
     find_winner: FindWinner = announce_scores
     decide: TakesPart = always
     confirm: Confirm | None = None
     contributions: dict[str, int] = field(default_factory=dict)
-    round_by_round: bool = False  # even where several rounds could be run as one
+    round_by_round: bool = False  # even if several rounds could be run as one turn
 
     def takes_part(self, me: str, contributions: Mapping[str, int]) -> bool:
         self.contributions = dict(contributions)
@@ -37,12 +37,12 @@ class Behaviour:
         }
 
 
-# How one party of a job behaves; a simulation of deviating parties gives its own.
+# The behaviour of one party of a job; a simulation of deviating parties passes its own.
 BehaviourOf: TypeAlias = Callable[[IntegrateJob, str, Random], Behaviour]
 
 
 def honest_behaviour(job: IntegrateJob, party: str, rng: Random) -> Behaviour:
-    """What every party does that follows the job."""
+    """The behaviour of a party that follows the job."""
     hidden: HiddenWinner | None = None
     if job.hide_scores:
         count = sum(attribute.in_qid for attribute in job.attributes)

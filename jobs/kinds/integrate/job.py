@@ -26,7 +26,7 @@ from coterie.protocols.integration.sensitive.conditions import concerns_others
 
 @dataclass(frozen=True)
 class ReleasedAttribute:
-    """A column that goes into the release. In a QID without taxonomy, it is one of numbers."""
+    """A column of the release. In a QID, a column without taxonomy has numbers."""
 
     name: str
     party: str
@@ -37,13 +37,13 @@ class ReleasedAttribute:
 
     @property
     def start(self) -> tuple[list[int], list[int]]:
-        """What the bounds ask to be specialized first, and the values that stand in the cut then."""
+        """The values that the bounds require to specialize first, and the cut after that."""
         if self.taxonomy is None:
             return [], [0]
         return start_nodes(self.taxonomy, self.at_most)
 
     def tree(self) -> Tree | None:
-        """What is above the values, as far as the job tells."""
+        """The tree above the values, as far as the job defines it."""
         if self.taxonomy is not None:
             return TaxonomyTree(self.taxonomy)
         return None if self.limits is None else IntervalTree(*self.limits)
@@ -68,13 +68,13 @@ class IntegrateJob(Job):
 
     @property
     def sensitive_holders(self) -> dict[str, str]:
-        """Who holds each sensitive column that is not the class."""
+        """The holder of each sensitive column that is not the class."""
         named = {name for r in self.requirements for name in r.sensitive_columns}
         return {a.name: a.party for a in self.attributes if a.name in named}
 
     @property
     def shows_proposals(self) -> bool:
-        """Whether a party sees another's proposal that it may then reject."""
+        """Whether a party sees another party's proposal, which it may then reject."""
         return self.conditions == "holder" and any(
             concerns_others(requirement, self.sensitive_holders, self.holders)
             for requirement in self.requirements
@@ -82,17 +82,17 @@ class IntegrateJob(Job):
 
     @property
     def holders(self) -> dict[str, str]:
-        """Who holds each attribute of a QID."""
+        """The holder of each attribute of a QID."""
         return {a.name: a.party for a in self.attributes if a.in_qid}
 
     @property
     def bounded(self) -> list[ReleasedAttribute]:
-        """The attributes that bounds let begin below the root."""
+        """The attributes that begin below the root because of bounds."""
         return [attribute for attribute in self.attributes if attribute.start[0]]
 
     @property
     def bound_holders(self) -> list[str]:
-        """Who holds bounded attributes, in the order of the parties."""
+        """The holders of bounded attributes, in the order of the parties."""
         holders = {attribute.party for attribute in self.bounded}
         return [name for name in self.party_names if name in holders]
 
@@ -109,7 +109,7 @@ class IntegrateJob(Job):
         ]
 
     def _matching_warnings(self) -> list[str]:
-        """Columns that a recipient may read for a person whom it finds by its own columns."""
+        """Warns of columns that a recipient may read about a person it finds by its columns."""
         plain = [a for a in self.attributes if not a.in_qid]
         found = []
         for name in self.recipients:
@@ -123,7 +123,7 @@ class IntegrateJob(Job):
 
 
 def lone_warnings(requirements: Sequence[Requirement]) -> list[str]:
-    """Entries that let a record stand alone."""
+    """Warns of entries that let a record be alone in its group."""
     return [
         f"requirement: entry {number + 1} ({', '.join(entry.qid)}) has 'k: 1', which protects "
         "nobody: every record may stand alone"
@@ -133,10 +133,11 @@ def lone_warnings(requirements: Sequence[Requirement]) -> list[str]:
 
 
 def apart_warnings(requirements: Sequence[Requirement]) -> list[str]:
-    """Entries on the same or nested QIDs that bound different sensitive columns, each alone.
+    """Warns of entries on the same or nested QIDs that bound different sensitive columns.
 
-    The rows of a release link these columns, so that who rules out values of one learns about the
-    other. An entry with both columns, on the smaller QID or one that contains it, is the cure.
+    The rows of a release link these columns, so that somebody who rules out values of one column
+    learns about the other. An entry with both columns, on the smaller QID or one that contains it,
+    helps.
     """
     found = []
     numbered = [(j, r) for j, r in enumerate(requirements) if r.sensitive_columns]
@@ -198,7 +199,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
             raise node.error("is the class, which is released without being listed")
         attributes.append(_attribute(name, node, common, name in in_qid))
     requirements = tuple(
-        _between_houses(node, requirement, attributes)
+        _between_holders(node, requirement, attributes)
         for node, requirement in zip(requirement_node.items(), requirements, strict=True)
     )
     job = IntegrateJob(
@@ -243,7 +244,7 @@ def _recipients(node: Node, parties: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_decidable(node: Node, requirement: Requirement, job: IntegrateJob) -> None:
-    """A model without a form on shares needs a holder that is shown proposals."""
+    """Refuses a model that cannot be decided on shares, unless the holder sees proposals."""
     model = requirement.model
     if job.conditions == "holder" or model is None or forms_of(model) is not None:
         return
@@ -256,10 +257,10 @@ def _check_decidable(node: Node, requirement: Requirement, job: IntegrateJob) ->
         )
 
 
-def _between_houses(
+def _between_holders(
     node: Node, requirement: Requirement, attributes: list[ReleasedAttribute]
 ) -> Requirement:
-    """Joint diversity depends on rows; where no party has them, frequencies must suffice."""
+    """Joint diversity depends on rows; if no party has them, it is decided by frequencies."""
     model = requirement.model
     if not isinstance(model, JointDiversity):
         return requirement

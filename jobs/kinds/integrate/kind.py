@@ -1,6 +1,6 @@
 """`kind: integrate`: one table, anonymous when joined, from the columns of several parties.
 
-The parties line up their common records, share the class, specialize together, and each releases
+The parties match their common records, share the class and specialize together. Each party releases
 its own generalized columns to the coordinator, which joins and sorts them.
 """
 
@@ -101,7 +101,7 @@ class Prepared:
 
     identifiers: PreparedIdentifiers
     columns: dict[str, Column]  # in a QID
-    plain: dict[str, Labels]  # in none: released as they are
+    plain: dict[str, Labels]  # in no QID: released unchanged
     classes: Labels | None
 
 
@@ -152,7 +152,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
                     continue
             elif attribute.limits is not None:
                 continuous_column(name, text, attribute.limits, source)
-            if name not in job.sensitive_holders:  # an empty value is released as an empty one
+            if name not in job.sensitive_holders:  # an empty value is released unchanged
                 text = pc.fill_null(text, "")
             codes, values = encode_text(name, text, source)
             plain[name] = Labels(codes, tuple(values))
@@ -335,7 +335,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
 
 
 def _plan(job: IntegrateJob, channel: Channel, has_class: bool, round_by_round: bool) -> Plan:
-    """The job's part of the protocol's input, once all know who holds the class."""
+    """The plan of the protocol, once all parties know who holds the class."""
     holders: tuple[str, ...] = ()
     if job.class_name is not None:
         holders = class_holders(channel, job.party_names, job.class_name, has_class)
@@ -359,7 +359,7 @@ def _plan(job: IntegrateJob, channel: Channel, has_class: bool, round_by_round: 
 def _within_bounds(
     job: IntegrateJob, channel: Channel, columns: Mapping[str, Column], records: int, rng: Random
 ) -> Mask:
-    """Which of the common records the bounds in `at_most` let stay."""
+    """The common records that the bounds in `at_most` permit to stay."""
     axes, codes = [], {}
     for attribute in job.bounded:
         _, cut = attribute.start

@@ -1,9 +1,10 @@
 """What a recipient of a release checks it against: the part of the table that it knew beforehand.
 
-Each party knows the generalized columns of all, the class, and its own columns in no QID, row by row.
-Sorted, so that the joint order of the records goes no further, these columns of the release must be
-the very same table: number of records, counts of every value and every group with them. What a
-recipient cannot check is another party's column in no QID; recipients compare digests of the whole.
+Each party knows the generalized columns of all, the class, and its own columns in no QID, row by
+row. Sorted, so that the joint order of the records goes no further, these columns of the release
+must be the very same table: number of records, counts of every value and every group with them.
+What a recipient cannot check is another party's column in no QID; recipients compare digests of the
+whole.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""A party's share of a released table, and the table that the shares make.
+"""A party's columns of a released table, and the table that all parties' columns make.
 
-A share has a column for each of the party's attributes: codes and the values that they stand for, in
-the joint order of the records, in an Arrow file. The table has the columns in job order and its rows
-sorted by them, so that their order tells nothing. Work is done on codes, values are written last.
+A party's share is an Arrow file with a column for each of its attributes: codes and their values,
+in the joint order of the records. The table has the columns in job order and its rows sorted by
+them, so that the order of the rows reveals nothing. Sorting works on codes; values are written
+last.
 
-Every party knows the generalized columns of all, and tells the coordinator their digests: a party that
-releases something else than it told the others is found out.
+Every party knows the generalized columns of all parties and sends the coordinator their digests: a
+party that releases something else than it told the others is detected.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from coterie.base.errors import VerificationError
 
 SHARE = "columns.arrow"
 KNOWN = "known.json"
-_SLICE = 1 << 18  # rows written together
+_SLICE = 1 << 18  # rows that are written together
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,14 @@ def digest(column: Coded) -> str:
 
 
 def write_known(digests: Mapping[str, str], folder: Path) -> None:
-    """Writes what this party knows of generalized columns, its own and others': their digests."""
+    """Writes the digests of the generalized columns that this party knows, its own and others'."""
     (folder / KNOWN).write_text(json.dumps(digests, indent=1))
 
 
 def check_known(
     columns: Mapping[str, Coded], holders: Mapping[str, str], folder: Path, party: str
 ) -> None:
-    """What others released is what this party knows of it; otherwise one of the two is named."""
+    """Checks the columns that others released against a party's digests; the error names one."""
     try:
         known = json.loads((folder / KNOWN).read_text())
     except (OSError, ValueError):
@@ -89,7 +90,7 @@ def _index_type(size: int) -> Any:
 
 
 def read_share(folder: Path, party: str) -> dict[str, Coded]:
-    """A party's columns; whatever is not as it must be is that party's error."""
+    """A party's columns; anything malformed is an error that names the party."""
     try:
         with pa.memory_map(str(folder / SHARE)) as file:
             table = pa.ipc.open_file(file).read_all()
@@ -112,7 +113,7 @@ def read_share(folder: Path, party: str) -> dict[str, Coded]:
 
 
 def write_release(columns: Mapping[str, Coded], path: Path | Any) -> None:
-    """Writes the table, into a file of this path or one that is open, with its rows sorted by the values of the columns, first column first."""
+    """Writes the table to a path or an open file, with rows sorted by the columns in order."""
     ordered: dict[str, Coded] = {}
     for name, column in columns.items():
         order = sorted(range(len(column.values)), key=column.values.__getitem__)
@@ -136,7 +137,7 @@ def write_release(columns: Mapping[str, Coded], path: Path | Any) -> None:
 
 
 def _sorted_rows(columns: Sequence[Coded]) -> Array:
-    """The order of the rows. Several columns make one 64-bit key while there is room in it."""
+    """The order of the rows. Several columns are packed into one 64-bit key while they fit."""
     keys: list[Array] = []
     room = 0
     for column in columns:

@@ -1,6 +1,6 @@
-"""`coterie verify` for an integrate job: does the release keep what the job promises?
+"""`coterie verify` for an integrate job: does the release satisfy what the job promises?
 
-Everything is computed again from `release.csv` and the job that is kept beside it (`job/`):
+Everything is computed again from `release.csv` and the job that is stored beside it (`job/`):
 
 * the columns are the job's attributes, then the class, and nothing else; rows are in sorted order;
 * a value of an attribute in a QID stands in the final cut; the cut is one of the taxonomy, every leaf
@@ -11,8 +11,8 @@ Everything is computed again from `release.csv` and the job that is kept beside 
 * the specializations that `result.json` lists lead from the topmost values to the cut, and their
   scores and the parties' contributions are those of the released records.
 
-The first thing that is not so is a `VerificationError`. Scores are not compared if
-records were suppressed, or if the rule depends on earlier steps.
+The first check that fails raises a `VerificationError`. Scores are not compared if records were
+suppressed, or if the rule depends on earlier steps.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def read_release(job: IntegrateJob, path: Path) -> dict[str, Released]:
 
 
 def _check_order(table: Mapping[str, Released], path: Path) -> None:
-    """Rows stand in the order of their values, so that the order tells nothing."""
+    """Checks that rows are sorted by their values, so that their order reveals nothing."""
     keys = []
     for column in table.values():
         order = sorted(range(len(column.values)), key=column.values.__getitem__)
@@ -167,7 +167,7 @@ def _check_order(table: Mapping[str, Released], path: Path) -> None:
 
 
 def _notation(result: Any) -> Notation:
-    """Results without a version are older than the notation that says which end is closed."""
+    """The notation of intervals: results without a version use the older one."""
     return NOTATION if "version" in result.get("job", {}) else OLD_NOTATION
 
 
@@ -205,9 +205,9 @@ def _check_cut(
 
 
 def too_high(taxonomy: Taxonomy, value: str, marks: Sequence[str]) -> bool:
-    """Whether a mark lies below the value, which then stands above a bound."""
+    """Whether a mark is below the value, so that the value is above a bound."""
     below = [taxonomy.labels.index(value)]
-    for node in below:  # grows as it is walked
+    for node in below:  # the list grows while it is read
         below += taxonomy.children[node]
     return any(taxonomy.labels[node] in marks for node in below[1:])
 
@@ -291,7 +291,7 @@ def _share(
 
 
 class _Cut:
-    """The cut of one attribute while the specializations are carried out again, value by value."""
+    """The cut of one attribute while the specializations are replayed, value by value."""
 
     def __init__(
         self, attribute: ReleasedAttribute, final: Sequence[str], notation: Notation
@@ -306,7 +306,7 @@ class _Cut:
         taxonomy = attribute.taxonomy
         if taxonomy is None:
             return
-        for value in list(taxonomy.labels):  # parents stand before their children
+        for value in list(taxonomy.labels):  # parents come before their children
             if too_high(taxonomy, value, attribute.at_most):
                 node = self.nodes.pop(value)
                 below = taxonomy.children[node]
@@ -318,7 +318,7 @@ class _Cut:
         return self.tree.label(node)
 
     def specialize(self, value: str, children: Sequence[str]) -> list[int] | None:
-        """The nodes that stand in the place of a value; None when these cannot."""
+        """The nodes that replace a value; None if these children cannot replace it."""
         node = self.nodes.pop(value, None)
         if node is None:
             return None
@@ -334,7 +334,7 @@ class _Cut:
         return below
 
     def rows_below(self, node: int, column: Released) -> list[bool]:
-        """Which of a column's values, which are in the final cut, lie under a node."""
+        """Which values of a column, all in the final cut, are under a node."""
         at = [self.nodes[value] for value in column.values]
         tree = self.tree
         if isinstance(tree, IntervalTree):
@@ -391,7 +391,7 @@ def _check_winners(
 def _class_counts(
     cut: _Cut, nodes: Sequence[int], column: Released, classes: Released
 ) -> list[list[int]]:
-    """How many released records of each class lie under each node."""
+    """The number of released records of each class under each node."""
     counts = np.zeros((len(column.values), len(classes.values)), np.int64)
     np.add.at(counts, (column.codes, classes.codes), 1)
     return [counts[cut.rows_below(node, column)].sum(axis=0).tolist() for node in nodes]

@@ -7,8 +7,8 @@
     minimum: 5                  of these counts, and
     zeros: hide                 as in `kind: count`
 
-All parties learn the edges. A class that has no parents has no table of its own: which classes there
-are is told anyhow, so that a rare one could not be hidden.
+All parties learn the edges. A class without parents has no table: all parties know which classes
+there are, so that a rare class could not be hidden.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             sorted(job.order, key=lambda n: -joined.axes[n].size)[: job.max_parents + 1], joined
         )
         if job.parameters:
-            # Before anything is told: no family could be hidden of which that is not so alone.
+            # A single attribute whose cells cannot be hidden is refused before anything is revealed.
             for name in job.order:
                 if name != job.class_name:
                     plan_tables(job, joined, [(name,)])
@@ -216,7 +216,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
 
 
 def families_told(job: BayesnetJob, families: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The families that have a table. Which classes there are is told anyhow."""
+    """The families that have a table: all but a class without parents."""
     return [names for names in families if names != (job.class_name,)]
 
 

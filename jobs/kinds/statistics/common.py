@@ -1,12 +1,12 @@
-"""What `count`, `tree` and `bayesnet` jobs have in common: columns with domains, lined up.
+"""The common part of `count`, `tree` and `bayesnet` jobs: matched columns with domains.
 
     partition: vertical       each attribute at one party, records matched by `id` (the default)
     partition: horizontal     all attributes at every party, of different people; no `id`
     servers: [lender, bank]   the two parties that compute on shares; the first two unless said.
                               They must not collude: together they could see every count.
 
-`begin` lines up the records, lets owners announce domains that the job leaves open, shares the
-class, and returns everything as codes.
+`begin` matches the records, lets owners announce domains that the job leaves open, shares the
+class, and returns all columns as codes.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.shared_counts import RING_BITS, Ring, Transfers
 
-MAX_VALUES = 4096  # of one attribute
+MAX_VALUES = 4096  # the most values of one attribute
 UNCHECKED = "whether the records, which stay with the parties, give these numbers"
-LONGEST_VALUE = 200  # bytes of a value that parties tell each other
+LONGEST_VALUE = 200  # bytes of a value that parties send each other
 
 DOMAINS = declare(
     "statistics: domains",
@@ -76,11 +76,11 @@ class StatisticsJob(Job):
 
     @property
     def declared_values(self) -> dict[str, tuple[str, ...] | None]:
-        """The values that the job declares of each attribute; None of those that it leaves open."""
+        """The values that the job declares for each attribute; None if it leaves them open."""
         return {name: item.values for name, item in self.attributes.items()}
 
     def owner(self, name: str) -> str | None:
-        """Who alone holds an attribute; None for the class and under horizontal partition."""
+        """The only holder of an attribute; None for the class and under horizontal partition."""
         return self.attributes[name].party if name in self.attributes else None
 
 
@@ -98,7 +98,7 @@ class PreparedColumns:
 
 @dataclass(frozen=True)
 class Joined:
-    """The columns of one party, in the joint order, and what all know about all of them.
+    """The columns of one party in the joint order, and what all parties know about all columns.
 
     With horizontal partition `records` are this party's own. `rows` are the rows of this party's
     table that are common.
@@ -139,7 +139,7 @@ def read_statistics(section: Section, common: Common, needs_class: bool) -> dict
 
 
 def read_precision(section: Section) -> bool:
-    """Whether scores are to be compared as precisely as possible."""
+    """Whether `precision` is high."""
     return section.read("precision", lambda n: n.choice("standard", "high"), "standard") == "high"
 
 
@@ -152,9 +152,9 @@ def own_columns(job: StatisticsJob, party: str) -> tuple[str, ...]:
 def statistics_needs(
     job: StatisticsJob, party: str, smallest_group: int | None, zeros: bool = False
 ) -> Needs:
-    """A party's own attributes and identifiers; the class where it has it.
+    """The needs of a party: its own attributes and identifiers, and the class if it has it.
 
-    Released are the columns whose values everybody learns: attributes whose values the job does not
+    Columns are released if all parties learn their values: attributes whose values the job does not
     declare, and the class.
     """
     own = own_columns(job, party)
@@ -182,14 +182,14 @@ def statistics_needs(
 def prepare_columns(
     job: StatisticsJob, party: str, table: pa.Table, source: str
 ) -> PreparedColumns:
-    """Codes of the party's columns; every value that cannot be used is named."""
+    """The codes of the party's columns; an error names unusable values."""
     codes: dict[str, Codes] = {}
     domains: dict[str, tuple[str, ...]] = {}
     for name in own_columns(job, party):
         if name not in job.attributes:
             continue
         if not job.horizontal and job.attributes[name].party != party:
-            continue  # an identifier here, an attribute of another party there
+            continue  # an identifier of this party has the name of another party's attribute
         codes[name], domains[name] = job.attributes[name].encode(table.column(name), source)
         check_domain(domains[name], name, source)
     labels = None
@@ -216,7 +216,7 @@ S = TypeVar("S", bound=StatisticsJob)
 
 
 class StatisticsKind(Kind[S, PreparedColumns], Generic[S]):
-    """What all kinds on finite domains do in the same way."""
+    """The base class of kinds on finite domains."""
 
     files = ("attributes.*.taxonomy",)
     data_type = PreparedColumns
@@ -226,7 +226,7 @@ class StatisticsKind(Kind[S, PreparedColumns], Generic[S]):
 
 
 def check_domain(values: tuple[str, ...], name: str, source: str) -> None:
-    """A domain must be small enough to make tables of, and its values short enough to tell."""
+    """Checks that a domain is small enough for tables, and its values short enough to send."""
     if len(values) > MAX_VALUES:
         raise DataError(
             f"{source}: column '{name}' has {len(values)} values, more than {MAX_VALUES}; "
@@ -247,7 +247,7 @@ def begin(
     rng: Random,
     workspace: Workspace,
 ) -> Joined:
-    """Lines up the records and agrees on domains and class."""
+    """Matches the records and agrees on domains and class."""
     if job.horizontal:
         return _begin_horizontal(job, prepared, channel, rng)
     if prepared.identifiers is None or job.matching is None:
@@ -270,7 +270,7 @@ def _joined(
     domains: dict[str, tuple[str, ...]],
     labels: Labels | None,
 ) -> Joined:
-    """The class is one more column, which all parties know."""
+    """All columns, with the class as one more column, which all parties know."""
     if labels is not None and job.class_name:
         axes[job.class_name] = Axis(job.class_name, None, len(labels.values))
         domains[job.class_name] = labels.values
@@ -281,7 +281,7 @@ def _joined(
 def _announce_domains(
     job: StatisticsJob, prepared: PreparedColumns, channel: Channel
 ) -> dict[str, tuple[str, ...]]:
-    """Owners tell the values of attributes whose domain the job does not declare."""
+    """Owners send all parties the values of attributes whose domain the job does not declare."""
     open_names = [name for name, item in job.attributes.items() if item.values is None]
     own = [name for name in open_names if job.attributes[name].party == channel.me]
     told: dict[str, tuple[str, ...]] = {}
@@ -321,7 +321,7 @@ def _share_labels(
 def _begin_horizontal(
     job: StatisticsJob, prepared: PreparedColumns, channel: Channel, rng: Random
 ) -> Joined:
-    """The class's values are the union of the parties', without telling who has which."""
+    """Agrees on the class's values: their union, without revealing who has which."""
     labels = prepared.labels
     if labels is not None:
         values = [value.encode() for value in labels.values]
@@ -366,7 +366,7 @@ def count_shares(
 
 
 def reported(released: Mapping[str, Path]) -> dict[str, Any]:
-    """The result as the parties report it, which the caller has found to be the same at all."""
+    """The result as the parties report it; the caller has checked that all are equal."""
     folder = next(iter(released.values()))
     result: dict[str, Any] = json.loads((folder / "summary.json").read_text())["result"]
     return result

@@ -5,8 +5,8 @@
     zeros: hide           or show: empty cells are shown; then less is promised about small ones
     output: table         or shares: each server keeps its share of every cell, nothing is shown
 
-A cell that is not shown is null in `result.json` and empty in `tables/*.csv`. What is shown is decided
-on shares: all parties learn which cells are visible, and their counts.
+A cell that is not shown is null in `result.json` and empty in `tables/*.csv`. The servers decide on
+shares which cells are shown: all parties learn these cells and their counts.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
 from coterie.protocols.statistics.visible_cells import visible_cells
 
-MAX_CELLS = 1 << 16  # of one table
+MAX_CELLS = 1 << 16  # the most cells of one table
 MOST_RECORDS = 1 << 31
 
 TOTAL = declare(
@@ -133,7 +133,7 @@ class Count(StatisticsKind[CountJob]):
         return {"records": records, "tables": as_tables(job.tables, joined, visible)}
 
     def assemble(self, job: CountJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
-        """One CSV a table, beside `result.json`."""
+        """Writes one CSV file per table, beside `result.json`."""
         left = []
         for at, table in enumerate(reported(released)["tables"]):
             if "cells" in table:
@@ -202,7 +202,7 @@ def _read_table(node: Node, known: Sequence[str], attributes: Mapping[str, Any])
 
 
 def check_cells(names: Sequence[str], joined: Joined) -> None:
-    """Domains that were open in the job may still make a table too large."""
+    """Refuses a table that is too large because of domains that the job left open."""
     cells = math.prod(joined.axes[name].size for name in names)
     if cells > MAX_CELLS:
         raise DataError(f"the table of {', '.join(names)} has {cells} cells, more than {MAX_CELLS}")
@@ -227,7 +227,7 @@ def count_tables(
 
 
 def total_records(job: StatisticsJob, joined: Joined, channel: Channel, rng: Random) -> int:
-    """How many records all have together: known, or summed without telling the parts."""
+    """The number of records of all parties: known, or a secure sum of the parts."""
     if not job.horizontal:
         return joined.records
     mine = np.array([joined.records], np.uint64)
@@ -248,7 +248,7 @@ def read_zeros(section: Section) -> bool:
 def plan_tables(
     job: StatisticsJob, joined: Joined, tables: Sequence[Sequence[str]]
 ) -> list[Component]:
-    """By which rules cells are shown or hidden. DataError if nothing could be hidden."""
+    """The rules by which cells are shown or hidden. DataError if nothing could be hidden."""
     shapes = [
         Table(tuple(names), tuple(joined.axes[name].size for name in names)) for names in tables
     ]
@@ -265,7 +265,7 @@ def reveal_tables(
     minimum: int,
     zeros: bool,
 ) -> list[int | None]:
-    """The counts that may be seen, of all tables in a row; None for the others."""
+    """The visible counts, of all tables one after the other; None for hidden cells."""
     if records >= MOST_RECORDS:
         raise DataError(f"{records} records are more than small counts can be hidden among")
     flat = None if shares[0] is None else np.concatenate([s for s in shares if s is not None])
@@ -283,7 +283,7 @@ def reveal_tables(
 def as_tables(
     tables: Sequence[Sequence[str]], joined: Joined, counts: Sequence[int | None]
 ) -> list[dict[str, Any]]:
-    """The tables as `result.json` holds them, from the counts of all of them in a row."""
+    """The tables as `result.json` has them, from the counts of all tables one after the other."""
     rest = iter(counts)
     result = []
     for names in tables:
@@ -296,7 +296,7 @@ def as_tables(
 def as_cells(
     names: Sequence[str], joined: Joined, cells: Sequence[int | None]
 ) -> list[list[str | int | None]]:
-    """Rows of values and count."""
+    """Rows of values and a count."""
     values = product(*(joined.domains[name] for name in names))
     return [[*row, count] for row, count in zip(values, cells, strict=True)]
 

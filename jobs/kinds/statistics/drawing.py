@@ -14,7 +14,7 @@ _PALETTE = ("#1b6ca8", "#b5502b", "#3a7d44", "#7a4b9e", "#a8871b", "#4a5a6a")
 
 
 def draw_tree(tree: dict[str, Any], parties: Sequence[str]) -> Element:
-    """A decision tree as `result.json` holds it: splits coloured by their owner, leaves below."""
+    """Draws a decision tree of `result.json`: splits in the colours of their owners, leaves below."""
     shapes: list[Element] = []
     next_leaf = iter(range(1_000_000))
     depth = _depth(tree)
@@ -46,7 +46,7 @@ def draw_net(
     owners: dict[str, str],
     parties: Sequence[str],
 ) -> Element:
-    """A Bayes net: nodes on a circle in their order, an arrow from parent to child."""
+    """Draws a Bayes net: nodes on a circle in their order, an arrow from parent to child."""
     radius = max(120, 26 * len(nodes))
     centre = radius + 90
     at = {

@@ -61,7 +61,7 @@ from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.tree import Node, TreePlan, grow, predict, pruned
 
-BRANCHES = "branches.csv"  # kept by an owner: what its branch numbers mean
+BRANCHES = "branches.csv"  # kept by an owner: the values of its branch numbers
 PREDICTIONS = "predictions.csv"  # kept by the party that `predict` names
 
 
@@ -229,7 +229,7 @@ def _promise(job: TreeJob) -> TreePromise:
 
 
 def _numbered(job: TreeJob, joined: Joined, me: str, rng: Random, workspace: Workspace) -> Joined:
-    """The joined columns with this party's values numbered anew, in an order only it knows."""
+    """The joined columns with this party's values renumbered in an order that only it knows."""
     codes = dict(joined.codes)
     rows: list[list[str | int]] = []
     for name in job.attributes:
@@ -263,7 +263,7 @@ def _write_predictions(
 
 
 def _as_result(job: TreeJob, node: Node, joined: Joined, hides: bool) -> dict[str, Any]:
-    """The tree as `result.json` holds it."""
+    """The tree as `result.json` has it."""
     if joined.labels is None:
         raise AssertionError("a tree has a class")
     if node.attribute is None:

@@ -1,7 +1,7 @@
-"""Checks a tree or a net again, for `coterie verify`: its form and what the job promises of it.
+"""Checks of a tree or a net for `coterie verify`: its form, and what the job promises.
 
-Nothing here is shared with the code that grows trees or searches nets. The records are with the
-parties, so that nobody can say here whether another split or edge would have been better.
+The checks share no code with the protocols that grow trees or search nets. The records stay with
+the parties, so that nobody can check here whether another split or edge would have been better.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class TreePromise:
     max_depth: int
     numbered: bool
     pruned: bool
-    branches: dict[str, list[str]] = field(default_factory=dict)  # as the first node has them
+    branches: dict[str, list[str]] = field(default_factory=dict)  # by attribute
 
 
 @dataclass(frozen=True)
 class TreeForm:
-    """What a tree looks like."""
+    """The shape of a tree."""
 
     depth: int
     leaves: int
@@ -38,7 +38,7 @@ class TreeForm:
 
 
 def verify_tree(claim: Claim, promise: TreePromise, path: tuple[str, ...] = ()) -> TreeForm:
-    """The form of a tree, found to be one that the job allows."""
+    """The shape of a tree; raises if the job does not allow it."""
     if set(claim.entries()) == {"class"}:
         return TreeForm(0, 1, (), frozenset({claim.entry("class").text()}))
     if set(claim.entries()) != {"attribute", "party", "branches"}:
@@ -80,7 +80,7 @@ def _check_branches(claim: Claim, name: str, found: list[str], promise: TreeProm
 
 
 def verify_meanings(path: Path, promise: TreePromise, party: str) -> None:
-    """An owner's `branches.csv` says what each number means, one value each."""
+    """Checks that an owner's `branches.csv` has exactly one value for each number."""
     rows = _read_csv(path, ["attribute", "branch", "value"])
     for name, owner in promise.owners.items():
         if owner != party:
@@ -97,7 +97,7 @@ def verify_meanings(path: Path, promise: TreePromise, party: str) -> None:
 
 
 def verify_predictions(path: Path, ids: Sequence[str], records: int, form: TreeForm) -> None:
-    """The receiver's list has one class of the tree for each record."""
+    """Checks that the receiver's list has one class of the tree for each record."""
     rows = _read_csv(path, [*ids, "predicted"])
     if len(rows) != records:
         raise VerificationError(f"{path}: has {len(rows)} rows for {records} records")
@@ -120,7 +120,7 @@ def _read_csv(path: Path, header: Sequence[str]) -> list[list[str]]:
 
 
 def verify_net(result: Claim, order: Sequence[str], max_parents: int) -> dict[str, list[str]]:
-    """The parents of each node, in their order, found to be ones that the job allows."""
+    """The parents of each node, in their order; raises if the job does not allow them."""
     if result.entry("nodes").texts() != list(order):
         raise result.entry("nodes").error(f"must be the job's order, {', '.join(order)}")
     parents: dict[str, list[str]] = {name: [] for name in order}
@@ -140,7 +140,7 @@ def verify_net(result: Claim, order: Sequence[str], max_parents: int) -> dict[st
 
 
 def verify_precision(result: Claim) -> None:
-    """What the result says about the precision of its scores has the right form."""
+    """Checks the form of what the result says about the precision of its scores."""
     precision = result.entry("precision")
     precision.entry("bits").integer(minimum=1)
     precision.entry("terms").integer(minimum=0)

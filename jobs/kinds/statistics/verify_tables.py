@@ -1,6 +1,7 @@
-"""Checks tables of counts again, for `coterie verify`: their form, their minimum and their sums.
+"""Checks of tables of counts for `coterie verify`: their form, their minimum and their sums.
 
-Nothing here is shared with the code that counts or decides what to hide. From `result.json` alone:
+The checks share no code with the protocols that count or decide what to hide. From `result.json`
+alone:
 
 * the tables are those that the job asks for, each with every combination of values exactly once, and
   an attribute has the same values in all of them, those that the job declares if it does;
@@ -28,12 +29,12 @@ from coterie.base.arrays import Ints
 from coterie.base.errors import VerificationError
 from coterie.jobs.file.result_file import Claim
 
-_ROUNDS = 100  # bounds that still move are then left as they are
+_ROUNDS = 100  # after this many rounds the bounds are used as they are
 
 
 @dataclass(frozen=True)
 class ClaimedTable:
-    """A table as a result shows it: None is a hidden count."""
+    """A table of a result; None is a hidden count."""
 
     claim: Claim
     names: tuple[str, ...]
@@ -45,7 +46,7 @@ class ClaimedTable:
         return sum(count is None for count in self.counts)
 
     def cell(self, at: int) -> str:
-        """A cell in words."""
+        """The name of a cell, for errors."""
         values = list(product(*self.domains))[at]
         return ", ".join(
             f"{name} = {value}" for name, value in zip(self.names, values, strict=True)
@@ -69,9 +70,9 @@ def verify_tables(
     minimum: int,
     zeros_shown: bool,
 ) -> list[ClaimedTable]:
-    """The tables of a result, found to be in order. `declared` has the values of an attribute.
+    """The tables of a result; raises if a check fails. `declared` has the values of attributes.
 
-    A hidden cell may be empty also with `zeros_shown`, which permits to show such cells.
+    With `zeros_shown` empty cells may be shown, but a hidden cell may be empty as well.
     """
     tables = read_tables(claim, wanted, declared)
     for table in tables:
@@ -83,7 +84,7 @@ def verify_tables(
             )
     low, high = bounds(tables, records)
     for table, least, most in zip(tables, low, high, strict=True):
-        # A cell whose lowest possible number is 0 may be empty; nobody can say that it is small.
+        # A cell whose lowest possible number is 0 may be empty; so nobody knows that it is small.
         given = (least >= 1) & (most < minimum)
         found = np.flatnonzero(given & [count is None for count in table.counts])
         if len(found):
@@ -98,7 +99,7 @@ def verify_tables(
 def read_tables(
     claim: Claim, wanted: Sequence[Sequence[str]], declared: Mapping[str, Sequence[str] | None]
 ) -> list[ClaimedTable]:
-    """The tables in their claimed form, which is found to be the wanted one."""
+    """The tables of a result; raises unless they are the wanted ones."""
     items = claim.items()
     if len(items) != len(wanted):
         raise claim.error(f"has {len(items)} tables, the job asks for {len(wanted)}")
@@ -134,7 +135,7 @@ def _read_table(item: Claim, names: tuple[str, ...]) -> ClaimedTable:
 
 
 def bounds(tables: Sequence[ClaimedTable], records: int) -> tuple[list[Ints], list[Ints]]:
-    """The lowest and the highest number that each cell can have; an error where there is none."""
+    """The lowest and the highest number that each cell can have; raises if there is none."""
     low = [np.array([c or 0 for c in t.counts], np.int64) for t in tables]
     high = [np.array([records if c is None else c for c in t.counts], np.int64) for t in tables]
     pairs = [(a, b, sorted(set(tables[a].names) & set(tables[b].names)))
@@ -180,7 +181,7 @@ def _narrow(
 
 
 def verify_files(tables: Sequence[ClaimedTable], folder: Path, files: Sequence[str]) -> None:
-    """The CSV file of each table says what the result says."""
+    """Checks that the CSV file of each table equals the table of the result."""
     for table, name in zip(tables, files, strict=True):
         path = folder / name
         shown = ["" if count is None else str(count) for count in table.counts]
