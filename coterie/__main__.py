@@ -30,24 +30,24 @@ from coterie.base.text import one_line
 # help, so that the list can be shown without importing the commands.
 COMMANDS = {
     "demo": (
-        "coterie.coordinator.cli.commands:demo",
+        "coterie.coordinator.cli.demo:demo",
         "Three organisations on this machine, from data to release.",
     ),
     "simulate": (
-        "coterie.coordinator.cli.commands:simulate",
+        "coterie.coordinator.cli.simulate:simulate",
         "Run a job with every party in this process.",
     ),
-    "run": ("coterie.coordinator.cli.commands:run", "Run a job at its party servers."),
+    "run": ("coterie.coordinator.cli.run:run", "Run a job at its party servers."),
     "fetch": (
-        "coterie.coordinator.cli.commands:fetch",
+        "coterie.coordinator.cli.run:fetch",
         "Collect the result of a run that was broken off.",
     ),
     "doctor": (
-        "coterie.coordinator.cli.commands:doctor",
+        "coterie.coordinator.cli.doctor:doctor",
         "Check everything a job needs before it starts.",
     ),
     "verify": (
-        "coterie.coordinator.cli.commands:verify",
+        "coterie.coordinator.cli.verify:verify",
         "Check that a release holds what its job promises.",
     ),
     "inspect": (
@@ -62,7 +62,7 @@ COMMANDS = {
         "coterie.coordinator.cli.tables:taxonomy",
         "Draw a taxonomy, or build one from a column.",
     ),
-    "certs": ("coterie.coordinator.cli.commands:certs", "Make and check certificates for mTLS."),
+    "certs": ("coterie.coordinator.cli.certs:certs", "Make and check certificates for mTLS."),
     "party": ("coterie.party.cli:party", "Serve one organisation, and what its operator asks."),
     "bench": ("coterie.tools:bench", "Run a benchmark."),
     "experiment": (

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import click
 
-_JSON = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."
-)
+from coterie.coordinator.cli.options import JSON, print_result
+
 _DIR = click.option(
     "--dir",
     "folder",
@@ -18,10 +15,6 @@ _DIR = click.option(
     type=click.Path(path_type=Path),
     help="The authority's folder.",
 )
-
-
-def _print(value: dict[str, Any], as_json: bool, lines: list[str]) -> None:
-    click.echo(json.dumps(value) if as_json else "\n".join(lines))
 
 
 @click.command()
@@ -32,7 +25,7 @@ def _print(value: dict[str, Any], as_json: bool, lines: list[str]) -> None:
     type=click.Path(path_type=Path),
     help="Where the key stays; this folder if left out.",
 )
-@_JSON
+@JSON
 def request(name: str, out: Path, as_json: bool) -> None:
     """Ask for a certificate of NAME: make NAME.key, which stays here, and NAME.csr.
 
@@ -44,7 +37,7 @@ def request(name: str, out: Path, as_json: bool) -> None:
     made = work(out, name)
     value = {"name": name, "request": str(made.request), "key": str(made.key)}
     kept = f"{made.key}: {'used again' if made.renewed else 'made'}; it stays here"
-    _print(value, as_json, [f"{made.request}: give it to the authority", kept])
+    print_result(value, as_json, lambda: [f"{made.request}: give it to the authority", kept])
 
 
 @click.command()
@@ -59,7 +52,7 @@ def request(name: str, out: Path, as_json: bool) -> None:
     type=click.IntRange(1, 36500),
     help="Until it expires.",
 )
-@_JSON
+@JSON
 def sign(
     name: str, file: Path, folder: Path, hosts: tuple[str, ...], days: int, as_json: bool
 ) -> None:
@@ -76,13 +69,15 @@ def sign(
         "certificate": str(issued.certificate),
         "expires": f"{issued.expires:%Y-%m-%dT%H:%M:%SZ}",
     }
-    _print(value, as_json, [f"{issued.certificate}: valid until {issued.expires:%Y-%m-%d}"])
+    print_result(
+        value, as_json, lambda: [f"{issued.certificate}: valid until {issued.expires:%Y-%m-%d}"]
+    )
 
 
 @click.command()
 @click.argument("what", metavar="NAME|CERTIFICATE")
 @_DIR
-@_JSON
+@JSON
 def revoke(what: str, folder: Path, as_json: bool) -> None:
     """Take back a certificate, or all that were issued for a name: write DIR/ca.crl.
 
@@ -96,4 +91,4 @@ def revoke(what: str, folder: Path, as_json: bool) -> None:
     told = (
         f"{made.file}: {len(made.serials)} of {', '.join(made.names)} revoked, {made.listed} in all"
     )
-    _print(value, as_json, [told])
+    print_result(value, as_json, lambda: [told])

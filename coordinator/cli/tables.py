@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from coterie.base.errors import UsageError
+from coterie.coordinator.cli.options import FORCE, JSON, OUT, print_result
 
 
 @click.command()
 @click.argument("table", type=click.Path(path_type=Path))
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the result."
-)
-@click.option("--force", is_flag=True, help="Replace an earlier result in that folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, also for an error.")
+@OUT
+@FORCE
+@JSON
 def anonymise(table: Path, out: Path, force: bool, as_json: bool) -> None:
     """Make an anonymous release of one table, as the table file TABLE says.
 
@@ -31,7 +29,7 @@ def anonymise(table: Path, out: Path, force: bool, as_json: bool) -> None:
     prepared, answer, result = anonymise_file(file)
     with result_folder(out, force):
         write_result(file, prepared, answer, result, out)
-    click.echo(json.dumps(result) if as_json else "\n".join(lines(result, out)))
+    print_result(result, as_json, lambda: lines(result, out))
 
 
 def _names(text: str | None) -> list[str]:
@@ -75,7 +73,7 @@ def _names(text: str | None) -> list[str]:
 )
 @click.option("--seed", type=int, help="Same seed, same samples; for tests only.")
 @click.option("--html", "page", type=click.Path(path_type=Path), help="Also write this page.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, also for an error.")
+@JSON
 def inspect(
     table: Path,
     columns: str | None,
@@ -96,7 +94,7 @@ def inspect(
     if page is not None:
         body = Inspection(found)._repr_html_()
         page.write_text(f'<!doctype html><meta charset="utf-8">{body}\n', encoding="utf-8")
-    click.echo(json.dumps(found) if as_json else "\n".join(lines(found)))
+    print_result(found, as_json, lambda: lines(found))
 
 
 @click.command()

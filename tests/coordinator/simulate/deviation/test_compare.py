@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.commands import simulate as command
+from coterie.coordinator.cli.simulate import simulate as command
 from coterie.coordinator.simulate.deviation.compare import compare
 from coterie.coordinator.simulate.deviation.deviations import read_deviations
 from coterie.coordinator.simulate.simulation import simulate

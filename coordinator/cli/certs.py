@@ -1,0 +1,94 @@
+"""`coterie certs …`: the arguments and the output of its commands.
+
+What the command does is in modules of their own, imported when it runs, so that `coterie --help` is
+quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from coterie.coordinator.cli import authority
+from coterie.coordinator.cli.options import JSON, print_result
+
+
+def _days(default: int) -> Callable[[Any], Any]:
+    return click.option(
+        "--days",
+        default=default,
+        show_default=True,
+        type=click.IntRange(1, 36500),
+        help="Until it expires.",
+    )
+
+
+@click.group()
+def certs() -> None:
+    """Make and check certificates for mTLS."""
+
+
+for _command in (authority.request, authority.sign, authority.revoke):
+    certs.add_command(_command)
+
+
+@certs.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@_days(3650)
+@JSON
+def init(folder: Path, days: int, as_json: bool) -> None:
+    """Make a local authority in FOLDER: ca.crt, and ca.key, which never leaves it."""
+    from coterie.trust.certificates import create_authority
+
+    _print_issued(create_authority(folder, days), as_json)
+
+
+@certs.command()
+@click.argument("name")
+@click.option(
+    "--dir",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The authority's folder.",
+)
+@click.option("--host", "hosts", multiple=True, help="Another host name or address; repeatable.")
+@_days(365)
+@JSON
+def issue(name: str, folder: Path, hosts: tuple[str, ...], days: int, as_json: bool) -> None:
+    """Make what the party or coordinator NAME is given.
+
+    That is the folder DIR/NAME with NAME.crt, NAME.key (mode 0600) and ca.crt. An earlier one of
+    this name is replaced.
+    """
+    from coterie.trust.certificates import issue as work
+
+    _print_issued(work(folder, name, hosts, days), as_json)
+
+
+def _print_issued(issued: Any, as_json: bool) -> None:
+    value = {
+        "name": issued.name,
+        "certificate": str(issued.certificate),
+        "key": str(issued.key),
+        "expires": f"{issued.expires:%Y-%m-%dT%H:%M:%SZ}",
+    }
+    print_result(
+        value,
+        as_json,
+        lambda: [f"{issued.certificate}: valid until {issued.expires:%Y-%m-%d}", f"{issued.key}"],
+    )
+
+
+@certs.command()
+@click.argument("place", type=click.Path(path_type=Path))
+@JSON
+def check(place: Path, as_json: bool) -> int:
+    """Check a certificate, or all in a folder: expiry, key, permissions, chain."""
+    from coterie.base.checks import show
+    from coterie.trust.certificates import check_place
+
+    return show(check_place(place), as_json)

@@ -1,0 +1,29 @@
+"""`coterie doctor`: its arguments and its output.
+
+What the command does is in modules of their own, imported when it runs, so that `coterie --help` is
+quick.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from coterie.coordinator.cli.options import IDENTITY, JOB, JSON
+
+
+@click.command()
+@JOB
+@IDENTITY
+@JSON
+def doctor(job: Path, identity: Path, as_json: bool) -> int:
+    """Check everything JOB needs before it starts, one line a check.
+
+    Your job file and certificate; each party's name resolution, port, TLS and certificate, clock,
+    version; and whether its policy permits the job and its data fits it. Nothing is started.
+    """
+    from coterie.base.checks import show
+    from coterie.coordinator.run.doctor import examine
+
+    return show(examine(job, identity), as_json, width=12)

@@ -1,0 +1,37 @@
+"""What the commands share: options that mean the same everywhere, and how results are printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+JOB = click.argument("job", type=click.Path(path_type=Path))
+OUT = click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the result."
+)
+FORCE = click.option("--force", is_flag=True, help="Replace an earlier result in that folder.")
+JSON = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."
+)
+IDENTITY = click.option(
+    "--identity",
+    required=True,
+    envvar="COTERIE_IDENTITY",
+    show_envvar=True,
+    type=click.Path(path_type=Path),
+    help="Folder with your NAME.crt, NAME.key and ca.crt.",
+)
+
+
+def print_result(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> None:
+    click.echo(json.dumps(value) if as_json else "\n".join(lines()))
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """To the error stream, so that `--json` stays JSON."""
+    for text in warnings:
+        click.echo(f"warning: {text}", err=True)

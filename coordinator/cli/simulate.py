@@ -1,0 +1,57 @@
+"""`coterie simulate`: its arguments and its output.
+
+What the command does is in modules of their own, imported when it runs, so that `coterie --help` is
+quick.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from coterie.coordinator.cli.options import FORCE, JOB, JSON, OUT, print_result, warn
+
+
+@click.command()
+@JOB
+@OUT
+@click.option("--seed", help="Same seed, same messages; for tests only. Without it: random.")
+@click.option(
+    "--deviate",
+    "deviations",
+    multiple=True,
+    metavar="PARTY=WAY",
+    help="Compare with a party that deviates: never, from:N, underdeclare or overdeclare.",
+)
+@FORCE
+@JSON
+def simulate(
+    job: Path,
+    out: Path,
+    seed: str | None,
+    deviations: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Run JOB with every party in this process, without network.
+
+    Each party's table is the file that its `data` key names, relative to the job file. The result
+    folder is what `coterie run` leaves, and DIR/parties/NAME holds what each party would keep.
+    """
+    from coterie.coordinator.results.folder import result_folder, summary
+    from coterie.coordinator.run.progress import Board
+    from coterie.coordinator.simulate.simulation import simulate as work
+    from coterie.jobs.kinds.job_file import load_job
+
+    parsed = load_job(job)
+    warn(parsed.warnings)
+    if deviations:
+        from coterie.coordinator.simulate.deviation.compare import compare, lines
+
+        compared = compare(parsed, job.parent, out, deviations, seed, force)
+        print_result(compared, as_json, lambda: lines(compared, out))
+        return
+    with result_folder(out, force), Board(parsed.party_names, show=not as_json) as board:
+        result = work(parsed, job.parent, out, seed, board)
+    print_result(result, as_json, lambda: summary(parsed, result, out))

@@ -1,0 +1,41 @@
+"""`coterie verify`: its arguments and its output.
+
+What the command does is in modules of their own, imported when it runs, so that `coterie --help` is
+quick.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from coterie.base.errors import VerificationError
+from coterie.coordinator.cli.options import JSON, print_result
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    help="The table that a release of one table was made of: checks its measures, too.",
+)
+@JSON
+def verify(folder: Path, data: Path | None, as_json: bool) -> int:
+    """Check a result again: that it holds what its job promises.
+
+    The first line is the verdict, "holds: ..." or "violated: ...", and the exit code says it, too.
+    """
+    from coterie.coordinator.results.verify import lines
+    from coterie.coordinator.results.verify import verify as work
+
+    try:
+        result = work(folder, data)
+    except VerificationError as error:
+        verdict = f"violated: {error}"
+        told = {"verdict": verdict, "error": str(error), "exit_code": error.exit_code}
+        print_result(told, as_json, lambda: [verdict])
+        return error.exit_code
+    print_result(result, as_json, lambda: lines(result))
+    return 0
