@@ -104,10 +104,10 @@ class JobQueue:
         self.look()
 
     def begin(self, job_id: str) -> bool:
-        """The job runs from now on, if it holds a place."""
+        """The job runs from now on, if it holds a place: True once, for whoever begins it."""
         with self._changed:
             entry = self._entries.get(job_id)
-            if entry is None or not entry.holds:
+            if entry is None or not entry.holds or entry.began:
                 return False
             entry.began = True
             return True

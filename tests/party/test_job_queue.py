@@ -79,6 +79,13 @@ def test_a_reserved_place_lapses_and_the_job_keeps_its_place_in_the_queue():
     assert not served.queue.begin("first")
 
 
+def test_a_job_is_begun_once():
+    """A peer's stream and the leader's word may both tell a party to begin."""
+    served = Served()
+    served.queue.add("a", "analyst", asked=True)
+    assert [served.queue.begin("a") for _ in range(3)] == [True, False, False]
+
+
 def test_a_place_that_is_used_does_not_lapse():
     served = Served(keep=1.0)
     served.queue.add("a", "analyst", asked=False)
