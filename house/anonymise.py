@@ -15,10 +15,10 @@ from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.utility.measures import utility_lines
 from coterie.house.prepare import Prepared, prepare
 from coterie.house.table_file import TableFile
-from coterie.jobs.kinds.integrate.release_table import Coded, write_release
+from coterie.jobs.kinds.integrate.release_table import Coded, write_parquet, write_release
 from coterie.jobs.run.archive import save_job
 
-RELEASE, RESULT = "release.csv", "result.json"
+RELEASE, PARQUET, RESULT = "release.csv", "release.parquet", "result.json"
 
 
 def anonymise_file(file: TableFile) -> tuple[Prepared, Anonymized, dict[str, Any]]:
@@ -51,14 +51,23 @@ def anonymise_prepared(file: TableFile, prepared: Prepared) -> tuple[Anonymized,
         "anonymity": answer.anonymity(file.requirements),
         "utility": answer.utility_by_use(file.class_name).as_dict(),
         **answer.details,
+        **({"priorities": dict(table.priority)} if len(set(table.priority.values())) > 1 else {}),
     }
 
 
 def write_result(
-    file: TableFile, prepared: Prepared, answer: Anonymized, result: dict[str, Any], out: Path
+    file: TableFile,
+    prepared: Prepared,
+    answer: Anonymized,
+    result: dict[str, Any],
+    out: Path,
+    parquet: bool = False,
 ) -> None:
     """Writes the release, then the result: a folder with a result has a whole release."""
-    write_release(release_columns(file, prepared, answer), out / RELEASE)
+    columns = release_columns(file, prepared, answer)
+    write_release(columns, out / RELEASE)
+    if parquet:
+        write_parquet(columns, out / PARQUET)
     save_job(file, out)
     (out / RESULT).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 

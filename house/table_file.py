@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from coterie.anonymity.algorithms.methods import METHODS
@@ -29,7 +29,8 @@ from coterie.anonymity.algorithms.mondrian import Options
 from coterie.anonymity.specialization.scores import RULES
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy
-from coterie.base.errors import UsageError
+from coterie.base.errors import DataError, UsageError
+from coterie.house.query_log import priorities
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document
 from coterie.jobs.kinds.integrate.job import read_limits, read_marks, read_requirement
@@ -132,6 +133,7 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
         if name == class_name:
             raise node.error("is the class, which is released without being listed")
         attributes.append(_attribute(name, node, folder, files, name in in_qid, missing))
+    attributes = _learned(section, attributes, folder, files)
     read = TableFile(
         source=source,
         method=method,
@@ -217,6 +219,27 @@ def _attribute(
     )
     section.close()
     return read
+
+
+def _learned(
+    section: Section, attributes: list[TableAttribute], folder: Path, files: dict[str, bytes]
+) -> list[TableAttribute]:
+    """The attributes with priorities from a file of queries, where the table file names one."""
+    node = section.optional("queries")
+    if node is None:
+        return attributes
+    if any(attribute.priority != 1 for attribute in attributes):
+        raise node.error("goes without 'priority': priorities are learned or told")
+    path = _read_file(node, folder, files)
+    try:
+        text = files[path].decode("utf-8")
+        names = [attribute.name for attribute in attributes if attribute.in_qid]
+        learned = priorities(text, names, path)
+    except UnicodeDecodeError:
+        raise node.error(f"'{path}' is not UTF-8 text") from None
+    except DataError as error:
+        raise node.error(str(error)) from None
+    return [replace(a, priority=learned.get(a.name, 1.0)) for a in attributes]
 
 
 def _read_file(node: Node, folder: Path, files: dict[str, bytes]) -> str:

@@ -83,6 +83,7 @@ def _read_result(path: Path) -> Any:
 
 def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict[str, Any]:
     table = read_release(file, path)
+    _check_parquet(table, path.with_suffix(".parquet"))
     records = len(next(iter(table.values())).codes)
     suppressed = int(result["suppressed"])
     for key, own in (("method", file.method), ("records", records)):
@@ -138,6 +139,20 @@ def read_release(file: TableFile, path: Path) -> dict[str, Released]:
         codes = column.indices.to_numpy().astype(np.int64)
         table[name] = Released(codes, tuple(column.dictionary.to_pylist()))
     return table
+
+
+def _check_parquet(table: Mapping[str, Released], path: Path) -> None:
+    """The Parquet file, where there is one, has the same rows."""
+    if not path.exists():
+        return
+    try:
+        other = read_table(path, list(table))
+    except DataError as error:
+        raise VerificationError(str(error)) from None
+    for name, column in table.items():
+        own = [column.values[code] for code in column.codes.tolist()]
+        if own != pc.fill_null(other.column(name), "").to_pylist():
+            raise VerificationError(f"{path}: column '{name}' is not that of {RELEASE}")
 
 
 def _check_order(table: Mapping[str, Released], path: Path) -> None:

@@ -7,6 +7,7 @@
 | `equal_paths` | numbers in bands of equal widths, each a multiple of the one before | 23, [20, 25), [20, 30), * |
 | `cut_paths` | numbers between given cuts, coarser ones among the finer | 23, [18, 30), [18, 65), * |
 | `quantile_paths` | numbers in bands of about as many records each | 23, [21, 26), [18, 30), * |
+| `code_paths` | codes of a catalogue that says what stands above each, as ICD does | I21.0, I21, I20-I25, IX, * |
 
 Equal values have equal paths, and no value has two parents. A path is complete, so a taxonomy
 written as one path a line, separated by `;`, is an ARX hierarchy.
@@ -17,7 +18,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -49,6 +50,27 @@ def date_paths(values: Iterable[str]) -> list[Path]:
             raise DataError("{value} is not a date as in 1971-03-13", value=value) from None
         decade = f"{day.year // 10 * 10}s"
         found.append([value, f"{day.year:04}-{day.month:02}", f"{day.year:04}", decade, TOP])
+    return found
+
+
+def code_paths(values: Iterable[str], parents: Mapping[str, str]) -> list[Path]:
+    """The way up through a catalogue; a code that it lacks stands below its longest beginning in it."""
+    known = {*parents, *parents.values()}
+    found = []
+    for value in sorted(set(values)):
+        path = [value]
+        if value not in known:
+            shorter = next(
+                (value[:n] for n in range(len(value) - 1, 0, -1) if value[:n] in known), ""
+            )
+            if not shorter:
+                raise DataError("{value} is not in the catalogue", value=value)
+            path.append(shorter)
+        while (above := parents.get(path[-1], "")) and above != path[-1]:
+            if above in path:
+                raise DataError(f"the catalogue has a circle at '{above}'")
+            path.append(above)
+        found.append(path if path[-1] == TOP else [*path, TOP])
     return found
 
 

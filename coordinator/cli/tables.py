@@ -15,8 +15,9 @@ from coterie.coordinator.cli.options import FORCE, JSON, OUT, print_result
 @click.argument("table", type=click.Path(path_type=Path))
 @OUT
 @FORCE
+@click.option("--parquet", is_flag=True, help="Also write the release as release.parquet.")
 @JSON
-def anonymise(table: Path, out: Path, force: bool, as_json: bool) -> None:
+def anonymise(table: Path, out: Path, force: bool, parquet: bool, as_json: bool) -> None:
     """Make an anonymous release of one table, as the table file TABLE says.
 
     Nothing is written before the release is whole and has been audited.
@@ -28,7 +29,7 @@ def anonymise(table: Path, out: Path, force: bool, as_json: bool) -> None:
     file = load_table_file(table)
     prepared, answer, result = anonymise_file(file)
     with result_folder(out, force):
-        write_result(file, prepared, answer, result, out)
+        write_result(file, prepared, answer, result, out, parquet)
     print_result(result, as_json, lambda: lines(result, out))
 
 
@@ -102,6 +103,7 @@ def inspect(
 @click.option("--data", type=click.Path(path_type=Path), help="A table to build from.")
 @click.option("--column", help="The column of that table.")
 @click.option("--prefix", metavar="3,1", help="Beginnings of these lengths: postal codes.")
+@click.option("--codes", metavar="FILE", help="A catalogue: lines of code;parent, as of ICD.")
 @click.option("--dates", is_flag=True, help="Month, year, decade of dates.")
 @click.option("--equal", metavar="5,10,20", help="Numbers in bands of these widths.")
 @click.option("--quantile", metavar="8,4,2", help="Numbers in so many bands of equal size.")
@@ -124,8 +126,8 @@ def taxonomy(
         return
     if data is None or column is None or len(chosen) != 1:
         raise UsageError(
-            "name a FILE to draw, or --data, --column and one of --prefix, --dates, --equal, "
-            "--quantile, --cuts"
+            "name a FILE to draw, or --data, --column and one of --prefix, --codes, --dates, "
+            "--equal, --quantile, --cuts"
         )
     (way, detail), *_ = chosen.items()
     paths = build(data, column, way, str(detail))

@@ -19,7 +19,7 @@ from coterie.jobs.run.archive import FOLDER
 
 MANIFEST = "files.json"  # what Coterie wrote into a result folder
 # What any job may leave besides what its kind declares.
-_RESULT = (RESULT, "release.csv", REPORT, "job", "parties", "transcripts")
+_RESULT = (RESULT, "release.csv", "release.parquet", REPORT, "job", "parties", "transcripts")
 _OTHERS = (MANIFEST, "run.json", PUBLIC, "deviation.json", "honest")
 
 

@@ -31,3 +31,19 @@ def test_what_cannot_be_built_is_one_line(tmp_path, capsys):
     assert "column 'Sex': 'F' is not a number" in capsys.readouterr().err
     assert run(["taxonomy", "--data", data, "--column", "Age", "--equal", "x"]) == 2
     assert run(["taxonomy"]) == 2
+
+
+def test_a_catalogue_of_codes_serves_and_a_gap_names_value_and_row(tmp_path, capsys):
+    (tmp_path / "codes.csv").write_text("I21;I20-I25\nI20-I25;IX\nE10;IV\n")
+    (tmp_path / "ill.csv").write_text("Ill\nI21.0\nE10\n")
+    built = ["taxonomy", "--data", str(tmp_path / "ill.csv"), "--column", "Ill"]
+    built += ["--codes", str(tmp_path / "codes.csv")]
+    assert run([*built, "--out", str(tmp_path / "Ill.csv")]) == 0
+    # ARX wants rows of one length.
+    assert (tmp_path / "Ill.csv").read_text() == "E10;E10;E10;IV;*\nI21.0;I21;I20-I25;IX;*\n"
+    (tmp_path / "ill.csv").write_text("Ill\nE10\n\nX1\n")
+    capsys.readouterr()
+    assert run(built) == 3
+    told = capsys.readouterr().err
+    assert "row" in told
+    assert "'X1' is not in the catalogue" in told

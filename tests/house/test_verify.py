@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow.parquet as pq
 import pytest
 
 from coterie.anonymity.algorithms.methods import METHODS
@@ -134,4 +135,15 @@ def test_overlapping_values_of_a_whole_column_are_found(tmp_path):
     header, *lines = shown.replace(f'"{label}"', f'"{other}"', half).splitlines(keepends=True)
     release.write_text("".join([header, *sorted(lines)]))
     with pytest.raises(VerificationError, match="overlap"):
+        verify(tmp_path / "out")
+
+
+def test_a_parquet_file_beside_the_release_has_its_rows(tmp_path):
+    anonymised(tmp_path, TABLE_FILE, "--parquet")
+    verify(tmp_path / "out")
+    path = tmp_path / "out/release.parquet"
+    table = pq.read_table(path)
+    assert table.num_rows == 40
+    pq.write_table(table.slice(1), path)
+    with pytest.raises(VerificationError, match=r"release.parquet: column 'Age'"):
         verify(tmp_path / "out")

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.anonymity.table.builders import (
+    code_paths,
     cut_paths,
     date_paths,
     equal_paths,
@@ -63,3 +64,21 @@ def test_codes_of_different_lengths_make_one_tree(codes):
 def test_what_makes_no_tree_is_told(work, told):
     with pytest.raises(DataError, match=told):
         work()
+
+
+CATALOGUE = {"I21": "I20-I25", "I20-I25": "IX", "E10": "IV", "I21.0": "I21"}
+
+
+def test_a_code_stands_below_what_the_catalogue_says_or_its_longest_beginning_in_it():
+    assert code_paths(["I21.0", "I21.04", "E10"], CATALOGUE) == [
+        ["E10", "IV", "*"],
+        ["I21.0", "I21", "I20-I25", "IX", "*"],
+        ["I21.04", "I21.0", "I21", "I20-I25", "IX", "*"],
+    ]
+
+
+def test_a_code_that_the_catalogue_lacks_and_a_circle_are_errors():
+    with pytest.raises(DataError, match="'Z9' is not in the catalogue"):
+        code_paths(["Z9"], CATALOGUE)
+    with pytest.raises(DataError, match="circle"):
+        code_paths(["a"], {"a": "b", "b": "a"})
