@@ -58,6 +58,10 @@ COMMANDS = {
         "coterie.coordinator.cli.tables:anonymise",
         "Make an anonymous release of one table.",
     ),
+    "attack": (
+        "coterie.coordinator.cli.tables:attack",
+        "Link a release with a table of known people.",
+    ),
     "taxonomy": (
         "coterie.coordinator.cli.tables:taxonomy",
         "Draw a taxonomy, or build one from a column.",

@@ -11,6 +11,7 @@ from typing import Any
 from coterie import __version__
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.methods import Settings, anonymise
+from coterie.anonymity.risk.released import release_risk
 from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.utility.measures import utility_lines
 from coterie.house.prepare import Prepared, prepare
@@ -49,6 +50,10 @@ def anonymise_prepared(file: TableFile, prepared: Prepared) -> tuple[Anonymized,
         "suppressed": answer.suppressed,
         "dropped": prepared.dropped,
         "anonymity": answer.anonymity(file.requirements),
+        "risk": release_risk(
+            {name: column.codes for name, column in answer.columns.items()},
+            [requirement.qid for requirement in file.requirements],
+        ),
         "utility": answer.utility_by_use(file.class_name).as_dict(),
         **answer.details,
         **({"priorities": dict(table.priority)} if len(set(table.priority.values())) > 1 else {}),
@@ -95,5 +100,9 @@ def lines(result: dict[str, Any], out: Path) -> list[str]:
         f"of {entry['groups']:,}"
         for entry in result["anonymity"]
     ]
+    risk = result["risk"]
+    told.append(
+        f"  risk to be found: highest {risk['prosecutor']:.3g}, mean {risk['marketer']:.3g}"
+    )
     told += [f"  {line}" for line in utility_lines(result["utility"])]
     return [*told, f"release: {out / RELEASE}", f"result: {out / RESULT}"]

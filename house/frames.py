@@ -50,19 +50,12 @@ class Release:
         return Utility.from_dict(self.result["utility"])
 
     @property
-    def risk(self) -> dict[str, float]:
+    def risk(self) -> dict[str, Any]:
         """The probability to find a person of the table by the quasi-identifiers.
 
         `prosecutor` is the largest probability of any record, `marketer` the mean over all.
         """
-        sizes = self.groups.column("records").to_numpy()
-        if not len(sizes):
-            return {"prosecutor": 0.0, "marketer": 0.0, "uniques": 0}
-        return {
-            "prosecutor": 1 / float(sizes.min()),
-            "marketer": len(sizes) / float(sizes.sum()),
-            "uniques": int((sizes == 1).sum()),
-        }
+        return dict(self.result["risk"])
 
     def _repr_html_(self) -> str:
         figures = {

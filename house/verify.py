@@ -9,7 +9,8 @@ shares nothing with the algorithms:
   two values of which one contains the other, as a local one may;
 * an attribute in no qid has values that its taxonomy or its range allows;
 * every requirement holds, and the smallest groups are those that `result.json` names;
-* no more records were suppressed than the file allows, and the discernibility is the one claimed.
+* no more records were suppressed than the file allows, and the discernibility and the risk are those
+  claimed.
 
 With the table itself at hand, `verify_source` checks more.
 """
@@ -28,7 +29,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from coterie.anonymity.models.audit import Released, audit, group_numbers
+from coterie.anonymity.models.audit import Released, audit, check_risk, group_numbers
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.house.table_file import TableAttribute, TableFile, load_table_file
@@ -107,6 +108,7 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
             f"{RESULT} says a discernibility of {result['utility']['discernibility']}, "
             f"the release {squares}"
         )
+    check_risk(table, result, qids, [requirement.qid for requirement in file.requirements])
     found = {"records": records, "suppressed": suppressed, "requirements": requirements}
     if data is not None:
         found["measures"] = check_source(file, result, table, data)

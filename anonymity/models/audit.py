@@ -40,6 +40,32 @@ def group_numbers(columns: Sequence[Released]) -> Ints:
     return np.asarray(numbers, np.int64)
 
 
+def check_risk(
+    table: Mapping[str, Released], result: Any, names: Sequence[str], qids: Sequence[Sequence[str]]
+) -> None:
+    """That the chances to find a person are those that a result claims; older results claim none."""
+    claimed = result.get("risk")
+    if claimed is None:
+        return
+    entries = [(list(names), claimed), *((entry["qid"], entry) for entry in claimed["by_qid"])]
+    if [entry["qid"] for entry in claimed["by_qid"]] != [
+        list(qid) for qid in dict.fromkeys(map(tuple, qids))
+    ]:
+        raise VerificationError("the risk is claimed for other qids than those required")
+    for qid, entry in entries:
+        sizes = np.bincount(group_numbers([table[name] for name in qid])).tolist()
+        own = {
+            "prosecutor": 1 / min(sizes) if sizes else 0.0,
+            "marketer": len(sizes) / sum(sizes) if sizes else 0.0,
+            "uniques": sizes.count(1),
+        }
+        for key, value in own.items():
+            if entry[key] != value:
+                raise VerificationError(
+                    f"the {key} risk by {', '.join(qid)} is {value}, not {entry[key]}"
+                )
+
+
 def audit(
     table: Mapping[str, Released],
     qid: Sequence[str],

@@ -99,6 +99,29 @@ def inspect(
 
 
 @click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--known",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="A table of people: what an outsider knows of them.",
+)
+@click.option("--columns", metavar="A,B,...", help="Link on these columns only.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, also for an error.")
+def attack(folder: Path, known: Path, columns: str | None, as_json: bool) -> None:
+    """Link the release in FOLDER with a table of known people.
+
+    Says who is found, how surely, and which values follow. FOLDER is the result of anonymise or of
+    an integrate job; columns are matched by their names.
+    """
+    from coterie.house.attack import attack as work
+    from coterie.house.attack import lines
+
+    result = work(folder, known, _names(columns))
+    click.echo(json.dumps(result) if as_json else "\n".join(lines(result)))
+
+
+@click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--data", type=click.Path(path_type=Path), help="A table to build from.")
 @click.option("--column", help="The column of that table.")

@@ -94,6 +94,25 @@ def test_a_better_utility_than_the_release_has_is_found(folder):
         verify(folder)
 
 
+@pytest.mark.parametrize("key", ["prosecutor", "marketer", "uniques"])
+@pytest.mark.parametrize("of_qid", [False, True])
+def test_another_risk_than_claimed_is_found(folder, key, of_qid):
+    result = json.loads((folder / "result.json").read_text())
+    (result["risk"]["by_qid"][0] if of_qid else result["risk"])[key] *= 0.5
+    (result["risk"]["by_qid"][0] if of_qid else result["risk"])[key] += 0.1
+    (folder / "result.json").write_text(json.dumps(result))
+    with pytest.raises(VerificationError, match=f"the {key} risk by"):
+        verify(folder)
+
+
+def test_the_risk_of_other_qids_is_no_claim_of_this_release(folder):
+    result = json.loads((folder / "result.json").read_text())
+    result["risk"]["by_qid"] = []
+    (folder / "result.json").write_text(json.dumps(result))
+    with pytest.raises(VerificationError, match="other qids than those required"):
+        verify(folder)
+
+
 def test_a_smaller_smallest_group_than_claimed_is_found(folder):
     result = json.loads((folder / "result.json").read_text())
     result["anonymity"][0]["smallest"] += 1

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.anonymity.models.closeness import unfit
+from coterie.anonymity.risk.released import release_risk
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.anonymity.specialization.shown_utility import shown_utility
@@ -32,7 +33,7 @@ from coterie.anonymity.table.columns import (
     encode_text,
 )
 from coterie.anonymity.utility.measures import utility_lines
-from coterie.base.arrays import Mask
+from coterie.base.arrays import Codes, Mask
 from coterie.base.errors import DataError, VerificationError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
@@ -53,7 +54,7 @@ from coterie.jobs.kinds.integrate.release_table import (
 )
 from coterie.jobs.kinds.integrate.report import report_release
 from coterie.jobs.kinds.integrate.verify import verify_release
-from coterie.jobs.kinds.kind import Kind, Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import PreparedIdentifiers, prepare_identifiers
 from coterie.jobs.pages.page import Part
@@ -299,6 +300,15 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             check_known(known, holders, folder, party)
         write_release({name: columns[name] for name in wanted}, out / RELEASE)
         return [RELEASE]
+
+    def measure(self, job: IntegrateJob, released: Mapping[str, Path]) -> Mapping[str, Json]:
+        """The risk to be found by the generalized columns, which are all in the release."""
+        shown: dict[str, Codes] = {}
+        for party, folder in released.items():
+            shares = read_share(folder, party)
+            shown |= {a.name: shares[a.name].codes for a in job.of_party(party) if a.in_qid}
+        ordered = {a.name: shown[a.name] for a in job.attributes if a.in_qid}
+        return {"risk": release_risk(ordered, [r.qid for r in job.requirements])}
 
     def summary(self, job: IntegrateJob, result: Claim) -> Sequence[str]:
         lines = []

@@ -7,7 +7,7 @@ Everything is computed again from `release.csv` and the job that is stored besid
   under exactly one value, or intervals that follow each other over the whole range;
 * no value lies above the bounds in `at_most`;
 * an attribute in no QID has values that its taxonomy or its range allows;
-* every requirement holds, and the smallest groups are those that `result.json` names;
+* every requirement holds, and the smallest groups and the risk are those that `result.json` names;
 * the specializations that `result.json` lists lead from the topmost values to the cut, and their
   scores and the parties' contributions are those of the released records.
 
@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from coterie.anonymity.models.audit import Released, audit
+from coterie.anonymity.models.audit import Released, audit, check_risk
 from coterie.anonymity.specialization.scores import RULES, SCALE, Effect
 from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
@@ -116,6 +116,8 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
                 )
         requirements.append(held)
     _check_utility(job, result, table, suppressed, notation)
+    in_qid = [attribute.name for attribute in job.attributes if attribute.in_qid]
+    check_risk(table, result, in_qid, [requirement.qid for requirement in job.requirements])
     _check_winners(job, result, table, bool(suppressed), notation)
     return {"records": records, "suppressed": suppressed, "requirements": requirements}
 

@@ -235,6 +235,7 @@ RESULT_CHANGES: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda r: r["contributions"].update(bank=0.0),
         "bank contributed .*, not 0.0",
     ),
+    "a risk": (lambda r: r["risk"].update(marketer=0.0), "the marketer risk by .* not 0.0"),
     "no cut": (lambda r: r.pop("cut"), "not the result of such a job"),
     "no list": (lambda r: r.update(winners=7), "not the result of such a job"),
 }
