@@ -11,7 +11,7 @@ is generic in its job and in a party's prepared data. Its members, in the order 
     run       the joint computation, through the channel
     assemble  at the coordinator, from what the parties released; returns the files that it wrote
     received  what a recipient checks in the finished result, if a job has recipients
-    measure   at the coordinator, what it counts itself in what the parties released
+    appraise  at the coordinator, what it counts itself in what the parties released
     summary   the result in a few lines for a person
     report    the result as a page shows it
     verify    checks a finished result again, with code that shares nothing with the computation
@@ -129,7 +129,7 @@ class Kind(ABC, Generic[J, P]):
         `out`.
         """
 
-    def measure(self, job: J, released: Mapping[str, Path]) -> Mapping[str, Json]:
+    def appraise(self, job: J, released: Mapping[str, Path]) -> Mapping[str, Json]:
         """What the coordinator adds to `result.json`, from what it has been given anyway."""
         return {}
 
@@ -187,7 +187,7 @@ class AnyKind(ABC):
     def check_received(self, job: Job, party: str, kept: Path, folder: Path) -> Sequence[str]: ...
 
     @abstractmethod
-    def measure(self, job: Job, released: Mapping[str, Path]) -> Mapping[str, Json]: ...
+    def appraise(self, job: Job, released: Mapping[str, Path]) -> Mapping[str, Json]: ...
 
     @abstractmethod
     def summary(self, job: Job, result: Claim) -> Sequence[str]: ...
@@ -251,8 +251,8 @@ class _Registered(AnyKind, Generic[J, P]):
     def check_received(self, job: Job, party: str, kept: Path, folder: Path) -> Sequence[str]:
         return self._kind.check_received(self._own(job), party, kept, folder)
 
-    def measure(self, job: Job, released: Mapping[str, Path]) -> Mapping[str, Json]:
-        return self._kind.measure(self._own(job), released)
+    def appraise(self, job: Job, released: Mapping[str, Path]) -> Mapping[str, Json]:
+        return self._kind.appraise(self._own(job), released)
 
     def summary(self, job: Job, result: Claim) -> Sequence[str]:
         return self._kind.summary(self._own(job), result)

@@ -215,7 +215,7 @@ def assemble(
         "opened": opened,
     }
     KINDS[job.kind].assemble(job, released, out)
-    result |= KINDS[job.kind].measure(job, released)
+    result |= KINDS[job.kind].appraise(job, released)
     save_job(job, out)
     (out / "result.json").write_text(json.dumps(result, indent=2) + "\n")
     return result

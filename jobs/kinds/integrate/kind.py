@@ -301,7 +301,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         write_release({name: columns[name] for name in wanted}, out / RELEASE)
         return [RELEASE]
 
-    def measure(self, job: IntegrateJob, released: Mapping[str, Path]) -> Mapping[str, Json]:
+    def appraise(self, job: IntegrateJob, released: Mapping[str, Path]) -> Mapping[str, Json]:
         """The risk to be found by the generalized columns, which are all in the release."""
         shown: dict[str, Codes] = {}
         for party, folder in released.items():
