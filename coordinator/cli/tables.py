@@ -107,7 +107,7 @@ def inspect(
     help="A table of people: what an outsider knows of them.",
 )
 @click.option("--columns", metavar="A,B,...", help="Link on these columns only.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, also for an error.")
+@JSON
 def attack(folder: Path, known: Path, columns: str | None, as_json: bool) -> None:
     """Link the release in FOLDER with a table of known people.
 
@@ -118,7 +118,7 @@ def attack(folder: Path, known: Path, columns: str | None, as_json: bool) -> Non
     from coterie.house.attack import lines
 
     result = work(folder, known, _names(columns))
-    click.echo(json.dumps(result) if as_json else "\n".join(lines(result)))
+    print_result(result, as_json, lambda: lines(result))
 
 
 @click.command()
