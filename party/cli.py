@@ -35,13 +35,15 @@ from coterie.party.books.ledger import Ledger
 from coterie.party.check import examine
 from coterie.party.config import PartyConfig, load_party
 from coterie.party.operator.explain import date, lines
-from coterie.party.server import PartyServer
+from coterie.party.operator.retention import told
+from coterie.party.server import PartyServer, prune_unserved
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
 from coterie.transport.call_errors import failure_reason
 from coterie.transport.spool import keep_memory_together
 
 _SECONDS = 10.0
+_PRUNING = 600.0
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _CONFIG = click.option(
     "--config",
@@ -223,6 +225,24 @@ def show(job: str, config: Path, as_json: bool) -> int:
 @party.command()
 @_CONFIG
 @_JSON
+def prune(config: Path, as_json: bool) -> int:
+    """Remove what is older than `retention` in the party file permits.
+
+    A running server does it, which also does so every hour; without one the command does.
+    """
+    with _Operator(config) as operator:
+        try:
+            answer = operator.call(lambda stub: stub.Prune(pb.PruneRequest(), timeout=_PRUNING))
+            removed = json.loads(answer.json)
+        except UnreachableError:
+            removed = prune_unserved(operator.config)
+        _print(as_json, removed, told(removed))
+    return 0
+
+
+@party.command()
+@_CONFIG
+@_JSON
 def health(config: Path, as_json: bool) -> int:
     """Ask this party's server whether it serves: exit code 0 if it does."""
     with _Operator(config) as operator:
@@ -258,6 +278,10 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
     anchors = [head for source in sources for head in heads_of(loaded.name, source)]
     found = verify(path, loaded.audit_head, anchors)
     text = f"{path}: {found.entries} entries, unbroken"
+    if found.begins:
+        text += f"; the first {found.begins} were removed as older than the party keeps them"
+    if found.unknown:
+        text += f"; {found.unknown} heads kept elsewhere may be of these"
     if anchors:
         text += f"; {found.anchors} heads kept elsewhere are in it"
     if found.mended or found.torn:

@@ -19,6 +19,7 @@ from coterie.jobs.file.job import party_name
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import read_compute
 from coterie.party.limits import Limits, read_limits, read_size
+from coterie.party.operator.settings import Notify, Retention, read_notify, read_retention
 from coterie.party.policy import Policy
 from coterie.transport.session import Heartbeat
 from coterie.trust.identity import Identity, Pin, load_identity, load_pin
@@ -51,6 +52,8 @@ class PartyConfig:
     reflection: bool = False
     pins: Mapping[str, Pin] = field(default_factory=dict)  # of coordinators
     files: tuple[Path, ...] = ()  # the file itself and those with certificates that it names
+    retention: Retention = field(default_factory=Retention)
+    notify: Notify | None = None
     digest: str = ""  # of all these, the key apart
 
     @property
@@ -87,6 +90,8 @@ def load_party(path: Path) -> PartyConfig:
     audit_head = section.read("audit_head", lambda node: folder / node.text(), None)
     limits = section.read("limits", read_limits, Limits())
     reflection = section.read("reflection", Node.boolean, False)
+    retention = section.read("retention", read_retention, Retention())
+    notify = section.read("notify", read_notify, None)
     section.close()
     own = identity.files
     listed = (own.revoked,) if own.revoked else ()
@@ -108,6 +113,8 @@ def load_party(path: Path) -> PartyConfig:
         reflection,
         pinned,
         (path, own.key, *named),
+        retention,
+        notify,
         _digest(text, named),
     )
 

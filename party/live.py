@@ -30,6 +30,8 @@ _KEYS = {
     "heartbeat": "heartbeat",
     "compute": "compute",
     "limits": "limits",
+    "retention": "retention",
+    "notify": "notify",
 }
 
 

@@ -9,7 +9,7 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,6 +91,8 @@ class Book:
         self._lock = threading.Lock()
         self._writing = threading.RLock()  # a line of the journal and the change that it notes
         self._records: dict[str, Record] = {}
+        self._forgotten: set[str] = set()  # ids of jobs that were removed
+        self.listener: Callable[[Record], None] = lambda record: None
         self.place: Callable[[str], int] = lambda job_id: 0  # of a job in the queue
         self._journal = AppendFile(state / JOURNAL)
         self._lines = 0
@@ -108,10 +110,33 @@ class Book:
         A journal with lines that this version cannot read is left as it is.
         """
         with self._lock, self._writing:
-            if self.damaged or self._lines < len(self._records) + _SUPERFLUOUS:
+            if (
+                self.damaged
+                or self._lines < len(self._records) + len(self._forgotten) + _SUPERFLUOUS
+            ):
                 return
-            self._journal.replace([_whole(record) for record in self._records.values()])
-            self._lines = len(self._records)
+            self._rewrite()
+
+    def _rewrite(self) -> None:
+        forgotten = [{"job": job_id, "event": "forgotten"} for job_id in sorted(self._forgotten)]
+        entries = [*forgotten, *(_whole(record) for record in self._records.values())]
+        self._journal.replace(entries)
+        self._lines = len(entries)
+
+    def forget(self, records: Sequence[Record]) -> None:
+        """Removes jobs that have ended; their ids stay, so that none is used again."""
+        with self._lock, self._writing:
+            if self.damaged:  # what this version cannot read must stay
+                raise EnvironmentFaultError(f"{self._journal.path}: has lines that cannot be read")
+            ids = {record.job_id for record in records if record.state in ENDED}
+            kept = self._records, self._forgotten
+            self._records = {key: r for key, r in self._records.items() if key not in ids}
+            self._forgotten = self._forgotten | ids
+            try:
+                self._rewrite()
+            except BaseException:
+                self._records, self._forgotten = kept
+                raise
 
     def _replay_all(self) -> list[str]:
         """Reads the journal; says which lines cannot be read, and passes over these alone."""
@@ -132,6 +157,10 @@ class Book:
         job_id = str(entry.get("job", ""))
         if not _JOB_ID.fullmatch(job_id):  # it is the name of a folder
             return False
+        if entry.get("event") == "forgotten":
+            self._forgotten.add(job_id)
+            self._records.pop(job_id, None)
+            return True
         if entry.get("event") in ("proposed", "job"):
             coordinator, name, kind, digest = (
                 str(entry.get(key, "")) for key in ("coordinator", "name", "kind", "digest")
@@ -175,7 +204,7 @@ class Book:
     def add(self, job_id: str, coordinator: str, job: Job | None) -> Record | None:
         """A new record; None if the job's id was used before."""
         with self._lock:
-            if job_id in self._records:
+            if job_id in self._records or job_id in self._forgotten:
                 return None
             record = Record(
                 job_id,
@@ -279,6 +308,7 @@ class Book:
             if state in ENDED:
                 record.prepared = record.job = None
             self._add_event(record, self._event(record))
+            self.listener(record)
         return True
 
     def progress(self, record: Record, step: str, done: int, total: int, traffic: Traffic) -> None:

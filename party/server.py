@@ -23,6 +23,8 @@ from coterie.party.config import PartyConfig
 from coterie.party.gate import REVOKED, Gate
 from coterie.party.health import Health
 from coterie.party.live import EVERY, Change, Live
+from coterie.party.operator.notify import Notifier
+from coterie.party.operator.retention import prune, told
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
 from coterie.party.service import JobService
@@ -35,6 +37,7 @@ from coterie.trust.identity import SERVER_OPTIONS, Caller, caller_of, renewed_cr
 log = logging.getLogger("coterie.party")
 SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")
 _HOUSEKEEPING = 15.0  # seconds
+_PRUNING = 3600.0  # seconds
 _QUEUE = 0.5  # seconds between looks for places that have lapsed
 _THREADS = CAPACITY  # one for each stream that is open; made when they are needed
 _OPTIONS = (
@@ -54,6 +57,7 @@ class PartyServer:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
+        self._wall = wall
         self._live = Live(config, self._taken_up, self._kept_back, wall)
         self._lock = _prepare_state(config.state)
         self._audit = AuditLog(config.state / "audit.log", config.audit_head)
@@ -61,6 +65,8 @@ class PartyServer:
         for place in self._book.damaged:
             log.error("%s: %s: not an entry of a journal; it is passed over", config.state, place)
             self._audit.note("journal entry passed over", line=place)
+        self._notifier = Notifier(config.name, lambda: self.config.notify, self._audit.note)
+        self._book.listener = self._notifier.changed
         self._peers = PeerService(config.name, self._peer)
         self._worker = Worker(self._live, self._book, self._audit, self._peers)
         for record in self._book.all():
@@ -78,6 +84,7 @@ class PartyServer:
         service = JobService(
             self._live, self._book, self._audit, self._worker, receptions, self._caller, clock
         )
+        service.prune = self.prune
         add_JobsServicer_to_server(service, self._server)  # type: ignore[no-untyped-call]
         self._server.add_generic_rpc_handlers((self._peers,))
         self._health = Health()
@@ -161,10 +168,25 @@ class PartyServer:
 
     def _keep_house(self) -> None:
         """What has to be done from time to time, whether anybody calls or not."""
+        pruned = -_PRUNING
         while not self._stopping.wait(min(_HOUSEKEEPING, self.config.limits.unstarted / 4)):
             self._worker.expire()
             self._admission.sum_up()
             self._compact()
+            if time.monotonic() - pruned > _PRUNING:
+                pruned = time.monotonic()
+                try:
+                    self.prune()
+                except EnvironmentFaultError as error:
+                    log.error("%s", error)
+
+    def prune(self) -> dict[str, int]:
+        """Removes what is older than the party file permits."""
+        config = self.config
+        removed = prune(self._book, self._audit, config.state, config.retention, self._wall())
+        if any(removed.values()):
+            log.info("%s", told(removed))
+        return removed
 
     def _compact(self) -> None:
         try:
@@ -189,6 +211,7 @@ class PartyServer:
                 self._worker.stop(record, PeerLostError(self.config.name, record.step, reason))
         self._worker.join(3.0)
         self._server.stop(1.0).wait()
+        self._notifier.stop()
         self._audit.note("server stopped", party=self.config.name, reason=reason)
         self._book.close()
         self._audit.close()
@@ -228,6 +251,18 @@ def _accepts(config: PartyConfig, caller: Caller) -> bool:
     peer = config.peers.get(caller.name)
     pin = (peer.pin if peer is not None else None) or config.pins.get(caller.name)
     return pin is None or caller.fingerprint in pin.fingerprints
+
+
+def prune_unserved(config: PartyConfig) -> dict[str, int]:
+    """Prunes the state folder of a party whose server does not run."""
+    with _prepare_state(config.state):
+        book = Book(config.state)
+        audit = AuditLog(config.state / "audit.log", config.audit_head)
+        try:
+            return prune(book, audit, config.state, config.retention, time.time())
+        finally:
+            book.close()
+            audit.close()
 
 
 def _prepare_state(folder: Path) -> IO[str]:

@@ -72,6 +72,7 @@ class JobService(JobsServicer):
         self._receptions = receptions
         self._identify = identify
         self._examinations = Examinations(lambda: live.config.policy, clock)
+        self.prune: Callable[[], dict[str, int]] = dict
         self._fetch_lock = threading.Lock()
         self._fetches: Counter[str] = Counter()
 
@@ -280,6 +281,13 @@ class JobService(JobsServicer):
             _abort(context, grpc.StatusCode.NOT_FOUND, f"no job '{one_line(request.job_id)}' here")
         facts = explain(self._config, record, self._book.stored_job(record))
         return pb.Explanation(json=json.dumps(facts))
+
+    def Prune(self, request: Any, context: grpc.ServicerContext) -> pb.Explanation:  # noqa: N802
+        self._operator(context)
+        try:
+            return pb.Explanation(json=json.dumps(self.prune()))
+        except EnvironmentFaultError as error:
+            _abort(context, grpc.StatusCode.INTERNAL, str(error))
 
     def List(self, request: Any, context: grpc.ServicerContext) -> pb.JobList:  # noqa: N802
         self._operator(context)

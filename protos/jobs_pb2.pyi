@@ -206,6 +206,10 @@ class JobList(_message.Message):
     more: bool
     def __init__(self, jobs: _Optional[_Iterable[_Union[JobSummary, _Mapping]]] = ..., more: _Optional[bool] = ...) -> None: ...
 
+class PruneRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class Explanation(_message.Message):
     __slots__ = ("json",)
     JSON_FIELD_NUMBER: _ClassVar[int]

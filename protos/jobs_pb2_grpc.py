@@ -81,6 +81,11 @@ class JobsStub:
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.FileChunk.SerializeToString,
                 response_deserializer=coterie_dot_protos_dot_jobs__pb2.Delivered.FromString,
                 _registered_method=True)
+        self.Prune = channel.unary_unary(
+                '/coterie.v1.Jobs/Prune',
+                request_serializer=coterie_dot_protos_dot_jobs__pb2.PruneRequest.SerializeToString,
+                response_deserializer=coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
+                _registered_method=True)
         self.Explain = channel.unary_unary(
                 '/coterie.v1.Jobs/Explain',
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
@@ -165,6 +170,13 @@ class JobsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Prune(self, request, context):
+        """Removes what is older than the party file permits: for the party's own operator.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Explain(self, request, context):
         """A job in plain facts, as JSON: for the party's own operator.
         """
@@ -226,6 +238,11 @@ def add_JobsServicer_to_server(servicer, server):
                     servicer.Deliver,
                     request_deserializer=coterie_dot_protos_dot_jobs__pb2.FileChunk.FromString,
                     response_serializer=coterie_dot_protos_dot_jobs__pb2.Delivered.SerializeToString,
+            ),
+            'Prune': grpc.unary_unary_rpc_method_handler(
+                    servicer.Prune,
+                    request_deserializer=coterie_dot_protos_dot_jobs__pb2.PruneRequest.FromString,
+                    response_serializer=coterie_dot_protos_dot_jobs__pb2.Explanation.SerializeToString,
             ),
             'Explain': grpc.unary_unary_rpc_method_handler(
                     servicer.Explain,
@@ -483,6 +500,33 @@ class Jobs:
             '/coterie.v1.Jobs/Deliver',
             coterie_dot_protos_dot_jobs__pb2.FileChunk.SerializeToString,
             coterie_dot_protos_dot_jobs__pb2.Delivered.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Prune(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/coterie.v1.Jobs/Prune',
+            coterie_dot_protos_dot_jobs__pb2.PruneRequest.SerializeToString,
+            coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
             options,
             channel_credentials,
             insecure,

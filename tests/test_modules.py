@@ -62,6 +62,8 @@ REASONS = [
     ("matching as part of a job", "tests/jobs/kinds/test_intersect.py",
      ["jobs/matching/common_records.py", "jobs/matching/executors.py"]),
     ("the steps of one command", "tests/house", ["house/prepare.py", "house/inspect_report.py"]),
+    ("keys of the party file, read with what they steer", "tests/party/operator/test_retention.py",
+     ["party/operator/settings.py"]),
     ("the server from outside, over its calls", "tests/party/test_server.py",
      ["party/limits.py", "party/records.py", "party/service.py", "party/worker.py"]),
     ("lines of the ledger", "tests/party/books/test_ledger.py", ["party/books/ledger_lines.py"]),

@@ -17,18 +17,20 @@ import json
 import logging
 import os
 import re
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError, VerificationError
-from coterie.party.books.append_file import AppendFile, read_lines
+from coterie.party.books.append_file import AppendFile, Line, read_lines
 
 START = "0" * 64
 LOST = "log does not hold its head"
 MENDED = "torn line cut off"
+CONTINUED = "log continued"
 _HEAD = re.compile(r"[0-9a-f]{64}")
 _HEAD_LINE = 128  # bytes of the head file: it is written over in one piece
 log = logging.getLogger("coterie.party")
@@ -51,6 +53,8 @@ class AuditLog:
         self.path = path
         self._clock = clock
         self._head_file = head_file or path.with_name("audit.head")
+        self._lock = threading.RLock()
+        _finish_rotation(path)
         self._file = AppendFile(path)
         expected = read_head(self._head_file)
         self._head, holds = _last(path, expected)
@@ -72,12 +76,47 @@ class AuditLog:
     def note(self, event: str, **facts: Any) -> None:
         """Adds one line; it is on the disk when this returns."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
-        with self._file._lock:
+        with self._lock:
             entry = {"time": now, "event": event, **facts, "previous": self._head.chain}
             entry["chain"] = _link(entry)
             self._file.append(entry)
             self._head = Head(self._head.entries + 1, entry["chain"])
             self._keep_head()
+
+    def rotate(self) -> Path:
+        """Goes on in a new file, whose first line is chained to the last one of this file.
+
+        The file of before is called after the number of lines up to its end. A crash in between is
+        mended at the next start.
+        """
+        with self._lock:
+            old = self.path.with_name(
+                f"{self.path.stem}-{self._head.entries:012}{self.path.suffix}"
+            )
+            made = _made(self.path)
+            made.unlink(missing_ok=True)
+            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
+            entry: dict[str, Any] = {
+                "time": now,
+                "event": CONTINUED,
+                "entries": self._head.entries,
+                "file": old.name,
+                "previous": self._head.chain,
+            }
+            entry["chain"] = _link(entry)
+            fresh = AppendFile(made)
+            fresh.append(entry)
+            try:
+                os.rename(self.path, old)
+                os.rename(made, self.path)
+            except OSError as error:
+                raise EnvironmentFaultError(f"{self.path}: {error.strerror}") from None
+            fresh.path = self.path
+            self._file, before = fresh, self._file
+            before.close()
+            self._head = Head(self._head.entries + 1, entry["chain"])
+            self._keep_head()
+        return old
 
     def _keep_head(self) -> None:
         """Written over in place: the line itself is safe already, and an older head is still right."""
@@ -90,6 +129,33 @@ class AuditLog:
     def close(self) -> None:
         self._file.close()
         os.close(self._head_descriptor)
+
+
+def _made(path: Path) -> Path:
+    return path.with_name(f"{path.name}.new")
+
+
+def _finish_rotation(path: Path) -> None:
+    """A crash between the two steps of a rotation left the new file under its first name."""
+    made = _made(path)
+    try:
+        if made.exists() and not path.exists():
+            os.rename(made, path)
+        made.unlink(missing_ok=True)
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+
+
+def older_files(path: Path) -> list[Path]:
+    """The files that a log was continued from, the oldest first."""
+    return sorted(path.parent.glob(f"{path.stem}-{'[0-9]' * 12}{path.suffix}"))
+
+
+def _before(first: dict[str, Any] | None) -> Head:
+    """Where a file begins: after so many lines, the last of which had this digest."""
+    if not first or first.get("event") != CONTINUED or type(first.get("entries")) is not int:
+        return Head()
+    return Head(first["entries"], str(first.get("previous")))
 
 
 def _open_head(path: Path) -> int:
@@ -119,14 +185,32 @@ def _last(path: Path, expected: Head | None) -> tuple[Head, bool]:
 
     Only the two lines that matter are read as JSON: a server starts quickly after years, too.
     """
-    entries, last, there = 0, b"", b""
+    last, there = b"", b""
+    begins = Head()
+    entries = 0
     with path.open("rb") as file:
-        for line in file:
+        for number, line in enumerate(file):
+            if number == 0:
+                begins = _before(_parsed(line))
+                entries = begins.entries
             entries, last = entries + 1, line
             if expected is not None and entries == expected.entries:
                 there = line
-    holds = expected is None or expected.entries == 0 or _chain_of(there) == expected.chain
+    holds = (
+        expected is None
+        or expected.entries == 0
+        or _chain_of(there) == expected.chain
+        or expected == begins
+    )
     return Head(entries, _chain_of(last)), holds
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
 
 
 def _chain_of(line: bytes) -> str:
@@ -151,20 +235,26 @@ class Verified:
     mended: int  # lines that a crash tore, and the server cut off
     torn: bool  # such a line still stands at the end
     anchors: int  # heads kept elsewhere that the log holds
+    begins: int = 0  # lines that were removed as older than the party keeps them
+    files: int = 1  # that the log is divided into
+    unknown: int = 0  # heads kept elsewhere that may be of lines that were removed
 
 
 def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = ()) -> Verified:
     """Checks the chain and that it holds all heads kept elsewhere; names the first line that breaks."""
     if not path.exists():
         raise EnvironmentFaultError(f"{path}: No such file or directory")
-    previous, entries, mended = START, 0, 0
+    mended = 0
+    files = [*older_files(path), path]
+    begins = _before(next((line.entry for line in read_lines(files[0])), None))
+    previous, entries = begins.chain, begins.entries
     wanted = set(anchors)
     kept = read_head(head_file or path.with_name("audit.head"))
     found: set[str] = set()
-    for line in read_lines(path):
+    for file, line in _lines_of(files):
         entry = line.entry
         if entry is None or entry.get("chain") != _link(entry) or entry["previous"] != previous:
-            raise VerificationError(f"{path}:{line.number}: the chain of the audit log breaks here")
+            raise VerificationError(f"{file}:{line.number}: the chain of the audit log breaks here")
         previous = entry["chain"]
         entries += 1
         mended += entry.get("event") == MENDED
@@ -179,9 +269,25 @@ def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = (
             found.add(previous)
     if kept is not None and entries < kept.entries:
         raise _not_held(path, f"it has {entries} lines, and the head file knows of {kept.entries}")
-    if wanted - found:
-        raise _not_held(path, f"no line has the head {min(wanted - found)}, which was given before")
-    return Verified(entries, previous, mended, _is_torn(path), len(found))
+    missing = wanted - found
+    if missing and not begins.entries:
+        raise _not_held(path, f"no line has the head {min(missing)}, which was given before")
+    return Verified(
+        entries,
+        previous,
+        mended,
+        _is_torn(path),
+        len(found),
+        begins.entries,
+        len(files),
+        len(missing),
+    )
+
+
+def _lines_of(files: Sequence[Path]) -> Iterator[tuple[Path, Line]]:
+    for file in files:
+        for line in read_lines(file):
+            yield file, line
 
 
 def _not_held(path: Path, reason: str) -> VerificationError:

@@ -1,0 +1,69 @@
+"""The keys `retention` and `notify` of a party file. docs/party.md describes each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+
+from coterie.jobs.file.document import Node
+
+EVENTS = ("waiting", "accepted", "running", "finished", "failed", "cancelled", "refused")
+_UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@dataclass(frozen=True)
+class Retention:
+    """Seconds after a job has ended; None: for ever."""
+
+    kept: float | None = None
+    released: float | None = None
+    received: float | None = None
+    resume: float | None = None
+    jobs: float | None = None
+    audit: float | None = None
+
+
+def read_retention(node: Node) -> Retention:
+    section = node.section()
+    retention = Retention(
+        **{field.name: section.read(field.name, _duration, None) for field in fields(Retention)}
+    )
+    section.close()
+    return retention
+
+
+def _duration(node: Node) -> float:
+    value = node.text()
+    match = re.fullmatch(r"([0-9]+)\s*([mhd])", value)
+    if not match:
+        raise node.error(f"must be a time such as 90d, 12h or 30m, not '{value}'")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+@dataclass(frozen=True)
+class Notify:
+    """The key `notify` of a party file."""
+
+    command: tuple[str, ...] = ()
+    webhook: str = ""
+    on: frozenset[str] = frozenset({"waiting", "failed"})
+
+
+def read_notify(node: Node) -> Notify:
+    section = node.section()
+    command, webhook, on = (section.optional(key) for key in ("command", "webhook", "on"))
+    if (command is None) == (webhook is None):
+        raise node.error("must have one of the keys command, webhook")
+    if webhook is not None and not webhook.text().startswith(("https://", "http://")):
+        raise webhook.error("must begin with https:// or http://")
+    if command is not None and not command.texts():
+        raise command.error("must name a program, and may have arguments")
+    if on is not None:
+        for item in on.items():
+            item.choice(*EVENTS)
+    section.close()
+    return Notify(
+        tuple(command.texts()) if command is not None else (),
+        webhook.text() if webhook is not None else "",
+        frozenset(on.texts()) if on is not None else Notify.on,
+    )
