@@ -84,7 +84,7 @@ def read_deviations(texts: Sequence[str], parties: Sequence[str]) -> dict[str, D
 
 
 class Watch:
-    """How the parties of one run behaviour themselves, some deviating, and what each has given."""
+    """The behaviours of the parties of one run, some of which deviate, and their contributions."""
 
     def __init__(self, deviations: Mapping[str, Deviation]) -> None:
         self._deviations = deviations
