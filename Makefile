@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test coverage quick traces secrecy openings soak lint protos compose-test clean
+.PHONY: demo test coverage quick traces secrecy openings soak fuzz lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make secrecy       removes every step that hides something, one at a time; the tests must notice"
 	@echo "make openings      writes the threat model's tables of what is opened anew"
 	@echo "make soak          500 jobs of all kinds and outcomes at real servers; what they hold is printed"
+	@echo "make fuzz          a million inputs for every decoder of bytes that others wrote, ten minutes each at most"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
 
 $(STAMP): pyproject.toml
@@ -55,6 +56,9 @@ openings: $(STAMP)
 
 soak: $(STAMP)
 	$(BIN)/python -m tests.soak --jobs 500
+
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz.run
 
 protos: $(STAMP)
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. coterie/protos/*.proto

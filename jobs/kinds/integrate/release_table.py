@@ -91,11 +91,15 @@ def _index_type(size: int) -> Any:
 
 
 def read_share(folder: Path, party: str) -> dict[str, Coded]:
-    """A party's columns; anything malformed is an error that names the party."""
+    """A party's columns; anything malformed is an error that names the party.
+
+    The file is read whole rather than mapped, and checked whole before any value is taken: Arrow
+    trusts the offsets in a file, and a damaged one would otherwise end this process.
+    """
     try:
-        with pa.memory_map(str(folder / SHARE)) as file:
-            table = pa.ipc.open_file(file).read_all()
-    except (OSError, pa.ArrowException):
+        table = pa.ipc.open_file(pa.py_buffer((folder / SHARE).read_bytes())).read_all()
+        table.validate(full=True)
+    except (OSError, ValueError, MemoryError, pa.ArrowException):
         raise VerificationError(f"{party}: its columns are missing or damaged") from None
     columns: dict[str, Coded] = {}
     for name in table.column_names:
@@ -105,6 +109,8 @@ def read_share(folder: Path, party: str) -> dict[str, Coded]:
         column = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks) if chunks else None
         if column is None or not pa.types.is_dictionary(column.type) or column.null_count:
             raise VerificationError(f"{party}: the column '{name}' is not one of codes")
+        if not pa.types.is_string(column.type.value_type) or column.dictionary.null_count:
+            raise VerificationError(f"{party}: the column '{name}' has values that are not text")
         values = column.dictionary.to_pylist()
         codes = column.indices.to_numpy()
         if len(codes) and not 0 <= codes.min() <= codes.max() < len(values):

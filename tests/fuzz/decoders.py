@@ -1,0 +1,176 @@
+"""Every decoder of bytes that others wrote: inputs to begin with, and what it may answer."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from coterie.anonymity.table.taxonomy import read_taxonomy
+from coterie.base.errors import CoterieError
+from coterie.jobs.file.result_file import read_claims
+from coterie.jobs.kinds.integrate.release_table import Coded, read_share, write_share
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.party.books.ledger_lines import LedgerFile
+from coterie.party.config import load_party
+from coterie.party.records import JOURNAL, Book
+from coterie.protocols.messaging.wire import WireError, decode, encode
+from coterie.protos.peers_pb2 import Farewell, Frame
+from coterie.transport.frames import FrameCheck, FrameError, closing
+from tests.jobs.loans import JOB_FILE
+from tests.party.authority import Authority
+
+_HEAD = "name: n\nparties:\n  lender: {address: 127.0.0.1:7001}\n  bank: {address: 127.0.0.1:7002}\nid: [ID, Name]\n"
+_BODY = "class: Class\nattributes:\n  Sex: {party: lender, values: [F, M]}\n  Age: {party: bank, cuts: [30, 50]}\n"
+JOBS = [
+    f"kind: intersect\n{_HEAD}protocol: ring\nreveal: pairwise\nnormalise: [trim, lower]\n",
+    f"kind: count\n{_HEAD}{_BODY}tables: [[Sex, Age], [Age, Class]]\nminimum: 5\nzeros: show\n",
+    f"kind: tree\n{_HEAD}{_BODY}max_depth: 3\nminimum: 20\nprune: true\npredict: bank\n",
+    f"kind: bayesnet\n{_HEAD}{_BODY}order: [Sex, Age]\nmax_parents: 1\nparameters: true\n",
+]
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """`decode` may return, or raise one of `errors`; anything else is a fault of the decoder."""
+
+    seeds: Callable[[], list[bytes]]
+    decode: Callable[[bytes, Path], object]
+    errors: tuple[type[Exception], ...]
+
+
+def _wire_seeds() -> list[bytes]:
+    values = [
+        [1, -(2**70), "text", b"bytes", ["list", [0]]],
+        [np.arange(20, dtype=np.uint32).reshape(4, 5), np.zeros(0, np.float64)],
+        [b"x" * 5000, np.ones(3, bool)],
+    ]
+    return [b"".join(bytes(part) for part in encode(value)) for value in values]
+
+
+def _wire(data: bytes, _: Path) -> None:
+    values = decode(data)
+    # There is one encoding of each value.
+    assert b"".join(bytes(part) for part in encode(values)) == data
+
+
+def _frame_seeds() -> list[bytes]:
+    first = Frame(
+        session="s", step="step", sequence=0, size=40, chunk=b"0" * 16
+    ).SerializeToString()
+    return [first, Frame(chunk=b"1" * 24).SerializeToString(), closing(Farewell(failed=True, error="why"))]  # fmt: skip
+
+
+def _frames(data: bytes, _: Path) -> None:
+    check = FrameCheck("s", 1 << 20)
+    for at in range(0, len(data), 61):  # as a stream of frames, and as one
+        check.admit(data[at : at + 61])
+
+
+def _one_frame(data: bytes, _: Path) -> None:
+    FrameCheck("s", 1 << 20).admit(data)
+
+
+def _job(data: bytes, _: Path) -> None:
+    text, _, rest = data.partition(b"\x00")
+    named = {"Sex.csv": rest, "Job.csv": _TAXONOMY}
+    files = {path: held for path, held in named.items() if path.encode() in text}
+    parse_job(text.decode("utf-8", "replace"), files)
+
+
+_TAXONOMY = b"Nurse;Care;Any\nDoctor;Care;Any\nCook;Any;Any\n"
+
+
+def _job_seeds() -> list[bytes]:
+    return [JOB_FILE.encode() + b"\x00" + b"F;Any\nM;Any\n", *(job.encode() for job in JOBS)]
+
+
+def _party_seeds() -> list[bytes]:
+    return [
+        b"name: bank\nlisten: 127.0.0.1:7001\ntls: {certificate: bank.crt, key: bank.key, authority: ca.crt}\n"
+        b"data: people.csv\nstate: state\npeers:\n  lender: {address: 127.0.0.1:7002}\nmemory: 64MB\n"
+        b"policy:\n  coordinators: [analyst]\n  kinds: [integrate, count]\n  peers: [lender]\n"
+        b"  columns: {use: [ID], release: [Sex]}\n  smallest_k: 4\n  consent: manual\nlimits: {running: 2}\n",
+    ]
+
+
+def _party(data: bytes, folder: Path) -> None:
+    if not (folder / "bank.key").exists():
+        Authority(folder).issue("bank")
+    path = folder / "party.yaml"
+    path.write_bytes(data)
+    load_party(path)
+
+
+def _taxonomy(data: bytes, _: Path) -> None:
+    found = read_taxonomy(data, "taxonomy.csv")
+    assert len(set(found.leaves)) == len(found.leaves) == found.last[0]
+
+
+def _journal_seeds() -> list[bytes]:
+    job = "ab" * 16
+    lines = [
+        {"event": "proposed", "job": job, "coordinator": "analyst", "name": "n", "kind": "count", "digest": "d"},
+        {"event": "state", "job": job, "state": "WAITING", "time": 1.5},
+        {"event": "step", "job": job, "step": "count"},
+        {"event": "state", "job": job, "state": "FINISHED", "records": 3, "exit_code": 0},
+    ]  # fmt: skip
+    return ["".join(json.dumps(line) + "\n" for line in lines[:n]).encode() for n in (2, 4)]
+
+
+def _journal(data: bytes, folder: Path) -> None:
+    (folder / JOURNAL).write_bytes(data)
+    before = data.count(b"\n")
+    Book(folder)
+    assert (folder / JOURNAL).read_bytes().count(b"\n") >= before  # no line is lost
+
+
+def _ledger_seeds() -> list[bytes]:
+    lines = [
+        {"job": "j", "name": "n", "time": "t", "contributions": {"bank": 3, "lender": 4}, "fault": "", "open": False},
+        {"partner": "bank", "job": "j", "time": "t"},
+    ]  # fmt: skip
+    return ["".join(json.dumps(line) + "\n" for line in lines).encode()]
+
+
+def _ledger(data: bytes, folder: Path) -> None:
+    (folder / "ledger.jsonl").write_bytes(data)
+    LedgerFile(folder / "ledger.jsonl").read()
+
+
+def _share_seeds() -> list[bytes]:
+    columns = {
+        "Sex": Coded(np.array([0, 1, 1, 0], np.int8), ("F", "M")),
+        "Job": Coded(np.array([0, 0, 0, 0], np.int8), ("Any job",)),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        write_share(columns, Path(folder))
+        return [next(Path(folder).iterdir()).read_bytes()]
+
+
+def _share(data: bytes, folder: Path) -> None:
+    (folder / "columns.arrow").write_bytes(data)
+    for column in read_share(folder, "bank").values():
+        assert all(isinstance(column.values[code], str) for code in column.codes)
+
+
+def _result(data: bytes, folder: Path) -> None:
+    (folder / "result.json").write_bytes(data)
+    read_claims(folder)
+
+
+_OWN = (CoterieError,)
+DECODERS = {
+    "wire": Decoder(_wire_seeds, _wire, (WireError,)),
+    "frame": Decoder(_frame_seeds, _one_frame, (FrameError,)),
+    "frames": Decoder(_frame_seeds, _frames, (FrameError,)),
+    "job file": Decoder(_job_seeds, _job, _OWN),
+    "party file": Decoder(_party_seeds, _party, _OWN),
+    "taxonomy": Decoder(lambda: [_TAXONOMY], _taxonomy, _OWN),
+    "journal": Decoder(_journal_seeds, _journal, _OWN),
+    "ledger": Decoder(_ledger_seeds, _ledger, _OWN),
+    "release share": Decoder(_share_seeds, _share, _OWN),
+    "result": Decoder(lambda: [b'{"records": 3, "job": {"version": "0.1.0"}}'], _result, _OWN),
+}
