@@ -152,9 +152,10 @@ def measure(
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="coterie bench scalar_products", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="2,000 records and a 2048-bit key")
+    parser.add_argument("--records", type=int, default=100_000)
     options = parser.parse_args(argv)
     # 20 bits of slot suffice for fewer records, but 100 slots of 24 bits need 3072.
-    report = measure(2000, 80, 2048) if options.quick else measure()
+    report = measure(2000, 80, 2048) if options.quick else measure(options.records)
     head = {"bench": "scalar_products", "cores": os.cpu_count(), "machine": platform.machine()}
     print(json.dumps(rounded({**head, **report})))
     return 0

@@ -256,7 +256,7 @@ def channel_rates(result: dict[str, Any]) -> str:
     entries = [
         ("messages of 64 bytes a second", "messages_per_second", ""),
         ("bare grpcio", "grpcio_messages_per_second", ""),
-        ("ratio, with its quarters", "messages_ratio", ""),
+        ("ratio", "messages_ratio", ""),
         ("processor seconds for 1,000", "messages_cpu_seconds_per_1000", " s"),
         ("bare grpcio", "grpcio_messages_cpu_seconds_per_1000", " s"),
         ("megabytes a second of arrays of 1 MiB", "megabytes_per_second", ""),

@@ -17,7 +17,6 @@ With the table itself at hand, `verify_source` checks more.
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import re
@@ -26,19 +25,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from coterie.anonymity.models.audit import Released, audit, check_risk, group_numbers
+from coterie.anonymity.models.audit import Released, check_risk, group_numbers
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.house.table_file import TableAttribute, TableFile, load_table_file
 from coterie.house.verify_source import check_source
+from coterie.jobs.data.release_file import check_order, check_requirements, read_release
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.document import read_document
+from coterie.jobs.file.result_file import RESULT
 from coterie.jobs.run.archive import saved_path
 
-RELEASE, RESULT = "release.csv", "result.json"
+RELEASE = "release.csv"
 UNCHECKED = (
     "that the release is made of the table, and how much it keeps of it: --data names the table"
 )
@@ -83,7 +83,7 @@ def _read_result(path: Path) -> Any:
 
 
 def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict[str, Any]:
-    table = read_release(file, path)
+    table = read_release(path, file.columns, "the table file")
     _check_parquet(table, path.with_suffix(".parquet"))
     records = len(next(iter(table.values())).codes)
     suppressed = int(result["suppressed"])
@@ -96,10 +96,12 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
             f"{suppressed} of {total} records were suppressed; the table file allows a share of "
             f"{file.max_suppression:g}"
         )
-    _check_order(table, path)
+    check_order(table, path)
     for attribute in file.attributes:
         _check_values(attribute, table[attribute.name], path, file.method in LOCAL)
-    requirements = _check_requirements(file, result, table)
+    requirements = check_requirements(
+        file.requirements, result["anonymity"], table, "the table file"
+    )
     qids = [attribute.name for attribute in file.attributes if attribute.in_qid]
     sizes = np.bincount(group_numbers([table[name] for name in qids])) if records else np.zeros(1)
     squares = sum(int(size) ** 2 for size in sizes) + suppressed * total
@@ -115,34 +117,6 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
     return found
 
 
-def read_release(file: TableFile, path: Path) -> dict[str, Released]:
-    expected = file.columns
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            header = next(csv.reader(lines), [])
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except (ValueError, csv.Error):
-        raise VerificationError(f"{path}: not a CSV file") from None
-    if header != expected:
-        raise VerificationError(
-            f"{path}: has the columns {', '.join(header) or 'none'}; "
-            f"the table file releases {', '.join(expected)}"
-        )
-    try:
-        text = read_table(path, expected)
-    except DataError as error:
-        raise VerificationError(str(error)) from None
-    table = {}
-    for name in expected:
-        column = pc.fill_null(text.column(name), "").combine_chunks().dictionary_encode()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks()
-        codes = column.indices.to_numpy().astype(np.int64)
-        table[name] = Released(codes, tuple(column.dictionary.to_pylist()))
-    return table
-
-
 def _check_parquet(table: Mapping[str, Released], path: Path) -> None:
     """The Parquet file, where there is one, has the same rows."""
     if not path.exists():
@@ -155,18 +129,6 @@ def _check_parquet(table: Mapping[str, Released], path: Path) -> None:
         own = [column.values[code] for code in column.codes.tolist()]
         if own != pc.fill_null(other.column(name), "").to_pylist():
             raise VerificationError(f"{path}: column '{name}' is not that of {RELEASE}")
-
-
-def _check_order(table: Mapping[str, Released], path: Path) -> None:
-    """Checks that rows are sorted by their values, so that their order reveals nothing."""
-    undecided = np.ones(max(len(next(iter(table.values())).codes) - 1, 0), bool)
-    for column in table.values():
-        place = {value: rank for rank, value in enumerate(sorted(column.values))}
-        rank = np.array([place[value] for value in column.values], np.int64)[column.codes]
-        wrong = undecided & (rank[1:] < rank[:-1])
-        if wrong.any():
-            raise VerificationError(f"{path}: row {int(wrong.argmax()) + 2} is out of order")
-        undecided &= rank[1:] == rank[:-1]
 
 
 def _check_values(attribute: TableAttribute, column: Released, path: Path, local: bool) -> None:
@@ -235,27 +197,3 @@ def _number(value: str, where: str) -> float:
 def _in_range(number: float, limits: tuple[float, float], value: str, where: str) -> None:
     if not limits[0] <= number <= limits[1]:
         raise VerificationError(f"{where}: '{value}' is not in its range")
-
-
-def _check_requirements(
-    file: TableFile, result: Any, table: Mapping[str, Released]
-) -> list[dict[str, Any]]:
-    if len(result["anonymity"]) != len(file.requirements):
-        raise VerificationError(f"{RESULT} has another number of requirements than the table file")
-    found = []
-    for number, requirement in enumerate(file.requirements):
-        name = f"requirement {number + 1} ({', '.join(requirement.qid)})"
-        try:
-            held = audit(
-                table, requirement.qid, requirement.k, requirement.sensitive, requirement.model
-            )
-        except VerificationError as error:
-            raise VerificationError(f"{name}: {error}") from None
-        claimed = result["anonymity"][number]
-        for key in ("qid", "k", "smallest"):
-            if claimed[key] != held[key]:
-                raise VerificationError(
-                    f"{name}: {RESULT} says {key} = {claimed[key]}, the release {held[key]}"
-                )
-        found.append(held)
-    return found

@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from coterie.base.errors import VerificationError
+from coterie.jobs.data.release_file import read_release
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.release_table import Coded, write_release
-from coterie.jobs.kinds.integrate.verify import RELEASE, read_release
+from coterie.jobs.kinds.integrate.verify import RELEASE, released_columns
 
 EXPECTED = "expected.json"
 _MOST_VALUES = 1000  # of a column whose counts are kept, to say what differs
@@ -50,7 +51,7 @@ def check_expected(job: IntegrateJob, kept: Path, folder: Path) -> Sequence[str]
         ) from None
     released = {
         name: Coded(column.codes, column.values)
-        for name, column in read_release(job, folder / RELEASE).items()
+        for name, column in read_release(folder / RELEASE, released_columns(job), "the job").items()
     }
     names = expected["columns"]
     records = len(next(iter(released.values())).codes)

@@ -1,0 +1,82 @@
+"""A released table as `coterie verify` reads it again: its columns, its order, what was promised of it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coterie.anonymity.models.audit import Released, audit
+from coterie.anonymity.specialization.generalized import Requirement
+from coterie.base.errors import DataError, UsageError, VerificationError
+from coterie.jobs.data.sources import read_table
+from coterie.jobs.file.result_file import RESULT
+
+
+def read_release(path: Path, expected: Sequence[str], whose: str) -> dict[str, Released]:
+    """The columns of the file, which must be those that `whose`, as "the job", releases."""
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            header = next(csv.reader(lines), [])
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except (ValueError, csv.Error):
+        raise VerificationError(f"{path}: not a CSV file") from None
+    if header != list(expected):
+        raise VerificationError(
+            f"{path}: has the columns {', '.join(header) or 'none'}; "
+            f"{whose} releases {', '.join(expected)}"
+        )
+    try:
+        text = read_table(path, list(expected))
+    except DataError as error:
+        raise VerificationError(str(error)) from None
+    table = {}
+    for name in expected:
+        column = pc.fill_null(text.column(name), "").combine_chunks().dictionary_encode()
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        codes = column.indices.to_numpy().astype(np.int64)
+        table[name] = Released(codes, tuple(column.dictionary.to_pylist()))
+    return table
+
+
+def check_order(table: Mapping[str, Released], path: Path) -> None:
+    """Checks that rows are sorted by their values, so that their order reveals nothing."""
+    undecided = np.ones(max(len(next(iter(table.values())).codes) - 1, 0), bool)
+    for column in table.values():
+        place = {value: rank for rank, value in enumerate(sorted(column.values))}
+        rank = np.array([place[value] for value in column.values], np.int64)[column.codes]
+        wrong = undecided & (rank[1:] < rank[:-1])
+        if wrong.any():
+            raise VerificationError(f"{path}: row {int(wrong.argmax()) + 2} is out of order")
+        undecided &= rank[1:] == rank[:-1]
+
+
+def check_requirements(
+    requirements: Sequence[Requirement], claimed: Any, table: Mapping[str, Released], whose: str
+) -> list[dict[str, Any]]:
+    """Checks that every requirement holds, and that the claims about it are true."""
+    if len(claimed) != len(requirements):
+        raise VerificationError(f"{RESULT} has another number of requirements than {whose}")
+    found = []
+    for number, requirement in enumerate(requirements):
+        name = f"requirement {number + 1} ({', '.join(requirement.qid)})"
+        try:
+            held = audit(
+                table, requirement.qid, requirement.k, requirement.sensitive, requirement.model
+            )
+        except VerificationError as error:
+            raise VerificationError(f"{name}: {error}") from None
+        for key in ("qid", "k", "smallest"):
+            if claimed[number][key] != held[key]:
+                raise VerificationError(
+                    f"{name}: {RESULT} says {key} = {claimed[number][key]}, the release {held[key]}"
+                )
+        found.append(held)
+    return found

@@ -1,0 +1,177 @@
+"""`coterie verify` for the winners of an integrate job: the specializations, replayed and scored anew.
+
+The scores are computed here by their definition (paper 1 §4) and with 60 digits, apart from
+`anonymity.specialization.scores`, whose mistakes this check would otherwise share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+from typing import Any
+
+import numpy as np
+
+from coterie.anonymity.models.audit import Released
+from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
+from coterie.anonymity.table.intervals import Interval, Notation
+from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.base.errors import VerificationError
+from coterie.jobs.file.result_file import RESULT
+from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
+
+# The rules whose scores a release determines; those of the others depend on earlier steps.
+SCORED = ("gain-ratio", "information-gain")
+_SCALE = 1 << 30
+
+
+def too_high(taxonomy: Taxonomy, value: str, marks: Sequence[str]) -> bool:
+    """Whether a mark is below the value, so that the value is above a bound."""
+    below = [taxonomy.labels.index(value)]
+    for node in below:  # the list grows while it is read
+        below += taxonomy.children[node]
+    return any(taxonomy.labels[node] in marks for node in below[1:])
+
+
+def span_of(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
+    if value not in taxonomy.labels:
+        raise VerificationError(f"{where}: '{value}' is not in its taxonomy")
+    node = taxonomy.labels.index(value)
+    return taxonomy.first[node], taxonomy.last[node]
+
+
+def interval_of(value: str, where: str, notation: Notation) -> Interval:
+    interval = notation.read(value)
+    if interval is None or interval.low > interval.high:
+        raise VerificationError(f"{where}: '{value}' is not an interval")
+    return interval
+
+
+class _Cut:
+    """The cut of one attribute while the specializations are replayed, value by value."""
+
+    def __init__(
+        self, attribute: ReleasedAttribute, final: Sequence[str], notation: Notation
+    ) -> None:
+        tree = attribute.tree()
+        if tree is None:
+            ends = [interval_of(value, attribute.name, notation) for value in final]
+            tree = IntervalTree(min(i.low for i in ends), max(i.high for i in ends))
+        self.tree: Tree = tree
+        self._notation = notation
+        self.nodes = {self._label(0): 0}
+        taxonomy = attribute.taxonomy
+        if taxonomy is None:
+            return
+        for value in list(taxonomy.labels):  # parents come before their children
+            if too_high(taxonomy, value, attribute.at_most):
+                node = self.nodes.pop(value)
+                below = taxonomy.children[node]
+                self.nodes |= {taxonomy.labels[child]: child for child in below}
+
+    def _label(self, node: int) -> str:
+        if isinstance(self.tree, IntervalTree):
+            return self._notation.write(self.tree.interval(node))
+        return self.tree.label(node)
+
+    def specialize(self, value: str, children: Sequence[str]) -> list[int] | None:
+        """The nodes that replace a value; None if these children cannot replace it."""
+        node = self.nodes.pop(value, None)
+        if node is None:
+            return None
+        if isinstance(self.tree, IntervalTree):
+            ends = [self._notation.read(child) for child in children]
+            if len(ends) != 2 or ends[1] is None or not self.tree.can_split(node, ends[1].low):
+                return None
+            self.tree.split(node, ends[1].low)
+        below = list(self.tree.children(node))
+        if [self._label(child) for child in below] != list(children):
+            return None
+        self.nodes |= dict(zip(children, below, strict=True))
+        return below
+
+    def rows_below(self, node: int, column: Released) -> list[bool]:
+        """Which values of a column, all in the final cut, are under a node."""
+        at = [self.nodes[value] for value in column.values]
+        tree = self.tree
+        if isinstance(tree, IntervalTree):
+            low, high, closed = tree.low[node], tree.high[node], tree.closed[node]
+            return [low <= tree.low[i] and (tree.low[i] < high or closed) for i in at]
+        assert isinstance(tree, TaxonomyTree)  # noqa: S101
+        first, last = tree.taxonomy.first, tree.taxonomy.last
+        return [first[node] <= first[i] and last[i] <= last[node] for i in at]
+
+
+def check_winners(
+    job: IntegrateJob,
+    result: Any,
+    table: Mapping[str, Released],
+    suppressed: bool,
+    notation: Notation,
+) -> None:
+    """Replays the specializations from the topmost values down to the cut."""
+    attributes = {attribute.name: attribute for attribute in job.attributes if attribute.in_qid}
+    cuts = {name: _Cut(attributes[name], result["cut"][name], notation) for name in attributes}
+    contributions = dict.fromkeys(job.party_names, 0.0)
+    steps = []
+    for number, winner in enumerate(result["winners"]):
+        where = f"{RESULT}: winner {number + 1}"
+        attribute = attributes.get(winner["attribute"])
+        if attribute is None or winner["party"] != attribute.party:
+            raise VerificationError(f"{where} is of no attribute of {winner['party']} in a qid")
+        below = cuts[attribute.name].specialize(winner["value"], winner["children"])
+        if below is None:
+            children = ", ".join(winner["children"])
+            raise VerificationError(f"{where} puts {children} in the place of '{winner['value']}'")
+        contributions[attribute.party] += winner["score"]
+        steps.append((where, winner, below))
+    for name, cut in cuts.items():
+        if sorted(cut.nodes) != sorted(result["cut"][name]):
+            raise VerificationError(f"{RESULT}: the winners do not lead to the cut of '{name}'")
+    if job.rule in SCORED and not suppressed and job.class_name is not None:
+        for where, winner, below in steps:
+            name = winner["attribute"]
+            counts = _class_counts(cuts[name], below, table[name], table[job.class_name])
+            score = plain_score(job.rule, counts) / _SCALE
+            if score != winner["score"]:  # both are multiples of 2^-30
+                raise VerificationError(
+                    f"{where} has the score {winner['score']}, the release gives {score}"
+                )
+    for party, total in contributions.items():
+        if result["contributions"][party] != total:
+            raise VerificationError(
+                f"{RESULT}: {party} contributed {total}, not {result['contributions'][party]}"
+            )
+
+
+def _class_counts(
+    cut: _Cut, nodes: Sequence[int], column: Released, classes: Released
+) -> list[list[int]]:
+    """The number of released records of each class under each node."""
+    counts = np.zeros((len(column.values), len(classes.values)), np.int64)
+    np.add.at(counts, (column.codes, classes.codes), 1)
+    return [counts[cut.rows_below(node, column)].sum(axis=0).tolist() for node in nodes]
+
+
+def plain_score(rule: str, counts: Sequence[Sequence[int]]) -> int:
+    """The score times 2^30 of a specialization with so many records by child and class."""
+    with localcontext() as context:
+        context.prec = 60
+        children = [sum(row) for row in counts]
+        classes = [sum(column) for column in zip(*counts, strict=True)]
+        records = sum(children)
+        within = sum(
+            Decimal(n) / records * _entropy(row) for n, row in zip(children, counts, strict=True)
+        )
+        score = _entropy(classes) - within
+        split = _entropy(children)
+        if rule == "gain-ratio" and split:
+            score /= split
+        return int((score * _SCALE).quantize(Decimal(1), ROUND_HALF_EVEN))
+
+
+def _entropy(counts: Sequence[int]) -> Decimal:
+    """Bits of information in a choice with these frequencies."""
+    total = sum(counts)
+    shares = [Decimal(n) / total for n in counts if n]
+    return -sum((p * p.ln() for p in shares), Decimal(0)) / Decimal(2).ln()
