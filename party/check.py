@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,13 @@ def examine(file: Path) -> Iterator[Check]:
     yield _certificate(config)
     yield _state(config)
     yield _server(config)
-    yield _data(config)
-    yield from _policy(config)
+    if config.policy.use or not config.tables:
+        yield _data(config)
+        yield from _policy(config)
+    for name, (source, policy) in config.tables.items():
+        table = replace(config, source=source, policy=policy)
+        for check in (_data(table), *_policy(table)):
+            yield replace(check, detail=f"table '{name}': {check.detail}")
     with ThreadPoolExecutor(max(1, len(config.peers))) as pool:
         yield from pool.map(lambda peer: _peer(config, peer), config.peers.values())
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coterie.base.errors import UsageError
+import pyarrow as pa
+
+from coterie.base.errors import DataError, RefusedError, UsageError
 from coterie.base.names import is_name
+from coterie.jobs.data.filtered import filtered
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document
-from coterie.jobs.file.job import party_name
+from coterie.jobs.file.job import Job, party_name
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import read_compute
 from coterie.party.limits import Limits, read_limits, read_size
@@ -55,6 +58,35 @@ class PartyConfig:
     retention: Retention = field(default_factory=Retention)
     notify: Notify | None = None
     digest: str = ""  # of all these, the key apart
+    tables: Mapping[str, tuple[Source, Policy]] = field(default_factory=dict)  # that have names
+
+    def for_job(self, job: Job) -> PartyConfig:
+        """This file as it is for one job: with the table that the job names, and its policy."""
+        wanted = job.table_of(self.name)
+        if wanted is None:
+            if self.tables and isinstance(self.source, _NoTable):
+                raise RefusedError(
+                    f"{self.name} has named tables only: 'parties.{self.name}.table'"
+                )
+            return self
+        if wanted not in self.tables:
+            raise RefusedError(f"{self.name} has no table '{wanted}'")
+        source, policy = self.tables[wanted]
+        return replace(self, source=source, policy=policy)
+
+    @property
+    def any_policy(self) -> Policy:
+        """What holds before it is known which table a job is about: the strictest of all policies.
+
+        Whoever may propose a job about one table may propose; the table's own policy judges the job.
+        """
+        policies = [self.policy, *(policy for _, policy in self.tables.values())]
+        return replace(
+            self.policy,
+            coordinators=frozenset().union(*(policy.coordinators for policy in policies)),
+            explain="rows" if all(p.explain == "rows" for p in policies) else "columns",
+            examinations=min(policy.examinations for policy in policies),
+        )
 
     @property
     def own_address(self) -> str:
@@ -80,12 +112,16 @@ def load_party(path: Path) -> PartyConfig:
     no_peers: dict[str, Peer] = {}
     pins = _Pins(folder, identity)
     peers = section.read("peers", lambda node: _peers(node, pins, name), no_peers)
-    source = parse_source(section.required("data"), folder)
+    no_tables: dict[str, tuple[Source, Policy, dict[str, Pin]]] = {}
+    tables = section.read("tables", lambda node: _tables(node, folder, pins), no_tables)
+    source = _source(section, folder, bool(tables))
     state = folder / section.required("state").text()
     memory = section.read("memory", read_size, _half_of_the_memory())
     heartbeat = section.read("heartbeat", _heartbeat, Heartbeat())
     no_pins: dict[str, Pin] = {}
     policy, pinned = section.read("policy", lambda node: _policy(node, pins), (Policy(), no_pins))
+    for _, _, more in tables.values():
+        pinned = {**more, **pinned}
     compute = section.read("compute", read_compute, "local")
     audit_head = section.read("audit_head", lambda node: folder / node.text(), None)
     limits = section.read("limits", read_limits, Limits())
@@ -116,7 +152,49 @@ def load_party(path: Path) -> PartyConfig:
         retention,
         notify,
         _digest(text, named),
+        {name: (source, policy) for name, (source, policy, _) in tables.items()},
     )
+
+
+@dataclass(frozen=True)
+class _NoTable:
+    """In the place of `data` where all tables have names."""
+
+    def __str__(self) -> str:
+        return "no table without a name"
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        if not columns:
+            return pa.table({})
+        raise DataError("this party has named tables only")
+
+
+def _source(section: Section, folder: Path, named: bool) -> Source:
+    """The table of `data`, behind `where` and `exclude`."""
+    data = section.optional("data") if named else section.required("data")
+    where, exclude = section.optional("where"), section.optional("exclude")
+    if data is None:
+        stray = where or exclude
+        if stray is not None:
+            raise stray.error("has no meaning without 'data'; each of 'tables' has its own")
+        return _NoTable()
+    return filtered(parse_source(data, folder), where, exclude, folder)
+
+
+def _tables(
+    node: Node, folder: Path, pins: _Pins
+) -> dict[str, tuple[Source, Policy, dict[str, Pin]]]:
+    """Named tables, each with its own filter and its own policy."""
+    found: dict[str, tuple[Source, Policy, dict[str, Pin]]] = {}
+    for name, entry in node.section().entries():
+        if not is_name(name):
+            raise entry.error(f"'{name}' is not a name for a table")
+        section = entry.section()
+        source = _source(section, folder, False)
+        policy, pinned = _policy(section.required("policy"), pins)
+        section.close()
+        found[name] = (source, policy, pinned)
+    return found
 
 
 def _digest(text: str, named: Sequence[Path]) -> str:
@@ -267,6 +345,7 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
             "conditions", lambda n: n.choice("shares", "holder"), Policy.conditions
         ),
         recipients=_names(section, "recipients"),
+        purposes=section.read("purposes", lambda n: frozenset(n.texts()), None),
         zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
     )
     section.close()

@@ -99,7 +99,7 @@ class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
         if caller.name in config.peers:
             at_will = method.startswith(_PEERS)
             return (None, False, None) if method == HEALTH else (caller.name, at_will, None)
-        if caller.name in config.policy.coordinators:
+        if caller.name in config.any_policy.coordinators:
             return (None, False, None) if method == HEALTH else (caller.name, False, None)
         return STRANGERS, False, None
 

@@ -25,6 +25,7 @@ _KEYS = {
     "peers": "peers",
     "source": "data",
     "policy": "policy",
+    "tables": "tables",
     "pins": "policy",
     "memory": "memory",
     "heartbeat": "heartbeat",

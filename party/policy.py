@@ -30,6 +30,7 @@ class Policy:
     conditions: str = "shares"
     zeros: bool = False
     recipients: frozenset[str] = frozenset()  # besides the coordinator
+    purposes: frozenset[str] | None = None  # None: any, and none
 
 
 def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
@@ -62,6 +63,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
     return [
         *judge_coordinator(policy, coordinator),
         *_missing("kinds", "the kind", [job.kind], policy.kinds),
+        *_judge_purpose(policy, job.purpose),
         *_missing("peers", "the party", others, policy.peers),
         *_missing("columns.use", "the column", needs.used, policy.use),
         *_missing("columns.release", "the column", needs.released, policy.release),
@@ -73,6 +75,14 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_conditions(policy, needs.shows_proposals),
         *_judge_zeros(policy, needs.zeros),
     ]
+
+
+def _judge_purpose(policy: Policy, purpose: str) -> list[str]:
+    if policy.purposes is None or purpose in policy.purposes:
+        return []
+    if not purpose:
+        return ["policy.purposes lists what jobs may be for, and the job has no 'purpose'"]
+    return _missing("purposes", "the purpose", [purpose], policy.purposes)
 
 
 def _judge_raw(policy: Policy, raw: Collection[str]) -> list[str]:

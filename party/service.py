@@ -71,7 +71,7 @@ class JobService(JobsServicer):
         self._worker = worker
         self._receptions = receptions
         self._identify = identify
-        self._examinations = Examinations(lambda: live.config.policy, clock)
+        self._examinations = Examinations(lambda: live.config.any_policy, clock)
         self.prune: Callable[[], dict[str, int]] = dict
         self._fetch_lock = threading.Lock()
         self._fetches: Counter[str] = Counter()
@@ -92,7 +92,7 @@ class JobService(JobsServicer):
                 checks.append(pb.Check(name=name, ok=True, detail=what()))
                 return True
             except CoterieError as error:
-                told = describe_to_coordinator(error, self._config.policy.explain)
+                told = describe_to_coordinator(error, self._config.any_policy.explain)
                 checks.append(pb.Check(name=name, ok=False, detail=told))
                 log.info("examined for %s: %s: %s", caller.name, name, describe(error))
                 return False
@@ -107,7 +107,7 @@ class JobService(JobsServicer):
 
             def policy() -> str:
                 check_policy(self._config, job[0], caller.name)
-                return f"permitted, consent {self._config.policy.consent}"
+                return f"permitted, consent {self._config.for_job(job[0]).policy.consent}"
 
             def data() -> str:
                 self._examinations.add(caller.name)
@@ -121,7 +121,7 @@ class JobService(JobsServicer):
                     digest=job[0].digest,
                 )
                 try:
-                    return f"{check_data(self._config, job[0])[1]} records"
+                    return f"{check_data(self._config, job[0], self._audit.note)[1]} records"
                 except DataError as error:
                     self._audit.note(
                         "data refused",
@@ -149,7 +149,7 @@ class JobService(JobsServicer):
         )
 
     def _check_coordinator(self, caller: Caller) -> str:
-        refusals = judge_coordinator(self._config.policy, caller.name)
+        refusals = judge_coordinator(self._config.any_policy, caller.name)
         if refusals:
             raise RefusedError(refusals[0])
         return f"{caller.name} may propose jobs"
@@ -178,9 +178,9 @@ class JobService(JobsServicer):
             check_parties(self._config, job)
             check_policy(self._config, job, caller.name)
             self._examinations.add(caller.name)
-            prepared, record.records = check_data(self._config, job)
+            prepared, record.records = check_data(self._config, job, self._audit.note)
             self._book.store(record)
-            if self._config.policy.consent == "auto":
+            if self._config.for_job(job).policy.consent == "auto":
                 with record.changed:
                     if record.state not in ENDED:  # it may have been cancelled meanwhile
                         record.prepared = prepared
@@ -231,7 +231,7 @@ class JobService(JobsServicer):
             log.exception("a proposed job could not be checked")
         return pb.Decision(
             state=State.REFUSED,
-            reason=describe_to_coordinator(error, self._config.policy.explain),
+            reason=describe_to_coordinator(error, self._config.any_policy.explain),
             exit_code=getattr(error, "exit_code", 70),
         )
 
@@ -407,7 +407,7 @@ class JobService(JobsServicer):
             return self._receptions.deliver(record, itertools.chain([first], chunks))
         except CoterieError as error:
             code = codes.get(type(error), grpc.StatusCode.INTERNAL)
-            _abort(context, code, describe_to_coordinator(error, self._config.policy.explain))
+            _abort(context, code, describe_to_coordinator(error, self._config.any_policy.explain))
 
     def _fetching(self, coordinator: str, context: grpc.ServicerContext) -> None:
         """One more result on its way to this coordinator: what it does not read waits in memory."""

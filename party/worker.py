@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from coterie.base.errors import (
     UsageError,
 )
 from coterie.base.text import one_line
+from coterie.jobs.data.filtered import left_out
 from coterie.jobs.data.sources import read_wanted
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
@@ -59,6 +61,7 @@ def check_parties(config: PartyConfig, job: Job) -> None:
 
 
 def check_policy(config: PartyConfig, job: Job, coordinator: str) -> None:
+    config = config.for_job(job)
     refusals = judge(config.policy, job, config.name, coordinator)
     if config.policy.most_owed is not None and KINDS[job.kind].needs(job, config.name).contributes:
         refusals += Ledger(config.state, config.name).debtors(
@@ -68,14 +71,24 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str) -> None:
         raise RefusedError("; ".join(refusals))
 
 
-def check_data(config: PartyConfig, job: Job) -> tuple[object, int]:
-    """The job's columns of this party's table, checked and prepared, and the number of records."""
+def check_data(
+    config: PartyConfig, job: Job, note: Callable[..., None] | None = None
+) -> tuple[object, int]:
+    """The job's columns of this party's table, checked and prepared, and the number of records.
+
+    How many rows objections and the fixed filter left out is for the steward alone: `note` writes it
+    into the audit log.
+    """
+    config = config.for_job(job)
     kind = KINDS[job.kind]
     try:
         wanted = kind.needs(job, config.name)
         allowed = config.policy.use & config.policy.release
         optional = [column for column in wanted.optional if column in allowed]
         table = read_wanted(config.source, wanted.used, optional)
+        if note is not None and (counts := left_out(table)):
+            log.info("digest %s: rows left out: %s", job.digest[:12], counts)
+            note("rows left out", digest=job.digest, **counts)
         return kind.prepare(job, config.name, table, str(config.source)), table.num_rows
     except MemoryError:
         raise DataError(f"{config.source}: not enough memory to read it") from None
@@ -396,7 +409,7 @@ class Worker:
                 state = State.REFUSED
             reason, code = describe(error), exit_code_of(error)
             config = self._began_under.get(record.job_id, self._config)
-            told = describe_to_coordinator(error, config.policy.explain)
+            told = describe_to_coordinator(error, config.any_policy.explain)
             culprit = culprit_of(error, self._config.name)
         changed = self._book.set_state(
             record, state, reason=reason, told=told, exit_code=code, culprit=culprit

@@ -159,6 +159,13 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
         f"{byte_count(sent)} exchanged"
     ]
     lines += [f"  {line}" for line in KINDS[job.kind].summary(job, Claim(result))]
+    about = result.get("job", {})
+    if about:
+        known = f"job {about['id']}, " if about.get("id") else ""
+        lines.append(
+            f"  {known}digest {about['digest'][:16]}, Coterie {about['version']}, {about['date']}"
+            + (f", purpose: {about['purpose']}" if about.get("purpose") else "")
+        )
     if given := result.get("recipients"):
         lines.append(f"  given to {', '.join(given)}, who checked it")
     names = dict.fromkeys((*_RESULT, *KINDS[job.kind].leaves))

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from coterie.base.names import is_name
 from coterie.jobs.file.document import Node, Section
 
+_LONGEST_PURPOSE = 200
+
 
 @dataclass(frozen=True)
 class PartyEntry:
@@ -22,6 +24,7 @@ class PartyEntry:
     name: str
     address: str | None
     data: str | None
+    table: str | None = None  # the name of one of the party's tables
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,15 @@ class Job:
     parties: tuple[PartyEntry, ...]
     text: str = field(repr=False)
     files: Mapping[str, bytes] = field(repr=False)
+    purpose: str = field(default="", kw_only=True)  # what the job is for, in the analyst's words
 
     @property
     def party_names(self) -> tuple[str, ...]:
         return tuple(party.name for party in self.parties)
+
+    def table_of(self, party: str) -> str | None:
+        """The table of this party that the job names; None: the one without a name."""
+        return next((entry.table for entry in self.parties if entry.name == party), None)
 
     @property
     def warnings(self) -> list[str]:
@@ -63,6 +71,7 @@ class Common:
     parties: tuple[PartyEntry, ...]
     text: str
     files: Mapping[str, bytes]
+    purpose: str = ""
 
     @property
     def party_names(self) -> tuple[str, ...]:
@@ -96,6 +105,7 @@ def read_common(
                 party,
                 entry.read("address", _address, None),
                 entry.read("data", Node.text, None),
+                entry.read("table", party_name, None),
             )
         )
         entry.close()
@@ -104,7 +114,15 @@ def read_common(
             raise node.error("the name differs from another party's in capital letters only")
     if len(parties) < 2:
         raise parties_node.error("a job needs at least two parties")
-    return Common(kind, name, tuple(parties), text, files)
+    purpose = section.read("purpose", _purpose, "")
+    return Common(kind, name, tuple(parties), text, files, purpose)
+
+
+def _purpose(node: Node) -> str:
+    text = node.text()
+    if not text.strip() or len(text) > _LONGEST_PURPOSE or not text.isprintable():
+        raise node.error(f"must be one line of at most {_LONGEST_PURPOSE} characters")
+    return text
 
 
 def _address(node: Node) -> str | None:

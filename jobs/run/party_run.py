@@ -228,6 +228,7 @@ def job_facts(job: Job, job_id: str) -> dict[str, str]:
         "digest": job.digest,
         "version": __version__,
         "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        **({"purpose": job.purpose} if job.purpose else {}),
     }
 
 

@@ -47,7 +47,14 @@ def explain(config: PartyConfig, record: Record, job: Job | None) -> dict[str, A
     if job is None:  # it was pruned, or never parsed
         return facts
     kind = KINDS[job.kind]
+    table = job.table_of(config.name)
+    try:
+        config = config.for_job(job)
+    except CoterieError as error:
+        return {**facts, "refusals": [str(error)]}
     facts |= {
+        "purpose": job.purpose,
+        "table_name": table,
         "about": kind.about,
         "with": [name for name in job.party_names if name != config.name],
         "text": job.text,
@@ -105,6 +112,7 @@ def _rules(policy: Policy, job: Job, needs: Needs) -> list[dict[str, Any]]:
     """The rules that the job touches: what the policy says, what the job wants."""
     rules: list[tuple[str, Any, Any]] = [
         ("kinds", sorted(policy.kinds), job.kind),
+        *([("purposes", sorted(policy.purposes), job.purpose)] if policy.purposes else []),
         ("columns.use", sorted(policy.use), list(needs.used)),
         ("columns.release", sorted(policy.release), list(needs.released)),
     ]
@@ -164,7 +172,8 @@ def _column_lines(facts: dict[str, Any]) -> list[str]:
 
     return [
         f"with: {', '.join(facts['with'])}",
-        f"what for: {facts['about']}",
+        f"purpose: {facts['purpose'] or 'none is stated'}",
+        f"what it gives: {facts['about']}",
         f"your table: {facts['table']}, {facts['records']:,} records",
         f"uses: {listed(columns['used'])}",
         f"leaves as it is: {listed(columns['leave_as_they_are'])}",
