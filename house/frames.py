@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +20,14 @@ from coterie.anonymity.algorithms.methods import METHODS
 from coterie.anonymity.models.options import OPTIONS, model_from_options
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.groups import group_numbers
-from coterie.anonymity.table.taxonomy import Taxonomy, taxonomy_of
+from coterie.anonymity.table.scales import DATE, DATETIME, NUMBER, TIME, Scale
+from coterie.anonymity.table.taxonomy import Taxonomy, taxonomy_of, with_gap
 from coterie.anonymity.utility.measures import Utility, utility_lines
 from coterie.base.errors import UsageError
 from coterie.house.anonymise import anonymise_prepared, release_columns
 from coterie.house.prepare import prepare_text
-from coterie.house.table_file import COSTS, MISSING, TableAttribute, TableFile
+from coterie.house.table_file import COSTS, TableAttribute, TableFile
+from coterie.jobs.data.missing import MISSING
 from coterie.jobs.data.sources import as_text, require_columns
 
 Paths = Sequence[Sequence[str]]  # a taxonomy as leaf-to-root paths
@@ -119,18 +121,17 @@ def anonymise(
     table = table.drop_columns(list(dict.fromkeys(drop)))
     trees = {name: _taxonomy(name, given) for name, given in (taxonomies or {}).items()}
     attributes = tuple(
-        TableAttribute(
-            name,
-            name in qid,
-            trees.get(name) if name in qid else None,
-            None,
-            name not in trees and not _is_number(table.schema.field(name).type),
-            missing if name in qid else "error",
-            (priority or {}).get(name, 1.0),
-            tuple((at_most or {}).get(name, ())),
-        )
+        _attribute(name, table.schema.field(name).type, name in qid, missing, trees.get(name))
         for name in table.column_names
         if name != class_name
+    )
+    attributes = tuple(
+        replace(
+            attribute,
+            priority=(priority or {}).get(attribute.name, 1.0),
+            at_most=tuple((at_most or {}).get(attribute.name, ())),
+        )
+        for attribute in attributes
     )
     try:
         judged = model_from_options(model) if sensitive else None
@@ -185,6 +186,29 @@ def arrow_table(frame: Any) -> pa.Table:
 
 def _taxonomy(name: str, given: Taxonomy | Paths) -> Taxonomy:
     return given if isinstance(given, Taxonomy) else taxonomy_of(given, f"taxonomy of '{name}'")
+
+
+def _attribute(
+    name: str, kind: pa.DataType, in_qid: bool, missing: str, taxonomy: Taxonomy | None
+) -> TableAttribute:
+    """A column by its type: numbers, dates and times have an order; others a taxonomy, or are flat."""
+    if not in_qid:
+        return TableAttribute(name, in_qid=False)
+    if taxonomy is not None:
+        tree = with_gap(taxonomy) if missing == "value" else taxonomy
+        return TableAttribute(name, tree, missing=missing, in_qid=True)
+    scale = _scale(kind)
+    return TableAttribute(name, type=scale, flat=scale is None, missing=missing, in_qid=True)
+
+
+def _scale(kind: pa.DataType) -> Scale | None:
+    if _is_number(kind):
+        return NUMBER
+    if pa.types.is_date(kind):
+        return DATE
+    if pa.types.is_timestamp(kind):
+        return DATETIME
+    return TIME if pa.types.is_time(kind) else None
 
 
 def _is_number(kind: pa.DataType) -> bool:

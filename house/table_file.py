@@ -28,27 +28,24 @@ from coterie.anonymity.algorithms.methods import METHODS
 from coterie.anonymity.algorithms.mondrian import Options
 from coterie.anonymity.specialization.scores import RULES
 from coterie.anonymity.specialization.specialize import Requirement
-from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy
+from coterie.anonymity.table.taxonomy import read_taxonomy, with_gap
 from coterie.base.errors import DataError, UsageError
 from coterie.house.query_log import priorities
+from coterie.jobs.data.attributes import Attribute, attribute_missing, one_of
+from coterie.jobs.data.missing import read_missing
+from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document
-from coterie.jobs.kinds.integrate.job import read_limits, read_marks, read_requirement
+from coterie.jobs.kinds.integrate.job import read_marks, read_requirement
 
-MISSING = ("error", "drop", "value")
 COSTS = ("entropy", "precision", "discernibility")
 
 
-@dataclass(frozen=True)
-class TableAttribute:
-    """A column of the release. In a qid, a column without taxonomy has numbers, unless `flat`."""
+@dataclass(frozen=True, kw_only=True)
+class TableAttribute(Attribute):
+    """A column of the release; `priority` says how much it matters, `at_most` bounds it."""
 
-    name: str
     in_qid: bool
-    taxonomy: Taxonomy | None = None
-    limits: tuple[float, float] | None = None
-    flat: bool = False
-    missing: str = "error"
     priority: float = 1.0
     at_most: tuple[str, ...] = ()
 
@@ -110,7 +107,7 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
     class_name = class_node.text() if class_node else None
     if class_node and class_name in identifiers:
         raise class_node.error("is a column of 'id', which is never released")
-    missing = section.read("missing", lambda node: node.choice(*MISSING), "error")
+    missing = read_missing(section, None)
     attributes_node, requirement_node = (
         section.required("attributes"),
         section.required("requirement"),
@@ -126,13 +123,15 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
         for name in requirement.sensitive_columns:
             if name in in_qid:
                 raise node.error(f"the sensitive '{name}' is in a qid; it must be in none")
+    sensitive = {name for requirement in requirements for name in requirement.sensitive_columns}
     attributes = []
     for name, node in attributes_node.section().entries():
         if name in identifiers:
             raise node.error("is a column of 'id', which is never released")
         if name == class_name:
             raise node.error("is the class, which is released without being listed")
-        attributes.append(_attribute(name, node, folder, files, name in in_qid, missing))
+        places = name in in_qid, name in sensitive
+        attributes.append(_attribute(name, node, folder, files, places, missing))
     attributes = _learned(section, attributes, folder, files)
     read = TableFile(
         source=source,
@@ -194,28 +193,40 @@ def _mondrian(section: Section, method: str) -> Options:
 
 
 def _attribute(
-    name: str, node: Node, folder: Path, files: dict[str, bytes], in_qid: bool, missing: str
+    name: str,
+    node: Node,
+    folder: Path,
+    files: dict[str, bytes],
+    places: tuple[bool, bool],
+    default: str | None,
 ) -> TableAttribute:
+    """An attribute; `places` says whether it is in a qid, and whether it is sensitive."""
+    in_qid, sensitive = places
     section = node.section()
-    nodes = {key: section.optional(key) for key in ("taxonomy", "range", "flat")}
-    if sum(found is not None for found in nodes.values()) > 1:
-        raise node.error("has two of taxonomy, range and flat; an attribute has one of them")
+    missing = attribute_missing(section, sensitive, default)
+    taxonomy_node, range_node, flat_node = one_of(node, section, ("taxonomy", "range", "flat"))
+    scale = read_type(section)
+    if scale is not None and (taxonomy_node or flat_node):
+        raise node.error("has a type, which goes with numbers, dates and times alone")
     taxonomy = limits = None
-    if nodes["taxonomy"]:
-        path = _read_file(nodes["taxonomy"], folder, files)
+    if taxonomy_node:
+        path = _read_file(taxonomy_node, folder, files)
         taxonomy = read_taxonomy(files[path], path)
-    if nodes["range"]:
-        limits = read_limits(nodes["range"])
+        if missing == "value":
+            taxonomy = with_gap(taxonomy)
+    if range_node:
+        scale, limits = read_limits(range_node, scale)
     marks = read_marks(section, name, taxonomy, in_qid)
     read = TableAttribute(
         name,
-        in_qid,
         taxonomy,
         limits,
-        bool(nodes["flat"] and nodes["flat"].boolean()),
-        section.read("missing", lambda n: n.choice(*MISSING), missing),
-        section.read("priority", lambda n: n.number(0), 1.0),
-        marks,
+        scale,
+        bool(flat_node and flat_node.boolean()),
+        missing,
+        in_qid=in_qid,
+        priority=section.read("priority", lambda n: n.number(0), 1.0),
+        at_most=marks,
     )
     section.close()
     return read

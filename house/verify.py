@@ -21,6 +21,7 @@ import itertools
 import json
 import re
 from collections.abc import Mapping
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,11 @@ RELEASE = "release.csv"
 UNCHECKED = (
     "that the release is made of the table, and how much it keeps of it: --data names the table"
 )
+_DAY = 86_400
 LOCAL = ("mondrian", "cluster")  # methods that may release one value in several ways
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-_INTERVAL = re.compile(rf"\[({_NUMBER}), ({_NUMBER})([\])])")
+_END = rf"{_NUMBER}|\d{{4}}-\d\d-\d\d(?: [\d:.]+)?|\d\d:[\d:.]+"  # a date or a time
+_INTERVAL = re.compile(rf"\[({_END}), ({_END})([\])])")
 
 
 def is_table_result(folder: Path) -> bool:
@@ -134,15 +137,19 @@ def _check_parquet(table: Mapping[str, Released], path: Path) -> None:
 def _check_values(attribute: TableAttribute, column: Released, path: Path, local: bool) -> None:
     where = f"{path}: column '{attribute.name}'"
     taxonomy, limits = attribute.taxonomy, attribute.limits
+    if limits is not None and attribute.scale.name == "date":
+        limits = limits[0] * _DAY, limits[1] * _DAY  # from days to seconds
     if not attribute.in_qid:
         for value in column.values:
             if taxonomy is not None and value not in taxonomy.leaves:
                 raise VerificationError(f"{where}: '{value}' is not a leaf of its taxonomy")
-            if limits is not None:
-                _in_range(_number(value, where), limits, value, where)
+            if attribute.type is not None and not (value == "?" and attribute.gap):
+                number = _place(value, where, attribute.type.name)
+                _in_range(number, limits, value, where)
         return
     if attribute.flat:
         return
+    kind = attribute.scale.name
     spans = []
     for value in column.values:
         if value == "?" and attribute.missing == "value":
@@ -151,14 +158,16 @@ def _check_values(attribute: TableAttribute, column: Released, path: Path, local
             spans.append((*_leaves(taxonomy, value, where), value))
             _check_bounds(taxonomy, attribute.at_most, value, where)
             continue
-        interval = _INTERVAL.fullmatch(value)
-        low = float(interval[1]) if interval else _number(value, where)
-        high = float(interval[2]) if interval else low
-        if low > high or (low == high and interval):
+        known, mark, rest = value.partition(" or ?")
+        if rest or (mark and attribute.missing != "value"):
+            raise VerificationError(f"{where}: '{value}' stands for missing values, too")
+        interval = _INTERVAL.fullmatch(known)
+        low = _place(interval[1] if interval else known, where, kind)
+        high = _place(interval[2], where, kind) if interval else low
+        if low > high or (low == high and interval and not mark):
             raise VerificationError(f"{where}: '{value}' is not an interval")
-        if limits is not None:
-            _in_range(low, limits, value, where)
-            _in_range(high, limits, value, where)
+        _in_range(low, limits, value, where)
+        _in_range(high, limits, value, where)
         closed = not interval or interval[3] == "]"
         spans.append((low, np.nextafter(high, np.inf) if closed else high, value))
     if local or attribute.at_most:
@@ -188,12 +197,28 @@ def _check_bounds(taxonomy: Taxonomy, marks: tuple[str, ...], value: str, where:
         raise VerificationError(f"{where}: '{value}' is above the bounds {', '.join(marks)}")
 
 
+def _place(value: str, where: str, kind: str) -> float:
+    """A number, or a date or time as seconds."""
+    if kind == "number":
+        return _number(value, where)
+    try:
+        if kind == "time":
+            moment = datetime.combine(date(1970, 1, 1), time.fromisoformat(value))
+        elif kind == "date":
+            moment = datetime.combine(date.fromisoformat(value), time())
+        else:
+            moment = datetime.fromisoformat(value)
+    except ValueError:
+        raise VerificationError(f"{where}: '{value}' is neither a {kind} nor an interval") from None
+    return (moment - datetime(1970, 1, 1)).total_seconds()
+
+
 def _number(value: str, where: str) -> float:
     if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", value):
         raise VerificationError(f"{where}: '{value}' is neither a number nor an interval")
     return float(value)
 
 
-def _in_range(number: float, limits: tuple[float, float], value: str, where: str) -> None:
-    if not limits[0] <= number <= limits[1]:
+def _in_range(number: float, limits: tuple[float, float] | None, value: str, where: str) -> None:
+    if limits is not None and not limits[0] <= number <= limits[1]:
         raise VerificationError(f"{where}: '{value}' is not in its range")

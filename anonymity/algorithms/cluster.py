@@ -59,8 +59,9 @@ def _partition(table: Table, condition: Condition) -> Parts:
     for j, column in enumerate(columns):
         place_start.append(sum(map(len, places)))
         if isinstance(column, ContinuousColumn):
-            span = float(column.values[-1] - column.values[0]) or 1.0
-            places.append((column.values - column.values[0]) / span * weight[j] * _SCALE)
+            own = column.places
+            span = float(own[-1] - own[0]) or 1.0
+            places.append((own - own[0]) / span * weight[j] * _SCALE)
         elif isinstance(column, CategoricalColumn):
             nodes = slice(tree.start[j], tree.start[j] + len(column.taxonomy.labels))
             height[nodes] *= weight[j]
@@ -123,5 +124,6 @@ def _losses(column: Column, low: Array, high: Array) -> Array:
         heights = np.array(height_shares(column.taxonomy))
         return np.asarray(heights[covering_nodes(column.taxonomy, low, high)])
     assert isinstance(column, ContinuousColumn)  # noqa: S101
-    span = float(column.values[-1] - column.values[0]) or 1.0
-    return np.asarray((column.values[high - 1] - column.values[low]) / span)
+    places = column.places
+    span = float(places[-1] - places[0]) or 1.0
+    return np.asarray((places[high - 1] - places[low]) / span)

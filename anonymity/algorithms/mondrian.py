@@ -129,7 +129,7 @@ def _arguments(table: Table, names: Sequence[str], options: Options) -> tuple[Ar
             bits = most_bits(counts) / max(len(column), 1)
             weight[j] = weight[j] / bits if bits else 0.0
         if isinstance(column, ContinuousColumn):
-            places.append(before if options.rule == "entropy" else _shares(column.values))
+            places.append(before if options.rule == "entropy" else _shares(column.places))
         elif by_order:
             # Leaves without records do not count: the span is that of the table.
             places.append(_shares(np.cumsum(counts > 0)))

@@ -52,7 +52,7 @@ def class_error(
     for name in columns:
         column = table.column(name)
         if isinstance(column, ContinuousColumn):
-            raw.append(Numbers(name, column.values[column.codes]))
+            raw.append(Numbers(name, column.places[column.codes]))
         else:
             raw.append(Categories(name, column.codes.astype(np.int64), column.size))
     shown = [coded_attribute(name, c.codes, c.labels) for name, c in columns.items()]

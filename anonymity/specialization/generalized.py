@@ -202,7 +202,7 @@ class GeneralizedTable:
         if isinstance(tree, IntervalTree):
             if split is None or not tree.can_split(node, split):
                 raise InvalidError(f"{self.names[attribute]}: no split of {tree.label(node)}")
-            return 2
+            return tree.width(node)
         if split is not None or not tree.children(node):
             raise InvalidError(f"'{self.names[attribute]}' cannot specialize {tree.label(node)}")
         return len(tree.children(node))

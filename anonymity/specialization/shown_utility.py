@@ -15,6 +15,7 @@ import numpy as np
 from coterie.anonymity.specialization.generalized import GeneralizedTable
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
 from coterie.anonymity.table.hierarchy import height_shares
+from coterie.anonymity.table.taxonomy import TOP
 
 
 def shown_utility(table: GeneralizedTable, left_out: int = 0) -> dict[str, Any]:
@@ -40,10 +41,14 @@ def shown_utility(table: GeneralizedTable, left_out: int = 0) -> dict[str, Any]:
 
 def _width_and_height(tree: Tree, node: int) -> tuple[float, float]:
     if isinstance(tree, IntervalTree):
+        if tree.is_gap(node):
+            return 0.0, 0.0
         span = tree.high[0] - tree.low[0]
         width = (tree.high[node] - tree.low[node]) / span if span else 0.0
         return width, width
     assert isinstance(tree, TaxonomyTree)  # noqa: S101
     taxonomy = tree.taxonomy
+    if taxonomy.labels[0] == TOP and taxonomy.depth == 1:  # flat: the value or nothing
+        return float(node == 0), float(node == 0)
     leaves = taxonomy.last[node] - taxonomy.first[node] - 1
     return leaves / max(len(taxonomy.leaves) - 1, 1), height_shares(taxonomy)[node]

@@ -121,11 +121,14 @@ class Specializer(GeneralizedTable):
             return None  # not beneficial
         split = None
         if isinstance(column, ContinuousColumn):
-            row = best_split(counts[:, low:high], by_size=not self.rule.needs_class)
+            top = min(high, len(column.values))  # above are records without a value
+            if top - low < 2:
+                return None
+            row = best_split(counts[:, low:top], by_size=not self.rule.needs_class)
             if row is None:
                 return None
             split = float(column.values[low + row])
-            bounds = [low, low + row, high]
+            bounds = [low, low + row, top, high][: column.tree.width(node) + 1]
         else:
             children = column.tree.children(node)
             if not children:

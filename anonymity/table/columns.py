@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from coterie.anonymity.table.intervals import Interval, number_text
+from coterie.anonymity.table.intervals import GAP, Interval
+from coterie.anonymity.table.scales import NUMBER, PLAIN, Scale, Spelling, scale_of
 from coterie.anonymity.table.taxonomy import Taxonomy
-from coterie.base.arrays import Codes
+from coterie.base.arrays import Codes, Mask
 from coterie.base.errors import DataError
 
 Text: TypeAlias = "pa.Array | pa.ChunkedArray | Sequence[str]"
@@ -54,41 +55,54 @@ class TaxonomyTree(Tree):
 class IntervalTree(Tree):
     """Intervals of numbers, each split at most once, from the whole range down.
 
-    The uppermost interval also contains `high` itself, so that a range names its largest value.
+    The uppermost interval also contains `high` itself, so that a range names its largest value. With
+    `gap` the topmost node stands for records without a value, too; its split has a third child, `?`,
+    for these.
     """
 
-    def __init__(self, low: float, high: float) -> None:
+    def __init__(self, low: float, high: float, scale: Scale = NUMBER, gap: bool = False) -> None:
         self.low = [low]
         self.high = [high]
         self.closed = [True]  # whether `high` itself belongs to the interval
+        self.scale = scale
+        self.gap = gap
         self._children: list[tuple[int, ...]] = [()]
 
     def interval(self, node: int) -> Interval:
-        return Interval(self.low[node], self.high[node], self.closed[node])
+        gap = self.gap and node == 0
+        return Interval(self.low[node], self.high[node], self.closed[node], self.scale, gap)
+
+    def is_gap(self, node: int) -> bool:
+        """Whether a node stands for records without a value, and for nothing else."""
+        return math.isnan(self.low[node])
 
     def label(self, node: int) -> str:
-        return str(self.interval(node))
+        return GAP if self.is_gap(node) else str(self.interval(node))
 
     def children(self, node: int) -> tuple[int, ...]:
         return self._children[node]
+
+    def width(self, node: int) -> int:
+        """How many children a split of this node has."""
+        return 3 if self.gap and node == 0 else 2
 
     def can_split(self, node: int, at: float) -> bool:
         low, high, closed = self.low[node], self.high[node], self.closed[node]
         inside = low < at < high or (closed and low < at == high)
         return inside and not self._children[node]
 
-    def split(self, node: int, at: float) -> tuple[int, int]:
-        """Puts two intervals below a node: values below `at`, and the others."""
+    def split(self, node: int, at: float) -> tuple[int, ...]:
+        """Puts two intervals below a node: values below `at`, and the others; then a gap's node."""
         if not self.can_split(node, at):
             raise ValueError(f"{self.label(node)} cannot be split at {at}")
         low, high, closed = self.low[node], self.high[node], self.closed[node]
-        left, right = len(self.low), len(self.low) + 1
-        self.low += [low, at]
-        self.high += [at, high]
-        self.closed += [False, closed]
-        self._children[node] = (left, right)
-        self._children += [(), ()]
-        return left, right
+        below = tuple(range(len(self.low), len(self.low) + self.width(node)))
+        self.low += [low, at, math.nan][: len(below)]
+        self.high += [at, high, math.nan][: len(below)]
+        self.closed += [False, closed, False][: len(below)]
+        self._children[node] = below
+        self._children += [()] * len(below)
+        return below
 
 
 class Column(ABC):
@@ -125,22 +139,48 @@ class CategoricalColumn(Column):
 
 
 class ContinuousColumn(Column):
-    """Numbers, coded by their rank among the distinct values, which are `values`."""
+    """Numbers, coded by their rank among the distinct values, which are `values`.
+
+    With `gap` records may lack a value; these have the code after the last rank.
+    """
 
     tree: IntervalTree
 
     def __init__(
-        self, name: str, codes: Codes, values: Codes, limits: tuple[float, float] | None = None
+        self,
+        name: str,
+        codes: Codes,
+        values: Codes,
+        limits: tuple[float, float] | None = None,
+        scale: Scale = NUMBER,
+        gap: bool = False,
     ) -> None:
         low, high = limits or ((float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0))
-        super().__init__(name, codes, IntervalTree(low, high), len(values))
+        super().__init__(name, codes, IntervalTree(low, high, scale, gap), len(values) + gap)
         self.values = values
         self.limits = limits
+        self.scale = scale
+        self.gap = gap
+
+    @property
+    def places(self) -> Codes:
+        """Where each code lies: numbers at themselves, gaps a whole span above the highest."""
+        if not self.gap:
+            return self.values
+        if not len(self.values):
+            return np.zeros(1)
+        span = float(self.values[-1] - self.values[0]) or 1.0
+        return np.append(self.values, self.values[-1] + span)
 
     def span(self, node: int) -> tuple[int, int]:
+        ranks = len(self.values)
+        if self.tree.is_gap(node):
+            return ranks, self.size
         low = int(np.searchsorted(self.values, self.tree.low[node]))
-        if self.tree.closed[node]:
+        if node == 0:
             return low, self.size
+        if self.tree.closed[node]:
+            return low, ranks
         return low, int(np.searchsorted(self.values, self.tree.high[node]))
 
     def take(self, rows: Codes) -> ContinuousColumn:
@@ -148,10 +188,12 @@ class ContinuousColumn(Column):
         codes = self.codes[rows]
         occurs = np.zeros(self.size, bool)
         occurs[codes] = True
+        occurs[len(self.values) :] = True  # a gap keeps its code, whether or not it occurs
         ranks = np.cumsum(occurs) - 1
-        values = self.values[occurs]
+        values = self.values[occurs[: len(self.values)]]
+        kind = code_type(len(values) + self.gap)
         return ContinuousColumn(
-            self.name, ranks.astype(code_type(len(values)))[codes], values, self.limits
+            self.name, ranks.astype(kind)[codes], values, self.limits, self.scale, self.gap
         )
 
 
@@ -164,8 +206,7 @@ def encode_text(name: str, text: Text, source: str) -> tuple[Codes, list[str]]:
     """Codes and the distinct values, in order of first occurrence. An empty value is an error."""
     array = text if isinstance(text, pa.Array | pa.ChunkedArray) else pa.array(text, pa.string())
     if array.null_count:
-        row = pc.index(pc.is_null(array), True).as_py()
-        raise DataError("{column} is empty", file=source, column=name, rows=[row + 1])
+        raise no_value(name, np.asarray(pc.is_null(array).to_numpy(zero_copy_only=False)), source)
     if not len(array):
         return np.zeros(0, np.uint8), []
     encoded = array.dictionary_encode()
@@ -175,6 +216,22 @@ def encode_text(name: str, text: Text, source: str) -> tuple[Codes, list[str]]:
             encoded = pa.concat_arrays(encoded.unify_dictionaries().chunks)
     values = encoded.dictionary.to_pylist()
     return encoded.indices.to_numpy().astype(code_type(len(values))), values
+
+
+def no_value(name: str, gaps: Mask, source: str, cure: str = "") -> DataError:
+    """The error about rows without a value: how many they are, and which; `cure` says what to do.
+
+    Whoever sees no rows is not told how many they are either.
+    """
+    rows = (np.flatnonzero(gaps) + 1).tolist()
+    after = f"; {cure}" if cure else ""
+    return DataError(
+        f"{{column}} has no value ({len(rows):,} of {len(gaps):,} rows are empty){after}",
+        file=source,
+        column=name,
+        rows=rows,
+        bare=f"{{column}} has rows without a value{after}",
+    )
 
 
 def categorical_column(
@@ -203,40 +260,75 @@ def categorical_column(
 
 
 def continuous_column(
-    name: str, text: Text, limits: tuple[float, float] | None = None, source: str = "table"
+    name: str,
+    text: Text,
+    limits: tuple[float, float] | None = None,
+    source: str = "table",
+    scale: Scale = NUMBER,
+    spelling: Spelling = PLAIN,
+    gaps: Mask | None = None,
+    largest: float = _EXACT,
 ) -> ContinuousColumn:
-    """A column of numbers; the error names the first that is no number or is outside `limits`."""
+    """A column of numbers; the first that is none, or lies outside `limits`, is named.
+
+    `gaps`, if given, are the rows without a value, which then have a code of their own. A number of
+    `largest` or more is refused: whole numbers beyond the default are not all exact.
+    """
+    if gaps is not None:
+        text = pc.if_else(pa.array(gaps), pa.scalar("", pa.string()), text)
     raw, values = encode_text(name, text, source)
-    numbers = np.array([_number(value) for value in values], np.float64)
-    bad = ~np.isfinite(numbers) | (np.abs(numbers) >= _EXACT)
+    numbers = np.array([scale.read_as(value, spelling) for value in values], np.float64)
+    absent = np.zeros(len(values), bool)
+    if gaps is not None:
+        absent = np.array([value == "" for value in values], bool)
+    bad = ~absent & (~np.isfinite(numbers) | (np.abs(numbers) >= largest))
     outside = np.zeros(len(values), bool)
     if limits is not None:
-        outside = ~bad & ((numbers < limits[0]) | (numbers > limits[1]))
+        outside = ~absent & ~bad & ((numbers < limits[0]) | (numbers > limits[1]))
     if bad.any() or outside.any():
         row = int((bad | outside)[raw].argmax())
         code = raw[row]
+        hint, general = "", ""
         if outside[code]:
             assert limits is not None  # noqa: S101
-            low, high = map(number_text, limits)
+            low, high = map(scale.write, limits)
             reason = f"outside the range [{low}, {high}]"
+        elif math.isfinite(numbers[code]):
+            reason = "too large to be exact"
         else:
-            known = math.isfinite(numbers[code])
-            reason = "too large to be exact" if known else "not a number"
+            reason = f"not {scale.noun}"
+            hint, general = f"; {_hint(values[code], scale, spelling)}", f"; {_ANY_HINT}"
         raise DataError(
-            "{column}: {value} is " + reason,
+            "{column}: {value} is " + reason + hint,
             file=source,
             column=name,
             rows=[row + 1],
             value=values[code],
+            bare="{column}: {value} is " + reason + general,
         )
-    distinct, ranks = np.unique(numbers, return_inverse=True)
-    codes = ranks.astype(code_type(len(distinct)))
-    return ContinuousColumn(name, codes[raw] if len(raw) else codes, distinct, limits)
+    distinct, ranks = np.unique(numbers[~absent], return_inverse=True)
+    codes = np.full(len(values), len(distinct), code_type(len(distinct) + (gaps is not None)))
+    codes[~absent] = ranks
+    coded = codes[raw] if len(raw) else codes
+    return ContinuousColumn(name, coded, distinct, limits, scale, gaps is not None)
 
 
-def _number(text: str) -> float:
-    try:
-        # int() and float() accept "1_000", which a table must not contain.
-        return math.nan if "_" in text else float(text)
-    except ValueError:
-        return math.nan
+# What whoever does not see the value is told: all that it might be.
+_ANY_HINT = "give it a taxonomy, 'flat: true' or a 'type'; or its source a 'decimal' mark"
+
+
+def _hint(value: str, scale: Scale, spelling: Spelling) -> str:
+    """What was probably meant by a value that is not of its column's scale."""
+    other = scale_of(value)
+    if other is not None and other is not scale:
+        return f"say 'type: {other.name}' of the attribute"
+    if scale is NUMBER:
+        for decimal, thousands in ((",", ""), (",", "."), (".", ","), (",", " "), (".", "'")):
+            if math.isfinite(scale.read_as(value, Spelling(decimal, thousands))):
+                marks = f'decimal: "{decimal}"' + (
+                    f', thousands: "{thousands}"' if thousands else ""
+                )
+                return f"say how its source writes numbers: data: {{csv: FILE, {marks}}}"
+    elif any(mark in value for mark in "./-") and any(c.isdigit() for c in value):
+        return 'say how its source writes dates, as in data: {csv: FILE, dates: "%d.%m.%Y"}'
+    return "give it a taxonomy, or 'flat: true' to show the value or *"

@@ -2,6 +2,8 @@
 
 `[1, 37)` contains 1 and not 37; the topmost interval of a column also contains its upper end:
 `[37, 99]`. Releases whose result has no version use the older notation `[1-37)` for both.
+The ends are written on the column's scale: `[1971-03-13, 1980-01-01)`. `[1, 99] or ?` also stands for
+records that have no value.
 """
 
 from __future__ import annotations
@@ -11,39 +13,47 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_EXACT = 2**53  # whole numbers up to this one are written without a point
+from coterie.anonymity.table.scales import NUMBER, Scale, number_text
+
+GAP = "?"  # how a missing value is shown, and how many tables write one
+_OR_GAP = f" or {GAP}"
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _INTERVAL = re.compile(rf"\[({_NUMBER}), ({_NUMBER})([)\]])")
+_OTHER_INTERVAL = re.compile(r"\[([^,\s][^,]*), ([^,\s][^,]*)([)\]])")
 _OLD_INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})\)")
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The numbers from `low` up to `high`, with `high` itself if the interval is closed."""
+    """The numbers from `low` up to `high`, with `high` itself if the interval is closed.
+
+    With `gap` it also stands for records without a value.
+    """
 
     low: float
     high: float
     closed: bool
+    scale: Scale = NUMBER
+    gap: bool = False
 
     def __str__(self) -> str:
-        return f"[{number_text(self.low)}, {number_text(self.high)}{']' if self.closed else ')'}"
+        ends = f"{self.scale.write(self.low)}, {self.scale.write(self.high)}"
+        return f"[{ends}{']' if self.closed else ')'}{_OR_GAP if self.gap else ''}"
 
 
-def number_text(number: float) -> str:
-    """A number in its shortest form: 37, 0.5."""
-    return str(int(number)) if number == int(number) and abs(number) < _EXACT else repr(number)
-
-
-def read_interval(text: str) -> Interval | None:
+def read_interval(text: str, scale: Scale = NUMBER) -> Interval | None:
     """An interval as a release writes it; None for any other text."""
-    match = _INTERVAL.fullmatch(text)
+    gap = text.endswith(_OR_GAP)
+    pattern = _INTERVAL if scale is NUMBER else _OTHER_INTERVAL
+    match = pattern.fullmatch(text.removesuffix(_OR_GAP))
     if not match:
         return None
-    low, high, closed = float(match[1]), float(match[2]), match[3] == "]"
-    return Interval(low, high, closed) if low < high or (closed and low == high) else None
+    low, high, closed = scale.read(match[1]), scale.read(match[2]), match[3] == "]"
+    holds = low < high or (closed and low == high)
+    return Interval(low, high, closed, scale, gap) if holds else None
 
 
-def read_old_interval(text: str) -> Interval | None:
+def read_old_interval(text: str, scale: Scale = NUMBER) -> Interval | None:
     """An interval in the older notation, which does not say whether it is closed."""
     match = _OLD_INTERVAL.fullmatch(text)
     return Interval(float(match[1]), float(match[2]), False) if match else None
@@ -53,7 +63,7 @@ def read_old_interval(text: str) -> Interval | None:
 class Notation:
     """How a release writes intervals."""
 
-    read: Callable[[str], Interval | None]
+    read: Callable[[str, Scale], Interval | None]
     write: Callable[[Interval], str]
     says_closed: bool
 
@@ -64,12 +74,22 @@ OLD_NOTATION = Notation(
 )
 
 
-def lower_end(text: str) -> float | None:
-    """Where a number or an interval begins; None for any other text."""
-    if interval := read_interval(text) or read_old_interval(text):
+def lower_end(text: str, scale: Scale = NUMBER) -> float | None:
+    """Where a value or an interval of a scale begins; None for any other text."""
+    if interval := read_interval(text, scale) or read_old_interval(text):
         return interval.low
-    try:  # float() accepts "1_000" and "nan", which a table must not contain
-        number = math.nan if "_" in text else float(text)
-    except ValueError:
-        return None
+    number = scale.read(text)
     return number if math.isfinite(number) else None
+
+
+__all__ = [
+    "GAP",
+    "NOTATION",
+    "OLD_NOTATION",
+    "Interval",
+    "Notation",
+    "lower_end",
+    "number_text",
+    "read_interval",
+    "read_old_interval",
+]

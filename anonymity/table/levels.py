@@ -19,7 +19,7 @@ import numpy as np
 
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
 from coterie.anonymity.table.groups import group_numbers
-from coterie.anonymity.table.intervals import Interval, number_text
+from coterie.anonymity.table.intervals import GAP, Interval
 from coterie.anonymity.table.table import Generalized, regions_of_nodes
 from coterie.base.arrays import Array, Ints
 
@@ -85,18 +85,26 @@ def _taxonomy_ladder(column: CategoricalColumn, highest: Array | None) -> Ladder
 
 
 def _number_ladder(column: ContinuousColumn) -> Ladder:
-    """Level 0 is the numbers themselves, then 2^m intervals of equal width, 2^(m-1), ..., one."""
-    values = np.asarray(column.values, np.float64)
+    """Level 0 is the numbers themselves, then 2^m intervals of equal width, 2^(m-1), ..., one.
+
+    Gaps stand apart at every level but the last.
+    """
+    values, scale = np.asarray(column.values, np.float64), column.scale
     low, high = column.tree.low[0], column.tree.high[0]
-    levels: list[Ints] = [np.arange(len(values))]
-    labels = [tuple(number_text(float(value)) for value in values)]
-    parts = 1 << max(len(values) - 1, 0).bit_length()
+    levels: list[Ints] = [np.arange(column.size)]
+    labels = [(*(scale.write(float(value)) for value in values), *[GAP] * column.gap)]
+    parts = 1 << max(column.size - 1, 0).bit_length()
     while parts > 1:
         parts //= 2
         edges = low + (high - low) * np.arange(parts + 1) / parts
-        levels.append(np.clip(np.searchsorted(edges, values, "right") - 1, 0, parts - 1))
-        ends = list(itertools.pairwise(edges.tolist()))
-        labels.append(tuple(str(Interval(a, b, i == parts - 1)) for i, (a, b) in enumerate(ends)))
+        level = np.clip(np.searchsorted(edges, values, "right") - 1, 0, parts - 1)
+        ends = enumerate(itertools.pairwise(edges.tolist()))
+        whole = column.gap and parts == 1
+        shown = [str(Interval(a, b, i == parts - 1, scale, whole)) for i, (a, b) in ends]
+        if column.gap:
+            level = np.append(level, 0 if whole else parts)
+        levels.append(level)
+        labels.append((*shown, *[GAP] * (column.gap and not whole)))
     codes = column.codes.astype(np.int64)
     return Ladder(column.name, codes, tuple(levels), tuple(labels), column)
 

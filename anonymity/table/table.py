@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
-from coterie.anonymity.table.intervals import Interval, number_text
+from coterie.anonymity.table.intervals import GAP, Interval
 from coterie.base.arrays import Array
 
 
@@ -80,7 +80,9 @@ class Table:
 def _rows_of(column: Column, rows: Array) -> Column:
     if isinstance(column, ContinuousColumn):
         span = column.tree.low[0], column.tree.high[0]
-        return ContinuousColumn(column.name, column.codes[rows], column.values, span)
+        return ContinuousColumn(
+            column.name, column.codes[rows], column.values, span, column.scale, column.gap
+        )
     return column.take(rows)
 
 
@@ -116,6 +118,7 @@ def regions_of_ranks(
 
     A tight interval is closed and ends at values that occur; a single value is shown as itself. Any
     other interval is half open, except at the top, and begins and ends where the table was cut.
+    A range with the last code of a column with gaps also stands for records without a value.
     """
     size = column.size
     key = np.asarray(first, np.int64) * (size + 1) + np.asarray(last, np.int64)
@@ -127,12 +130,21 @@ def regions_of_ranks(
 
 
 def _tight_text(column: ContinuousColumn, first: int, last: int) -> str:
-    low, high = float(column.values[first]), float(column.values[last - 1])
-    return number_text(low) if low == high else str(Interval(low, high, True))
+    ranks, scale = len(column.values), column.scale
+    if first >= ranks:
+        return GAP
+    gap = last > ranks
+    low, high = float(column.values[first]), float(column.values[min(last, ranks) - 1])
+    return (
+        scale.write(low) if low == high and not gap else str(Interval(low, high, True, scale, gap))
+    )
 
 
 def _cut_text(column: ContinuousColumn, first: int, last: int) -> str:
+    ranks = len(column.values)
+    if first >= ranks:
+        return GAP
     low = column.tree.low[0] if first == 0 else float(column.values[first])
-    topmost = last == column.size
+    topmost = last >= ranks
     high = column.tree.high[0] if topmost else float(column.values[last])
-    return str(Interval(low, high, topmost))
+    return str(Interval(low, high, topmost, column.scale, last > ranks))

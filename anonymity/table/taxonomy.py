@@ -13,7 +13,10 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from coterie.anonymity.table.intervals import GAP
 from coterie.base.errors import DataError
+
+TOP = "*"  # what stands above all values of a column without a taxonomy
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,34 @@ def read_taxonomy(data: bytes, source: str) -> Taxonomy:
 def taxonomy_of(paths: Iterable[Sequence[str]], source: str = "taxonomy") -> Taxonomy:
     """The taxonomy of leaf-to-root paths."""
     return build_taxonomy(list(enumerate(paths, 1)), source)
+
+
+def flat_taxonomy(values: Iterable[str]) -> Taxonomy:
+    """Every value under one top, in sorted order; a gap comes last."""
+    ordered = sorted(set(values), key=lambda value: (value == GAP, value))
+    return taxonomy_of([[value, TOP] for value in ordered] or [[TOP]])
+
+
+def with_gap(taxonomy: Taxonomy) -> Taxonomy:
+    """The taxonomy with `?`, for records without a value, as a leaf under its root."""
+    if GAP in taxonomy.labels:
+        return taxonomy
+    return taxonomy_of([*paths_of(taxonomy), [GAP, taxonomy.root]])
+
+
+def paths_of(taxonomy: Taxonomy) -> list[list[str]]:
+    """The leaf-to-root paths that a taxonomy is made of."""
+    parent = {child: node for node, below in enumerate(taxonomy.children) for child in below}
+    paths = []
+    for node, below in enumerate(taxonomy.children):
+        if below:
+            continue
+        path, at = [taxonomy.labels[node]], node
+        while at:
+            at = parent[at]
+            path.append(taxonomy.labels[at])
+        paths.append((taxonomy.first[node], path))
+    return [path for _, path in sorted(paths)]
 
 
 def build_taxonomy(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Taxonomy:

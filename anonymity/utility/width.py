@@ -19,8 +19,9 @@ from coterie.base.arrays import Array
 def region_widths(column: Column, regions: Generalized) -> Array:
     """The normalised width of every region of a column."""
     if isinstance(column, ContinuousColumn):
-        low, high = float(column.values[0]), float(column.values[-1])
-        lengths = column.values[regions.last - 1] - column.values[regions.first]
+        places = column.places
+        low, high = float(places[0]), float(places[-1])
+        lengths = places[regions.last - 1] - places[regions.first]
         return np.asarray(lengths / (high - low) if high > low else np.zeros(len(lengths)))
     return np.asarray((regions.last - regions.first - 1) / max(column.size - 1, 1))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from coterie.base.errors import PeerLostError, UsageError
 from coterie.coordinator.run.progress import Board
-from coterie.jobs.data.sources import file_source, read_wanted
+from coterie.jobs.data.sources import parse_source, read_wanted
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kind import AnyKind
@@ -30,7 +30,7 @@ def simulate(
     board: Board | None = None,
     kind: AnyKind | None = None,
 ) -> dict[str, Any]:
-    """Runs the job on the files that its `data` keys name, relative to `folder`.
+    """Runs the job on the sources that its `data` keys name; files are relative to `folder`.
 
     The same seed gives the same messages. Results are left in `out`, which must exist. `kind`
     replaces the job's own, to let parties deviate.
@@ -44,7 +44,7 @@ def simulate(
                 f"parties.{party.name}: the key 'data' is missing; a simulation reads it"
             )
         board.update(party.name, "reading", "read")
-        source = file_source(folder / party.data)
+        source = parse_source(party.data, folder)
         wanted = kind.needs(job, party.name)
         table = read_wanted(source, wanted.used, wanted.optional)
         prepared[party.name] = kind.prepare(job, party.name, table, str(source))

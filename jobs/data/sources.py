@@ -6,6 +6,10 @@
     data: {sqlite: people.db, table: people}                  table or query
     data: {duckdb: people.duckdb, query: SELECT … FROM …}
     data: {postgresql: postgresql://reader@db/bank, table: public.people}
+    data: {csv: people.txt, decimal: ",", thousands: ".", dates: "%d.%m.%Y"}
+
+The last three keys, which any source may have, say how it writes numbers and dates. They count where
+a job or table file says that a column is one of numbers or dates; other columns stay as they are.
 
 Columns of all sources are read as strings, so that equal data gives equal jobs. In a CSV file a
 value is exactly the written text. A typed value has one text: whole numbers without a point (also
@@ -30,11 +34,15 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from coterie.anonymity.table.scales import PLAIN, Spelling
 from coterie.base.errors import DataError, UsageError
+from coterie.jobs.data.scaled import with_spelling
 from coterie.jobs.file.document import Node, Section
 
 _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 _KINDS = ("csv", "parquet", "sqlite", "duckdb", "postgresql")
+_DELIMITERS = (";", "\t", "|", ",", ":")
+_COLUMNS_SHOWN = 12
 
 
 class Source(Protocol):
@@ -61,8 +69,42 @@ def parse_source(node: Node, folder: Path) -> Source:
         raise node.error(f"must have one of the keys {', '.join(_KINDS)}")
     place = section.required(named[0]).text()
     source = _SECTION_READERS[named[0]](section, place, folder)
+    spelling = _spelling(section)
     section.close()
-    return source
+    return source if spelling == PLAIN else Spelt(source, spelling)
+
+
+def _spelling(section: Section) -> Spelling:
+    """How the source writes numbers and dates."""
+    decimal = section.read("decimal", lambda node: node.choice(".", ","), ".")
+    thousands = ""
+    if node := section.optional("thousands"):
+        thousands = str(node.raw.value)
+        if len(thousands) != 1 or thousands.isalnum() or thousands in "+-" or node.is_mapping:
+            raise node.error("must be one mark between digits, such as '.', ',' or ' '")
+        if thousands == decimal:
+            raise node.error(f"is the decimal mark, too: '{decimal}'")
+    dates: tuple[str, ...] = ()
+    if node := section.optional("dates"):
+        dates = tuple(node.texts())
+        for form in dates:
+            if not all(re.search(f"%[{letters}]", form) for letters in ("Yy", "mbB", "d")):
+                raise node.error(f"'{form}' lacks a year (%Y), a month (%m) or a day (%d)")
+    return Spelling(decimal, thousands, dates)
+
+
+@dataclass(frozen=True)
+class Spelt:
+    """A source that writes numbers or dates in its own way, which its tables then say."""
+
+    source: Source
+    spelling: Spelling
+
+    def __str__(self) -> str:
+        return str(self.source)
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        return with_spelling(self.source.read(columns), self.spelling)
 
 
 def file_source(path: Path) -> Source:
@@ -91,7 +133,7 @@ class CsvFile:
     def read(self, columns: Sequence[str]) -> pa.Table:
         columns = list(dict.fromkeys(columns))
         header = self.header()
-        require_columns(columns, header, str(self))
+        require_columns(columns, header, str(self), self._other_delimiter(header))
         for column in columns:
             if header.count(column) > 1:
                 raise DataError(f"{self}: the header has the column '{column}' twice")
@@ -118,6 +160,14 @@ class CsvFile:
         if not header:
             raise DataError(f"{self}: the file is empty; it must begin with a header")
         return header
+
+    def _other_delimiter(self, header: Sequence[str]) -> str:
+        """The mark that probably divides the values, where the header looks like a single column."""
+        if len(header) > 1:
+            return ""
+        counts = {mark: header[0].count(mark) for mark in _DELIMITERS if mark != self.delimiter}
+        most = max(counts, key=counts.__getitem__)
+        return most if counts[most] else ""
 
     def check_quotes(self) -> None:
         """Refuses an unclosed quotation mark, for Arrow would read one value to the file's end."""
@@ -224,11 +274,27 @@ class ParquetFile:
 class MissingColumnsError(DataError):
     """Wanted columns are missing. The text does not say which columns exist."""
 
-    def __init__(self, missing: Sequence[str], nearest: str | None, source: str) -> None:
+    def __init__(
+        self, missing: Sequence[str], present: Sequence[str], source: str, delimiter: str = ""
+    ) -> None:
         names = ", ".join(f"'{column}'" for column in missing)
         what = f"no column{'s' if len(missing) > 1 else ''} {names}"
-        hint = "; did you mean {value}?" if nearest else ""
-        super().__init__(what + hint, file=source, value=nearest)
+        close = difflib.get_close_matches(missing[0], present, 1, cutoff=0.7)
+        value: str | None = close[0] if close else None
+        hint = "; did you mean {value}?" if close else ""
+        if not close and present:
+            listed = ", ".join(present[:_COLUMNS_SHOWN])
+            more = len(present) - _COLUMNS_SHOWN
+            value = listed + (f" and {more} more" if more > 0 else "")
+            hint = "; it has {value}"
+        if delimiter:
+            shown = "\\t" if delimiter == "\t" else delimiter
+            value = present[0]
+            hint = (
+                "; its one column is {value}: if the values are divided by "
+                f"'{shown}', say data: {{csv: FILE, delimiter: \"{shown}\"}}"
+            )
+        super().__init__(what + hint, file=source, value=value, bare="" if close else what)
         self.missing = tuple(missing)
 
 
@@ -241,13 +307,16 @@ def read_wanted(source: Source, required: Sequence[str], optional: Sequence[str]
         return source.read([*required, *present])
 
 
-def require_columns(wanted: Sequence[str], present: Sequence[str], source: str) -> None:
-    """Raises an error that names the missing columns, and a similar column that exists."""
+def require_columns(
+    wanted: Sequence[str], present: Sequence[str], source: str, delimiter: str = ""
+) -> None:
+    """Names the columns that are not there, and the nearest one that is, or those that are.
+
+    `delimiter` is what probably divides the values, where another one was expected.
+    """
     missing = [column for column in wanted if column not in present]
     if missing:
-        close = difflib.get_close_matches(missing[0], present, 1, cutoff=0.7)
-        nearest = close[0] if close else None
-        raise MissingColumnsError(missing, nearest, source)
+        raise MissingColumnsError(missing, present, source, delimiter)
 
 
 def as_text(table: pa.Table, source: str) -> pa.Table:

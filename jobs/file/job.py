@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from coterie.base.names import is_name
 from coterie.jobs.file.document import Node, Section
@@ -23,7 +24,7 @@ class PartyEntry:
 
     name: str
     address: str | None
-    data: str | None
+    data: Node | None  # what a simulation reads: whatever a party file may name as `data`
     table: str | None = None  # the name of one of the party's tables
 
 
@@ -104,7 +105,7 @@ def read_common(
             PartyEntry(
                 party,
                 entry.read("address", _address, None),
-                entry.read("data", Node.text, None),
+                entry.read("data", _data, None),
                 entry.read("table", party_name, None),
             )
         )
@@ -131,6 +132,20 @@ def _address(node: Node) -> str | None:
     if not colon or not host or not port.isdigit() or not 0 < int(port) < 65536:
         raise node.error(f"must be HOST:PORT, not '{value}'")
     return value
+
+
+def _data(node: Node) -> Node:
+    """Judged when a simulation reads it; here only what must not be sent to every party."""
+    if not node.is_mapping:
+        node.text()
+        return node
+    for key, place in node.section().entries():
+        if key == "postgresql" and urlsplit(place.text()).password:
+            raise place.error(
+                "has a password, and a job file is sent to every party; put it into PGPASSWORD "
+                "or ~/.pgpass"
+            )
+    return node
 
 
 def referred_file(node: Node, files: Mapping[str, bytes]) -> str:

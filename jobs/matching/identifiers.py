@@ -31,6 +31,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from coterie.anonymity.table.columns import no_value
 from coterie.base.arrays import Ints
 from coterie.base.errors import DataError
 from coterie.jobs.file.document import Node, Section
@@ -154,7 +155,8 @@ def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> Pre
 def _normalised(
     column: pa.ChunkedArray, rules: Sequence[Rule], name: str, source: str
 ) -> pa.ChunkedArray:
-    _refuse_nulls(column, "{column} is empty", name, source)
+    if column.null_count:
+        raise no_value(name, np.asarray(pc.is_null(column).to_numpy()), source)
     for rule in rules:
         if rule.name == "date":
             column = _dates(column, rule.formats or (_ISO,), name, source)

@@ -29,7 +29,7 @@ from coterie.protocols.messaging.wire import Value
 
 DIGESTS = declare(
     "class: digests of what was told to all",
-    what="Before the first round of three or more parties, the digests of who holds the class, of the class and of the spans, as each party heard them.",
+    what="Before the first round of three or more parties, the digests of who holds the class, of the class, of the spans and of the values of flat attributes, as each party heard them.",
     to="every party",
     why="Who tells different parties different things is found out before anybody is blamed for it; all know what the digests are of.",
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from coterie.anonymity.specialization.specialize import Labels, Requirement, Specializer
 from coterie.anonymity.table.columns import Tree
+from coterie.anonymity.table.scales import Scale
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Plan:
     conditions: str = "shares"
     # By attribute, the values that bounds ask to be specialized before the first round.
     starts: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    # What the numbers of attributes without taxonomy stand for, and whether some may be missing.
+    scales: Mapping[str, tuple[Scale, bool]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

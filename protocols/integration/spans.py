@@ -13,6 +13,7 @@ import numpy as np
 
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree, Tree
+from coterie.anonymity.table.scales import NUMBER
 from coterie.protocols.integration.class_labels import digest_of_class
 from coterie.protocols.integration.plan import Plan
 from coterie.protocols.messaging.channel import Channel
@@ -49,7 +50,12 @@ def announce_spans(channel: Channel, plan: Plan, columns: Mapping[str, Column]) 
                     raise channel.fault(peer, f"sent no {what}")
                 channel.open(SPANS, received)
                 for name, (low, high) in zip(opened[peer], received.tolist(), strict=True):
-                    trees[name] = IntervalTree(low, high)
+                    scale, gap = plan.scales.get(name, (NUMBER, False))
+                    try:
+                        scale.write(low), scale.write(high)
+                    except (ValueError, OverflowError):
+                        raise channel.fault(peer, f"sent no {what}") from None
+                    trees[name] = IntervalTree(low, high, scale, gap)
     return {name: tree for name, tree in trees.items() if tree is not None}
 
 

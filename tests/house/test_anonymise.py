@@ -75,7 +75,7 @@ def test_missing_values_are_told_with_their_rows_and_number(capsys, tmp_path, ga
     for at in (1, 4, 7, 9):
         people[at][2] = gap
     error = told(capsys, tmp_path, people=people)
-    assert "rows 2, 5, 8 and 1 more: column 'Place' has no value (4 of 40)" in error
+    assert "rows 2, 5, 8, 10: column 'Place' has no value (4 of 40 rows are empty)" in error
 
 
 def test_rows_with_gaps_are_dropped_on_request(tmp_path):
@@ -100,9 +100,9 @@ def test_a_gap_can_be_a_value_of_a_taxonomy(tmp_path):
 
 def test_a_column_without_any_value(capsys, tmp_path):
     people = [[*row[:2], "", *row[3:]] for row in rows()]
-    assert "(40 of 40)" in told(capsys, tmp_path, people=people)
+    assert "(40 of 40 rows are empty)" in told(capsys, tmp_path, people=people)
     text = TABLE_FILE + "missing: drop\n"
-    assert "every row has a missing value" in told(capsys, tmp_path, text, people)
+    assert "every row lacks a value in column 'Place'" in told(capsys, tmp_path, text, people)
 
 
 def test_a_constant_column_costs_nothing(tmp_path):
@@ -148,7 +148,7 @@ def test_a_column_named_twice(capsys, tmp_path):
 
 def test_texts_without_a_taxonomy_get_a_hint(capsys, tmp_path):
     text = TABLE_FILE.replace("Sex: {flat: true}", "Sex: {}")
-    assert "give 'Sex' a taxonomy, or 'flat: true'" in told(capsys, tmp_path, text)
+    assert "give it a taxonomy, or 'flat: true'" in told(capsys, tmp_path, text)
 
 
 def test_a_column_that_is_not_there(capsys, tmp_path):

@@ -15,7 +15,7 @@ from tests.house.people import TABLE_FILE, write_people
         ("k: 3", "k: 0", ":11: requirement[0].k: must be at least 1"),
         ("[17, 90]", "[90, 17]", "the lowest value must be below the highest"),
         ("Age, Place, Sex]", "Age, Ill]", "the sensitive 'Ill' is in a qid"),
-        ("Sex: {flat: true}", "Sex: {flat: true, range: [1, 2]}", "has two of taxonomy, range"),
+        ("Sex: {flat: true}", "Sex: {flat: true, range: [1, 2]}", "has both a range and 'flat'"),
         ("Place.csv}", "Nowhere.csv}", "'taxonomies/Nowhere.csv': No such file"),
         ("Place.csv}", "Place.csv, at_most: [Utopia]}", "'Utopia' is not in the taxonomy"),
         ("Sex: {flat: true}", "Sex: {flat: true, at_most: [F]}", "needs a taxonomy"),

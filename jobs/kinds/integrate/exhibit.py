@@ -43,7 +43,9 @@ def exhibit_of(
 
 def _shown(table: Specializer, name: str, column: Column) -> tuple[Column, Generalized]:
     if isinstance(column, ContinuousColumn):  # its own tree may lack the cuts
-        column = ContinuousColumn(name, column.codes, column.values, column.limits)
+        column = ContinuousColumn(
+            name, column.codes, column.values, column.limits, column.scale, column.gap
+        )
         tree = table.trees[table.names.index(name)]
         assert isinstance(tree, IntervalTree)  # noqa: S101
         column.tree = tree

@@ -14,8 +14,11 @@ from coterie.anonymity.specialization.scores import RULES
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import start_nodes
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
-from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy
+from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy, with_gap
 from coterie.base.errors import UsageError
+from coterie.jobs.data.attributes import Attribute, attribute_missing, one_of
+from coterie.jobs.data.missing import read_missing
+from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job, referred_file
 from coterie.jobs.matching.identifiers import Matching, read_matching
@@ -24,14 +27,11 @@ from coterie.protocols.integration.sensitive.condition_forms import forms_of
 from coterie.protocols.integration.sensitive.conditions import concerns_others
 
 
-@dataclass(frozen=True)
-class ReleasedAttribute:
-    """A column of the release. In a QID, a column without taxonomy has numbers."""
+@dataclass(frozen=True, kw_only=True)
+class ReleasedAttribute(Attribute):
+    """A column that goes into the release."""
 
-    name: str
     party: str
-    taxonomy: Taxonomy | None
-    limits: tuple[float, float] | None
     in_qid: bool
     at_most: tuple[str, ...] = ()
 
@@ -46,7 +46,7 @@ class ReleasedAttribute:
         """The tree above the values, as far as the job defines it."""
         if self.taxonomy is not None:
             return TaxonomyTree(self.taxonomy)
-        return None if self.limits is None else IntervalTree(*self.limits)
+        return None if self.limits is None else IntervalTree(*self.limits, self.scale, self.gap)
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,11 @@ class IntegrateJob(Job):
         """The holders of bounded attributes, in the order of the parties."""
         holders = {attribute.party for attribute in self.bounded}
         return [name for name in self.party_names if name in holders]
+
+    @property
+    def flat_names(self) -> set[str]:
+        """The attributes whose values their owners tell the others."""
+        return {a.name for a in self.attributes if a.flat}
 
     @property
     def smallest_k(self) -> int:
@@ -191,13 +196,17 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         raise suppression_node.error(
             "goes with k alone: leaving records out can break a condition on a sensitive column"
         )
+    missing = read_missing(section, None)
+    sensitive = {name for requirement in requirements for name in requirement.sensitive_columns}
     attributes = []
     for name, node in attributes_node.section().entries():
         if name in matching.columns:
             raise node.error("is a column of 'id', which is never released")
         if name == class_name:
             raise node.error("is the class, which is released without being listed")
-        attributes.append(_attribute(name, node, common, name in in_qid))
+        attributes.append(
+            _attribute(name, node, common, name in in_qid, name in sensitive, missing)
+        )
     requirements = tuple(
         _between_holders(node, requirement, attributes)
         for node, requirement in zip(requirement_node.items(), requirements, strict=True)
@@ -277,24 +286,35 @@ def _between_holders(
     return replace(requirement, model=replace(model, by_frequency=True))
 
 
-def _attribute(name: str, node: Node, common: Common, in_qid: bool) -> ReleasedAttribute:
+def _attribute(
+    name: str, node: Node, common: Common, in_qid: bool, sensitive: bool, default: str | None
+) -> ReleasedAttribute:
     section = node.section()
     party_node = section.required("party")
     party = party_node.text()
     if party not in common.party_names:
         raise party_node.error(f"'{party}' is not among the parties")
-    taxonomy_node, range_node = section.optional("taxonomy"), section.optional("range")
-    if taxonomy_node and range_node:
-        raise node.error("has both a taxonomy and a range; an attribute has one of them")
+    missing = attribute_missing(section, sensitive, default)
+    taxonomy_node, range_node = one_of(node, section, ("taxonomy", "range", "flat"))[:2]
+    flat = section.read("flat", Node.boolean, False)
+    if flat and not in_qid:
+        raise node.error("is in no qid and leaves as it is; 'flat' says how to generalize it")
+    scale = read_type(section)
+    if scale is not None and (taxonomy_node or flat):
+        raise node.error("has a type, which goes with numbers, dates and times alone")
     taxonomy = limits = None
     if taxonomy_node:
         path = referred_file(taxonomy_node, common.files)
         taxonomy = read_taxonomy(common.files[path], path)
+        if missing == "value":
+            taxonomy = with_gap(taxonomy)
     if range_node:
-        limits = read_limits(range_node)
+        scale, limits = read_limits(range_node, scale)
     marks = read_marks(section, name, taxonomy, in_qid)
     section.close()
-    return ReleasedAttribute(name, party, taxonomy, limits, in_qid, marks)
+    return ReleasedAttribute(
+        name, taxonomy, limits, scale, flat, missing, party=party, in_qid=in_qid, at_most=marks
+    )
 
 
 def read_marks(
@@ -311,17 +331,6 @@ def read_marks(
         if mark not in taxonomy.labels:
             raise node.error(f"'{mark}' is not in the taxonomy of '{name}'")
     return marks
-
-
-def read_limits(node: Node) -> tuple[float, float]:
-    """The `range` of an attribute."""
-    ends = node.items()
-    if len(ends) != 2:
-        raise node.error("must be [lowest, highest]")
-    limits = ends[0].number(), ends[1].number()
-    if not limits[0] < limits[1]:
-        raise node.error("the lowest value must be below the highest")
-    return limits
 
 
 def read_requirement(node: Node, names: list[str], class_name: str | None) -> Requirement:

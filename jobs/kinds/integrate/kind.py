@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from coterie.anonymity.models.closeness import unfit
 from coterie.anonymity.risk.released import release_risk
@@ -26,21 +25,21 @@ from coterie.anonymity.specialization.specialize import (
     warm_up,
 )
 from coterie.anonymity.specialization.starting import start_codes
-from coterie.anonymity.table.columns import (
-    Column,
-    categorical_column,
-    continuous_column,
-    encode_text,
-)
+from coterie.anonymity.table.columns import CategoricalColumn, Column, TaxonomyTree, encode_text
+from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.anonymity.utility.measures import utility_lines
 from coterie.base.arrays import Codes, Mask
 from coterie.base.errors import DataError, VerificationError
+from coterie.jobs.data.missing import Dropped, without_gaps
+from coterie.jobs.data.own_columns import plain_column, qid_column
+from coterie.jobs.data.scaled import spelling_of
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.behaviour import BehaviourOf, honest_behaviour
 from coterie.jobs.kinds.integrate.exhibit import exhibit_of, utility_of
+from coterie.jobs.kinds.integrate.flat import tell_domains
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
 from coterie.jobs.kinds.integrate.received import check_expected, keep_expected
 from coterie.jobs.kinds.integrate.release_table import (
@@ -104,6 +103,7 @@ class Prepared:
     columns: dict[str, Column]  # in a QID
     plain: dict[str, Labels]  # in no QID: released unchanged
     classes: Labels | None
+    dropped: Dropped
 
 
 class Integrate(Kind[IntegrateJob, Prepared]):
@@ -139,24 +139,24 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         )
 
     def prepare(self, job: IntegrateJob, party: str, table: pa.Table, source: str) -> Prepared:
+        dropping = {a.name: a.declared for a in job.of_party(party) if a.missing == "drop"}
+        table, dropped = without_gaps(table, dropping, source)
+        with dropped.counted_as_read():
+            return self._prepare(job, party, table, source, dropped)
+
+    def _prepare(
+        self, job: IntegrateJob, party: str, table: pa.Table, source: str, dropped: Dropped
+    ) -> Prepared:
         columns: dict[str, Column] = {}
         plain: dict[str, Labels] = {}
+        spelling = spelling_of(table)
         for attribute in job.of_party(party):
             text, name = table.column(attribute.name), attribute.name
-            if attribute.in_qid and attribute.taxonomy is None:
-                columns[name] = continuous_column(name, text, attribute.limits, source)
-                continue
-            if attribute.taxonomy is not None:
-                column = categorical_column(name, text, attribute.taxonomy, source)
-                if attribute.in_qid:
-                    columns[name] = column
-                    continue
-            elif attribute.limits is not None:
-                continuous_column(name, text, attribute.limits, source)
-            if name not in job.sensitive_holders:  # an empty value is released unchanged
-                text = pc.fill_null(text, "")
-            codes, values = encode_text(name, text, source)
-            plain[name] = Labels(codes, tuple(values))
+            if attribute.in_qid:
+                columns[name] = qid_column(attribute, text, source, spelling)
+            else:
+                sensitive = name in job.sensitive_holders
+                plain[name] = plain_column(attribute, text, source, spelling, sensitive)
         classes = None
         if job.class_name is not None and job.class_name in table.column_names:
             codes, values = encode_text(job.class_name, table.column(job.class_name), source)
@@ -183,7 +183,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             )
         identifiers = prepare_identifiers(job.matching, table, source)
         warm_up()
-        return Prepared(identifiers, columns, plain, classes)
+        return Prepared(identifiers, columns, plain, classes, dropped)
 
     def run(
         self,
@@ -193,6 +193,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         rng: Random,
         workspace: Workspace,
     ) -> dict[str, Any]:
+        prepared.dropped.write(workspace.kept)
         rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
         columns = {name: column.take(rows) for name, column in prepared.columns.items()}
         plain = {name: labels.take(rows) for name, labels in prepared.plain.items()}
@@ -218,7 +219,13 @@ class Integrate(Kind[IntegrateJob, Prepared]):
                 labels = {name: column.take(stays) for name, column in labels.items()}
                 classes = None if classes is None else classes.take(stays)
         behaviour = self._behaviour(job, channel.me, rng)
-        plan = _plan(job, channel, classes is not None, behaviour.round_by_round)
+        domains = {
+            own.name: own.taxonomy
+            for own in columns.values()
+            if isinstance(own, CategoricalColumn) and own.name in job.flat_names
+        }
+        flat = tell_domains(job, channel, domains)
+        plan = _plan(job, channel, classes is not None, behaviour.round_by_round, flat)
         outcome = integrate(
             channel,
             plan,
@@ -344,7 +351,13 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         return verify_release(job, result, folder)
 
 
-def _plan(job: IntegrateJob, channel: Channel, has_class: bool, round_by_round: bool) -> Plan:
+def _plan(
+    job: IntegrateJob,
+    channel: Channel,
+    has_class: bool,
+    round_by_round: bool,
+    flat: Mapping[str, Taxonomy],
+) -> Plan:
     """The plan of the protocol, once all parties know who holds the class."""
     holders: tuple[str, ...] = ()
     if job.class_name is not None:
@@ -352,7 +365,13 @@ def _plan(job: IntegrateJob, channel: Channel, has_class: bool, round_by_round: 
     in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
     return Plan(
         names=job.party_names,
-        trees={attribute.name: attribute.tree() for attribute in in_qid},
+        trees={
+            attribute.name: TaxonomyTree(flat[attribute.name])
+            if attribute.flat
+            else attribute.tree()
+            for attribute in in_qid
+        },
+        scales={attribute.name: (attribute.scale, attribute.gap) for attribute in in_qid},
         holders={attribute.name: attribute.party for attribute in in_qid},
         requirements=job.requirements,
         class_holders=holders,

@@ -28,12 +28,14 @@ import numpy as np
 from coterie.anonymity.models.audit import Released, check_risk
 from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.table.intervals import (
+    GAP,
     NOTATION,
     OLD_NOTATION,
     Interval,
     Notation,
     lower_end,
 )
+from coterie.anonymity.table.taxonomy import TOP
 from coterie.base.errors import VerificationError
 from coterie.jobs.data.release_file import check_order, check_requirements, read_release
 from coterie.jobs.file.result_file import RESULT, Claim
@@ -124,6 +126,10 @@ def _check_cut(
     for value in column.values:
         if value not in cut:
             raise VerificationError(f"{where}: '{value}' is not in the cut that {RESULT} lists")
+    if attribute.flat:
+        if list(cut) != [TOP] and (TOP in cut or len(set(cut)) < len(cut)):
+            raise VerificationError(f"{where}: the cut has {TOP} beside values, or one twice")
+        return
     if attribute.taxonomy is not None:
         taxonomy = attribute.taxonomy
         for value in cut:
@@ -135,9 +141,13 @@ def _check_cut(
         spans = sorted(span_of(taxonomy, value, where) for value in cut)
         low, high = 0.0, float(len(taxonomy.leaves))
     else:
+        known = [value for value in cut if not (attribute.gap and value == GAP)]
         intervals = sorted(
-            (interval_of(value, where, notation) for value in cut), key=lambda i: (i.low, i.high)
+            (interval_of(value, where, notation, attribute.scale) for value in known),
+            key=lambda i: (i.low, i.high),
         )
+        if [i.gap for i in intervals] != [attribute.gap and len(known) == len(cut)] * len(known):
+            raise VerificationError(f"{where}: the cut does not have missing values once")
         spans = [(i.low, i.high) for i in intervals]
         low, high = attribute.limits or (spans[0][0], spans[-1][1])
     ends = [low, *(last for _, last in spans)]
@@ -156,10 +166,12 @@ def _check_plain(
     for value in column.values:
         if attribute.taxonomy is not None and value not in attribute.taxonomy.leaves:
             raise VerificationError(f"{where}: '{value}' is not a leaf of its taxonomy")
-        if attribute.limits is not None:
-            number = lower_end(value) if notation.read(value) is None else None
-            if number is None or not attribute.limits[0] <= number <= attribute.limits[1]:
-                raise VerificationError(f"{where}: '{value}' is not a number in its range")
+        if attribute.type is not None and not (attribute.gap and value == GAP):
+            scale = attribute.scale
+            low, high = attribute.limits or (-math.inf, math.inf)
+            number = lower_end(value, scale) if notation.read(value, scale) is None else None
+            if number is None or not low <= number <= high:
+                raise VerificationError(f"{where}: '{value}' is not {scale.noun} in its range")
 
 
 def _check_utility(
@@ -197,13 +209,21 @@ def _share(
 ) -> tuple[float, float]:
     """How much of the attribute's leaves, and of its tree's height, a value covers."""
     where = f"column '{attribute.name}'"
+    if attribute.flat:
+        return (1.0, 1.0) if value == TOP else (0.0, 0.0)
     if attribute.taxonomy is None:
-        ends = [interval_of(one, where, notation) for one in cut]
+        scale, gap = attribute.scale, attribute.gap
+        if gap and value == GAP:
+            return 0.0, 0.0
+        known = [one for one in cut if not (gap and one == GAP)]
+        ends = [interval_of(one, where, notation, scale) for one in known]
         low, high = attribute.limits or (min(i.low for i in ends), max(i.high for i in ends))
-        own = interval_of(value, where, notation)
+        own = interval_of(value, where, notation, scale)
         width = (own.high - own.low) / (high - low) if high > low else 0.0
         return width, width
     taxonomy = attribute.taxonomy
+    if taxonomy.root == TOP and len(taxonomy.children[0]) == len(taxonomy.labels) - 1:
+        return (1.0, 1.0) if value == TOP else (0.0, 0.0)
 
     def height(node: int) -> int:
         return max((1 + height(child) for child in taxonomy.children[node]), default=0)

@@ -14,8 +14,9 @@ import numpy as np
 
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
-from coterie.anonymity.table.intervals import Interval, Notation
-from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.anonymity.table.intervals import GAP, Interval, Notation
+from coterie.anonymity.table.scales import Scale
+from coterie.anonymity.table.taxonomy import TOP, Taxonomy, taxonomy_of
 from coterie.base.errors import VerificationError
 from coterie.jobs.file.result_file import RESULT
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
@@ -40,8 +41,8 @@ def span_of(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
     return taxonomy.first[node], taxonomy.last[node]
 
 
-def interval_of(value: str, where: str, notation: Notation) -> Interval:
-    interval = notation.read(value)
+def interval_of(value: str, where: str, notation: Notation, scale: Scale) -> Interval:
+    interval = notation.read(value, scale)
     if interval is None or interval.low > interval.high:
         raise VerificationError(f"{where}: '{value}' is not an interval")
     return interval
@@ -54,9 +55,14 @@ class _Cut:
         self, attribute: ReleasedAttribute, final: Sequence[str], notation: Notation
     ) -> None:
         tree = attribute.tree()
-        if tree is None:
-            ends = [interval_of(value, attribute.name, notation) for value in final]
-            tree = IntervalTree(min(i.low for i in ends), max(i.high for i in ends))
+        scale, gap = attribute.scale, attribute.gap
+        if attribute.flat:
+            tree = TaxonomyTree(taxonomy_of([[v, TOP] if v != TOP else [TOP] for v in final]))
+        elif tree is None:
+            known = [value for value in final if not (gap and value == GAP)]
+            ends = [interval_of(value, attribute.name, notation, scale) for value in known]
+            low, high = min(i.low for i in ends), max(i.high for i in ends)
+            tree = IntervalTree(low, high, scale, gap)
         self.tree: Tree = tree
         self._notation = notation
         self.nodes = {self._label(0): 0}
@@ -70,7 +76,7 @@ class _Cut:
                 self.nodes |= {taxonomy.labels[child]: child for child in below}
 
     def _label(self, node: int) -> str:
-        if isinstance(self.tree, IntervalTree):
+        if isinstance(self.tree, IntervalTree) and not self.tree.is_gap(node):
             return self._notation.write(self.tree.interval(node))
         return self.tree.label(node)
 
@@ -80,10 +86,12 @@ class _Cut:
         if node is None:
             return None
         if isinstance(self.tree, IntervalTree):
-            ends = [self._notation.read(child) for child in children]
-            if len(ends) != 2 or ends[1] is None or not self.tree.can_split(node, ends[1].low):
+            if len(children) != self.tree.width(node):
                 return None
-            self.tree.split(node, ends[1].low)
+            upper = self._notation.read(children[1], self.tree.scale)
+            if upper is None or not self.tree.can_split(node, upper.low):
+                return None
+            self.tree.split(node, upper.low)
         below = list(self.tree.children(node))
         if [self._label(child) for child in below] != list(children):
             return None
@@ -95,6 +103,8 @@ class _Cut:
         at = [self.nodes[value] for value in column.values]
         tree = self.tree
         if isinstance(tree, IntervalTree):
+            if tree.is_gap(node):
+                return [tree.is_gap(i) for i in at]
             low, high, closed = tree.low[node], tree.high[node], tree.closed[node]
             return [low <= tree.low[i] and (tree.low[i] < high or closed) for i in at]
         assert isinstance(tree, TaxonomyTree)  # noqa: S101

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -24,6 +24,8 @@ from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.arrays import Codes, Ints
 from coterie.base.errors import DataError
 from coterie.jobs.data.domains import CodedAttribute, read_attributes
+from coterie.jobs.data.missing import Dropped, without_gaps
+from coterie.jobs.data.scaled import spelling_of
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
@@ -94,6 +96,7 @@ class PreparedColumns:
     domains: Mapping[str, tuple[str, ...]]
     labels: Labels | None
     id_columns: pa.Table | None = None
+    dropped: Dropped = field(default_factory=Dropped)
 
 
 @dataclass(frozen=True)
@@ -182,19 +185,31 @@ def statistics_needs(
 def prepare_columns(
     job: StatisticsJob, party: str, table: pa.Table, source: str
 ) -> PreparedColumns:
-    """The codes of the party's columns; an error names unusable values."""
+    """Codes of the party's columns; every value that cannot be used is named."""
+    own = {
+        name: job.attributes[name]
+        for name in own_columns(job, party)
+        # An identifier here may be an attribute of another party there.
+        if name in job.attributes and (job.horizontal or job.attributes[name].party == party)
+    }
+    dropping = {name: item.values or () for name, item in own.items() if item.missing == "drop"}
+    table, dropped = without_gaps(table, dropping, source)
+    with dropped.counted_as_read():
+        return replace(_prepare_columns(job, own, table, source), dropped=dropped)
+
+
+def _prepare_columns(
+    job: StatisticsJob, own: Mapping[str, CodedAttribute], table: pa.Table, source: str
+) -> PreparedColumns:
+    spelling = spelling_of(table)
     codes: dict[str, Codes] = {}
     domains: dict[str, tuple[str, ...]] = {}
-    for name in own_columns(job, party):
-        if name not in job.attributes:
-            continue
-        if not job.horizontal and job.attributes[name].party != party:
-            continue  # an identifier of this party has the name of another party's attribute
-        codes[name], domains[name] = job.attributes[name].encode(table.column(name), source)
+    for name, item in own.items():
+        codes[name], domains[name] = item.encode(table.column(name), source, spelling)
         check_domain(domains[name], name, source)
     labels = None
     if job.class_name and job.class_name in table.column_names:
-        label = CodedAttribute(job.class_name, None, None)
+        label = CodedAttribute(job.class_name, None, None, strict=True)
         label_codes, values = label.encode(table.column(job.class_name), source)
         check_domain(values, job.class_name, source)
         if len(values) > MOST_CLASSES:
@@ -248,6 +263,7 @@ def begin(
     workspace: Workspace,
 ) -> Joined:
     """Matches the records and agrees on domains and class."""
+    prepared.dropped.write(workspace.kept)
     if job.horizontal:
         return _begin_horizontal(job, prepared, channel, rng)
     if prepared.identifiers is None or job.matching is None:

@@ -88,7 +88,7 @@ def children_of(table: Specializer, attribute: int, node: int) -> int:
     if node < 0:
         return 0
     if isinstance(tree, IntervalTree):
-        return 2 if tree.low[node] < tree.high[node] else 0
+        return tree.width(node) if tree.low[node] < tree.high[node] else 0
     return len(tree.children(node))
 
 

@@ -11,8 +11,8 @@ from coterie.anonymity.table.columns import (
     categorical_column,
     continuous_column,
     encode_text,
-    number_text,
 )
+from coterie.anonymity.table.scales import number_text
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import DataError
 
@@ -62,7 +62,7 @@ def test_chunked_columns_are_one_column():
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["a", None], "t.csv: row 2: column 'job' is empty"),
+        (["a", None], "t.csv: row 2: column 'job' has no value (1 of 2 rows are empty)"),
         (["a", "d", "e"], "t.csv: row 2: column 'job': 'd' is not in its taxonomy"),
         (["X"], "t.csv: row 1: column 'job': 'X' is not a leaf of its taxonomy"),
         (["R"], "t.csv: row 1: column 'job': 'R' is not a leaf of its taxonomy"),
@@ -78,7 +78,7 @@ def test_a_value_that_the_taxonomy_lacks_is_named(texts, message):
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["1", None], "row 2: column 'pay' is empty"),
+        (["1", None], "row 2: column 'pay' has no value (1 of 2 rows are empty)"),
         (["1", "much"], "row 2: column 'pay': 'much' is not a number"),
         (["nan"], "row 1: column 'pay': 'nan' is not a number"),
         (["inf"], "row 1: column 'pay': 'inf' is not a number"),

@@ -62,7 +62,7 @@ def test_what_the_demo_writes_is_an_example_to_read(tmp_path):
     job = load_job(tmp_path / "analyst" / "job.yaml")
     assert job.party_names == ("lender", "bank", "card")
     for party in job.parties:
-        assert (tmp_path / "analyst" / party.data).is_file()
+        assert (tmp_path / "analyst" / party.data.text()).is_file()
         assert {path.name for path in (tmp_path / party.name).iterdir()} == {
             "party.yaml",
             "people.csv",

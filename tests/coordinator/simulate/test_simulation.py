@@ -123,7 +123,7 @@ BAD = {
     "a table of another kind": (
         lambda job: change(job, "bank.csv", "bank.xlsx"),
         2,
-        "bank.xlsx: a data file ends in .csv or .parquet",
+        "job.yaml:5: parties.bank.data: 'bank.xlsx' ends neither in .csv nor in .parquet",
     ),
     "an empty table": (rewrite("bank.csv", ""), 3, "bank.csv: the file is empty"),
     "a wrong column": (

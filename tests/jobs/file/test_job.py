@@ -29,7 +29,7 @@ def test_a_job_has_what_the_file_says():
     job = parse_job(GOOD, {})
     assert (job.kind, job.name, job.party_names) == ("intersect", "pilot", ("lender", "bank"))
     assert [party.address for party in job.parties] == ["lender:7000", "[::1]:7001"]
-    assert [party.data for party in job.parties] == ["lender.csv", None]
+    assert [party.data and party.data.text() for party in job.parties] == ["lender.csv", None]
 
 
 CASES = {

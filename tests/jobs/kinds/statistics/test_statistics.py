@@ -322,7 +322,7 @@ def test_numbers_must_be_numbers(tmp_path):
     table = people()
     table["Age"][7] = "old"
     path = vertical_job(tmp_path, "count", "tables: [[Age]]", table)
-    with pytest.raises(DataError, match=r"row \d+: column 'Age': 'old' is no number"):
+    with pytest.raises(DataError, match=r"row \d+: column 'Age': 'old' is not a number"):
         run(path)
 
 

@@ -1,0 +1,147 @@
+"""Everyday data in counts, trees and nets: missing values, dates as cuts, other spellings."""
+
+import csv
+from collections import Counter
+
+import pytest
+
+from coterie.base.errors import DataError, UsageError
+from coterie.coordinator.results.verify import verify
+from coterie.coordinator.simulate.simulation import simulate
+from coterie.jobs.kinds.job_file import load_job
+from tests.jobs.kinds.statistics.test_statistics import (
+    N,
+    horizontal_job,
+    people,
+    vertical_job,
+    write,
+)
+
+MISSING = """
+attributes:
+  Sex: {party: lender, values: [F, M], missing: value}
+  Job: {party: bank, flat: true, missing: value}
+  Age: {party: bank, cuts: [30, 50], missing: value}
+  Late: {party: card}
+"""
+TABLES = "tables: [[Sex, Age], [Job, Late]]\nminimum: 1"
+
+
+def with_gaps():
+    table = people()
+    for name, start, gap in (("Sex", 0, ""), ("Job", 20, "?"), ("Age", 40, "")):
+        for row in range(start, start + 30):
+            table[name][row] = gap
+    return table
+
+
+def counted(folder, path):
+    out = folder / "out"
+    out.mkdir()
+    result = simulate(load_job(path), folder, out)
+    assert verify(out)["verdict"].startswith("holds")
+    cells = []
+    for number in range(2):
+        with (
+            out / "tables" / sorted(p.name for p in (out / "tables").iterdir())[number]
+        ).open() as f:
+            cells.append({tuple(row[:-1]): int(row[-1]) for row in list(csv.reader(f))[1:]})
+    return result, cells
+
+
+def group(age):
+    return "?" if age == "" else "<30" if age < 30 else "[30, 50)" if age < 50 else ">=50"
+
+
+def test_missing_values_are_counted_as_a_value_of_their_own(tmp_path):
+    table = with_gaps()
+    result, (first, second) = counted(
+        tmp_path, vertical_job(tmp_path, "count", TABLES, table, MISSING)
+    )
+    assert result["records"] == N
+    plain = Counter(
+        (sex or "?", group(age)) for sex, age in zip(table["Sex"], table["Age"], strict=True)
+    )
+    assert {k: v for k, v in first.items() if v} == dict(plain)
+    plain = Counter(zip(table["Job"], table["Late"], strict=True))
+    assert {k: v for k, v in second.items() if v} == dict(plain)
+
+
+def test_rows_with_missing_values_take_no_part_if_the_job_says_so(tmp_path):
+    table = with_gaps()
+    keys = f"{TABLES}\nmissing: drop"
+    attributes = MISSING.replace(", missing: value", "")
+    result, _ = counted(tmp_path, vertical_job(tmp_path, "count", keys, table, attributes))
+    assert result["records"] == N - 70
+    kept = tmp_path / "out" / "parties"
+    assert len((kept / "bank" / "dropped.csv").read_text().splitlines()) == 51
+    assert not (kept / "card" / "dropped.csv").exists()
+
+
+@pytest.mark.parametrize(("kind", "keys"), [("tree", "minimum: 5"), ("bayesnet", "max_parents: 1")])
+def test_trees_and_nets_take_missing_values_too(tmp_path, kind, keys):
+    path = vertical_job(tmp_path, kind, keys, with_gaps(), MISSING)
+    (tmp_path / "out").mkdir()
+    assert simulate(load_job(path), tmp_path, tmp_path / "out")["records"] == N
+    assert verify(tmp_path / "out")["verdict"].startswith("holds")
+
+
+def test_missing_values_are_an_error_that_counts_them(tmp_path):
+    path = vertical_job(tmp_path, "count", TABLES, with_gaps())
+    with pytest.raises(
+        DataError, match=r"column 'Sex' has no value \(30 of 300 rows are empty\)"
+    ) as e:
+        counted(tmp_path, path)
+    assert "30" not in e.value.told(rows=False)
+
+
+def test_a_question_mark_in_a_domain_that_nobody_declares_is_a_value_as_before(tmp_path):
+    table = people()
+    table["Sex"][:30] = ["?"] * 30
+    _, (first, _) = counted(tmp_path, vertical_job(tmp_path, "count", TABLES, table))
+    assert sum(value for (sex, _), value in first.items() if sex == "?") == 30
+
+
+def test_with_horizontal_partition_every_party_knows_the_value_for_missing_ones(tmp_path):
+    table = people()
+    for row in (0, 100, 200):
+        table["Age"][row] = ""
+    path = horizontal_job(tmp_path, "count", TABLES + "\nmissing: value", table)
+    _, (first, _) = counted(tmp_path, path)
+    assert sum(value for (_, age), value in first.items() if age == "?") == 3
+
+
+def test_cuts_may_be_dates_in_the_form_of_the_source(tmp_path):
+    table = people()
+    table["Age"] = [f"0{1 + i % 9}.06.{1950 + i % 50}" for i in range(N)]
+    attributes = """
+attributes:
+  Sex: {party: lender}
+  Job: {party: bank, values: [A, B, C]}
+  Age: {party: bank, cuts: [1970-06-05, 1990-01-01]}
+  Late: {party: card}
+"""
+    path = vertical_job(tmp_path, "count", TABLES, table, attributes)
+    text = path.read_text().replace(
+        "{data: bank.csv}", '{data: {csv: bank.csv, dates: "%d.%m.%Y"}}'
+    )
+    path.write_text(text)
+    _, (first, _) = counted(tmp_path, path)
+    found = Counter()
+    for (_, born), value in first.items():
+        found[born] += value
+    days = [(int(t[6:]), 6, int(t[:2])) for t in table["Age"]]
+    assert found == {
+        "<1970-06-05": sum(day < (1970, 6, 5) for day in days),
+        "[1970-06-05, 1990-01-01)": sum((1970, 6, 5) <= day < (1990, 1, 1) for day in days),
+        ">=1990-01-01": sum(day >= (1990, 1, 1) for day in days),
+    }
+
+
+def test_a_type_without_cuts_is_refused(tmp_path):
+    path = vertical_job(
+        tmp_path, "count", TABLES, None, MISSING.replace("flat: true", "type: date")
+    )
+    with pytest.raises(UsageError, match="'type' goes with 'cuts' only"):
+        load_job(path)
+    write(tmp_path / "x.csv", {"a": ["1"]})
