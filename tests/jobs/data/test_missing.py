@@ -24,7 +24,7 @@ def test_the_steward_is_told_all_and_the_coordinator_neither_rows_nor_number():
     assert str(caught.value).startswith(
         "people.csv: rows 2, 3: column 'A' has no value (2 of 5 rows are empty); say 'missing: value'"
     )
-    told = caught.value.told(rows=False)
+    told = caught.value.message(rows=False)
     assert told.startswith("people.csv: column 'A' has rows without a value; say 'missing: value'")
     assert not any(character.isdigit() for character in told)
 

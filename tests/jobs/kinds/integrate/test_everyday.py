@@ -303,7 +303,7 @@ def test_a_value_of_another_form_gets_a_hint_that_its_holder_alone_sees(
         run(tmp_path, table)
     assert f"row 18: column '{name}': '{value}' is not " in str(caught.value)
     assert hint in str(caught.value)
-    general = caught.value.told(rows=False)
+    general = caught.value.message(rows=False)
     assert value not in general
     assert "18" not in general
     # Which hint it is would tell about the value.
@@ -320,7 +320,7 @@ def test_another_delimiter_is_guessed_from_the_header(tmp_path):
         "shop.csv: no columns 'ID', 'Town'; its one column is 'ID;Town': if the values are divided "
         "by ';', say data: {csv: FILE, delimiter: \";\"}"
     )
-    assert caught.value.told(rows=False).endswith("shop.csv: no columns 'ID', 'Town'")
+    assert caught.value.message(rows=False).endswith("shop.csv: no columns 'ID', 'Town'")
 
 
 def test_a_simulation_reads_every_source_of_a_party_file(tmp_path):

@@ -92,7 +92,7 @@ def test_missing_values_are_an_error_that_counts_them(tmp_path):
         DataError, match=r"column 'Sex' has no value \(30 of 300 rows are empty\)"
     ) as e:
         counted(tmp_path, path)
-    assert "30" not in e.value.told(rows=False)
+    assert "30" not in e.value.message(rows=False)
 
 
 def test_a_question_mark_in_a_domain_that_nobody_declares_is_a_value_as_before(tmp_path):
