@@ -54,6 +54,10 @@ COMMANDS = {
         "coterie.coordinator.cli.tables:inspect",
         "Say what in a table identifies people.",
     ),
+    "advise": (
+        "coterie.coordinator.cli.tables:advise",
+        "Propose the requirement for a table or a job.",
+    ),
     "anonymise": (
         "coterie.coordinator.cli.tables:anonymise",
         "Make an anonymous release of one table.",

@@ -99,6 +99,71 @@ def inspect(
 
 
 @click.command()
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option(
+    "--population",
+    type=click.IntRange(1),
+    metavar="N",
+    help="People that the table is drawn from; without it, its own records.",
+)
+@click.option(
+    "--crowd",
+    default=10,
+    show_default=True,
+    type=click.IntRange(1),
+    help="People who must share a record's values.",
+)
+@click.option("--beta", default=0.1, show_default=True, help="Chance that there are fewer.")
+@click.option(
+    "--alpha",
+    default=0.2,
+    show_default=True,
+    help="Share of unique people that makes a quasi-identifier.",
+)
+@click.option(
+    "--known",
+    type=click.IntRange(1),
+    metavar="B",
+    help="Somebody knows at most B columns of a person: several small qids.",
+)
+@click.option(
+    "--smallest-k", default=5, show_default=True, type=click.IntRange(1), help="No k below this."
+)
+@click.option(
+    "--policy", type=click.Path(path_type=Path), help="Take the smallest k from this party file."
+)
+@click.option("--sensitive", multiple=True, metavar="NAME", help="A column to protect; repeatable.")
+@click.option("--class", "class_name", metavar="NAME", help="The class, for a data file.")
+@click.option(
+    "--id",
+    "identifiers",
+    multiple=True,
+    metavar="NAME",
+    help="A column to leave out, for a data file; repeatable.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Write the YAML to this file.")
+@JSON
+def advise(
+    table: Path, policy: Path | None, out: Path | None, as_json: bool, smallest_k: int, **given: Any
+) -> None:
+    """Propose the requirement for TABLE, as YAML with a comment a line.
+
+    TABLE is a data file, a table file or the job file of an integrate job whose tables are at hand.
+    """
+    from coterie.house.advise import Wishes, smallest_of_policy
+    from coterie.house.advise import advise as work
+
+    if policy is not None:
+        smallest_k = max(smallest_k, smallest_of_policy(policy))
+    found = work(table, Wishes(smallest_k=smallest_k, **given), out)
+    if out is not None:
+        if out.exists():
+            raise UsageError(f"{out}: is there already; choose another --out")
+        out.write_text(found["yaml"], encoding="utf-8")
+    print_result(found, as_json, lambda: found["yaml"].splitlines())
+
+
+@click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--known",
