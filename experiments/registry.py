@@ -8,5 +8,8 @@ from __future__ import annotations
 
 EXPERIMENTS: dict[str, str] = {
     "adult": "coterie.experiments.secure_data_integration.adult:main",
+    "constrained": "coterie.experiments.single_table.constrained:main",
     "deviation": "coterie.experiments.secure_data_integration.deviation:main",
+    "lattices": "coterie.experiments.single_table.lattices:main",
+    "priorities": "coterie.experiments.single_table.priorities:main",
 }

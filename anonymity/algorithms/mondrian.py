@@ -83,13 +83,13 @@ def mondrian(
     chosen = options or Options()
 
     def partition(part: Table, condition: Condition) -> Parts:
-        return _partition(part, condition, chosen)
+        return partition_table(part, condition, chosen)
 
     tight = chosen.boxes == "tight"
     return recode("mondrian", table, requirements, most_suppressed, partition, tight)
 
 
-def _partition(table: Table, condition: Condition, options: Options) -> Parts:
+def partition_table(table: Table, condition: Condition, options: Options) -> Parts:
     names = condition.attributes
     groups = permitted_groups(table, names)
     order = np.argsort(groups, kind="stable").astype(np.int64)

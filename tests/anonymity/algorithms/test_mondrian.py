@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from coterie.anonymity.algorithms.conditions import Condition
 from coterie.anonymity.algorithms.local_recoding import extents
-from coterie.anonymity.algorithms.mondrian import Options, _partition, mondrian
+from coterie.anonymity.algorithms.mondrian import Options, mondrian, partition_table
 from coterie.anonymity.models.options import model_from_options
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Table
@@ -48,7 +48,7 @@ def test_every_group_has_k_records_and_every_record_lies_in_its_box(table, k, op
 def test_no_box_can_be_cut_again(table, k, rule):
     if table.records < k:
         return
-    part = _partition(table, Condition(QID, k), Options(rule=rule)).part
+    part = partition_table(table, Condition(QID, k), Options(rule=rule)).part
     for group in range(int(part.max()) + 1):
         inside = np.flatnonzero(part == group)
         for name in QID:
@@ -153,7 +153,7 @@ def test_discernibility_of_adult_with_and_without_priorities_is_that_of_the_refe
     for first in (None, "sex", "age"):
         weights = {name: float(name == first) for name in NAMES} if first else {}
         options = Options("spread", False, "tight", "order", True, first is not None, weights)
-        part = _partition(table, Condition(NAMES, k), options).part
+        part = partition_table(table, Condition(NAMES, k), options).part
         sizes = np.bincount(part)
         found.append(int((sizes**2).sum()))
         wide = {}
