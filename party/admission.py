@@ -1,12 +1,12 @@
-"""How much each caller may ask of a server, so that none can silence it for the others.
+"""Limits each caller's use of a server, so that no caller can block it for the others.
 
-Each coordinator and each party of the roster has an account of its own; all others who hold a
-certificate of the authority, the strangers, share one, which is small. An account bounds the calls
-(streams among them) that are open at once, and the calls, bytes and refusals of a minute. Some calls
-are always left free for the party's own operator and for questions after its health.
+Each coordinator and each party of the roster has an account of its own; all other holders of a
+certificate of the authority, the strangers, share one small account. An account bounds the calls
+(streams among them) that are open at once, and the calls, bytes and refusals of a minute. Some
+calls are always reserved for the party's own operator and for health checks.
 
-What is turned away here reaches no other part of the server, and not the audit log one by one: a
-line for the first, and one with the number for each minute.
+A rejected call reaches no other part of the server. The audit log does not list each of them: it
+has a line for the first rejected call, and one line with the number for each minute.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from dataclasses import dataclass
 
 from coterie.party.limits import Limits
 
-CAPACITY = 1024  # calls at once, of everybody
-RESERVED = 128  # of these, for the operator and for health
+CAPACITY = 1024  # calls at once, of all callers together
+RESERVED = 128  # of these, for the operator and for health checks
 _MINUTE = 60.0
-_STRANGERS_SHARE = 8  # all strangers together have a share as large as one caller's by this
+_STRANGERS_SHARE = 8  # all strangers together have one caller's limits divided by this
 STRANGERS = "strangers"
 
 
 class TooMuchError(Exception):
-    """A call is turned away; the text says which limit, for the caller."""
+    """A call is rejected; the text tells the caller which limit was reached."""
 
 
 @dataclass
 class Account:
-    """What one caller has open, and what it has used in the minute that began at `since`."""
+    """One caller's open calls, and its usage in the minute that began at `since`."""
 
     since: float
     open: int = 0
@@ -42,7 +42,7 @@ class Account:
 
 
 class Admission:
-    """Keeps the accounts. `note` writes into the audit log."""
+    """The accounts of all callers. `note` writes into the audit log."""
 
     def __init__(
         self,
@@ -58,9 +58,10 @@ class Admission:
         self._open = 0
 
     def enter(self, name: str, size: int = 0, *, hasty: bool = False) -> None:
-        """One more call of this caller, or `TooMuchError`; `leave` must follow one that is admitted.
+        """Admits one more call of this caller, or raises `TooMuchError`.
 
-        A `hasty` caller may call as often as it likes: parties do while they wait for each other.
+        `leave` must follow an admitted call. The rate of a `hasty` caller is not limited, because
+        parties call often while they wait for each other.
         """
         summed, first = None, False
         try:
@@ -99,18 +100,18 @@ class Admission:
         return ""
 
     def leave(self, name: str) -> None:
-        """An admitted call has ended."""
+        """Notes the end of an admitted call."""
         with self._lock:
             self._accounts[name].open -= 1
             self._open -= 1
 
     def refused(self, name: str) -> None:
-        """A call was refused, for whatever reason."""
+        """Counts a call that was refused, for whatever reason."""
         with self._lock:
             self._account(name)[0].refusals += 1
 
     def sum_up(self) -> None:
-        """Writes down what was turned away in the minutes that have passed."""
+        """Notes the calls that were rejected in the minutes that have passed."""
         with self._lock:
             summed = [self._account(name)[1] for name in list(self._accounts)]
             for name in [n for n, a in self._accounts.items() if not (a.open or a.calls)]:
@@ -120,7 +121,7 @@ class Admission:
                 self._note(*entry)
 
     def _account(self, name: str) -> tuple[Account, tuple[str, int, str] | None]:
-        """The account, begun anew with each minute, and what is to be noted of the last one."""
+        """The account, reset with each minute, and the note about the last minute."""
         now = self._clock()
         account = self._accounts.get(name)
         if account is None:

@@ -1,7 +1,8 @@
-"""`coterie party check`: what a data steward wants to know before anyone proposes a job.
+"""`coterie party check`: checks a party file before anyone proposes a job.
 
-Everything that one organisation can see by itself: its certificate, its state folder, whether its
-data has the columns that its policy names, rules that contradict each other, and its peers' servers.
+The checks cover everything that one organisation can see by itself: its certificate, its state
+folder, whether its data has the columns that its policy names, rules that contradict each other,
+and its peers' servers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _TAKING_UP = 2 * EVERY + 0.5
 
 
 def examine(file: Path) -> Iterator[Check]:
-    """One check after the other, as they are made."""
+    """The checks, one after the other."""
     try:
         config = load_party(file)
     except CoterieError as error:
@@ -53,12 +54,12 @@ def examine(file: Path) -> Iterator[Check]:
 
 
 def _certificate(config: PartyConfig) -> Check:
-    """That it belongs to the key and the name, and is valid now, was checked when it was read."""
+    """Checks the certificate's remaining time; key, name and validity were checked on reading."""
     return validity("tls", "certificate", config.identity.expires, datetime.now(UTC))
 
 
 def _state(config: PartyConfig) -> Check:
-    """Whether the folder is there and can be written to, or can be made. Nothing is made."""
+    """Checks that the folder exists and is writable, or can be created. Nothing is created."""
     place = config.state
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -73,10 +74,10 @@ def _state(config: PartyConfig) -> Check:
 
 
 def _server(config: PartyConfig) -> Check:
-    """Whether the server that runs, if one does, uses this very file."""
+    """Checks that the running server, if there is one, uses this file."""
     shown = _in_force(config)
     if shown is not None and shown.digest != config.digest:
-        time.sleep(_TAKING_UP)  # the file may be new, and about to be taken up
+        time.sleep(_TAKING_UP)  # the server may be about to load a new file
         shown = _in_force(config)
     if shown is None:
         return passed("server", "file", f"no server answers at {config.own_address} yet")
@@ -94,7 +95,7 @@ def _server(config: PartyConfig) -> Check:
 
 
 def _in_force(config: PartyConfig) -> pb.Configuration | None:
-    """What the running server says of its file; None if no server answers."""
+    """The running server's file in force; None if no server answers."""
     channel = config.identity.connect(config.name, config.own_address)
     try:
         stub: Any = JobsStub(channel)  # type: ignore[no-untyped-call]
@@ -155,7 +156,7 @@ def _policy(config: PartyConfig) -> Iterator[Check]:
 
 
 def _peer(config: PartyConfig, peer: Peer) -> Check:
-    """A peer that does not answer may not run yet; one that is someone else never will."""
+    """Checks a peer: no answer is a warning, because it may not run yet; another name fails."""
     request = health_pb2.HealthCheckRequest(service="coterie.v1.Jobs")
     if config.identity.finds_revoked(peer.name, peer.address):
         detail = f"{peer.address}: its certificate was revoked"

@@ -1,4 +1,4 @@
-"""`coterie party …`: the server of one organisation, and what its operator asks of it."""
+"""`coterie party …`: the server of one organisation, and its operator's commands."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _PERSON = click.option(
 
 
 def brief(record: logging.LogRecord) -> bool:
-    """gRPC's tracebacks, as of bytes that are no request, become one line of the log."""
+    """Shortens gRPC's tracebacks, such as those of malformed requests, to one line of the log."""
     if record.name.startswith("grpc") and record.exc_info:
         kind = record.exc_info[0]
         text = f"{record.getMessage()}: {kind.__name__ if kind else 'unknown'}"
@@ -270,8 +270,8 @@ def health(config: Path, as_json: bool) -> int:
 def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
     """Check this party's audit log: its hash chain, and the heads that were kept elsewhere.
 
-    The head file is always compared. An emptied, shortened or rewritten log ends with exit code 8; a
-    line that a crash tore does not.
+    The head file is always compared. An emptied, shortened or rewritten log ends with exit code 8;
+    a line that a crash tore does not.
     """
     loaded = load_party(config)
     path = loaded.state / "audit.log"
@@ -347,7 +347,7 @@ class _Operator:
         self.channel.close()
 
     def jobs(self) -> list[pb.JobSummary]:
-        """All jobs that the server knows, asked for page by page."""
+        """All jobs that the server knows, requested page by page."""
         found: list[pb.JobSummary] = []
         while True:
             page = self._page(found[-1].job_id if found else "")
@@ -374,7 +374,7 @@ class _Operator:
 
 
 def _newest(operator: _Operator, wanted: str) -> str:
-    """The id of the newest job that is meant by its id, the beginning of it, or its name."""
+    """The id of the newest job with this id, beginning of an id, or name."""
     found = [
         j
         for j in operator.jobs()
@@ -386,7 +386,7 @@ def _newest(operator: _Operator, wanted: str) -> str:
 
 
 def _job_id(operator: _Operator, wanted: str, states: tuple[int, ...], how: str) -> str:
-    """The id of a job in one of these states, given by its id, the beginning of it, or its name."""
+    """The id of a job in one of these states with this id, beginning of an id, or name."""
     listed = operator.jobs()
     found = [
         j

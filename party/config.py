@@ -1,4 +1,4 @@
-"""The party file: who this party is, whom it knows, what data it has and what it permits.
+"""The party file: this party's identity, its peers, its data and its policy.
 
 docs/party.md describes every key. Paths are relative to the file. Errors name the key and the line.
 """
@@ -30,7 +30,7 @@ from coterie.trust.identity import Identity, Pin, load_identity, load_pin
 
 @dataclass(frozen=True)
 class Peer:
-    """A party of the roster: where it is, and the only certificates it may show, if pinned."""
+    """A party of the roster: its address, and the only certificates it may show, if pinned."""
 
     name: str
     address: str
@@ -54,10 +54,10 @@ class PartyConfig:
     limits: Limits = field(default_factory=Limits)
     reflection: bool = False
     pins: Mapping[str, Pin] = field(default_factory=dict)  # of coordinators
-    files: tuple[Path, ...] = ()  # the file itself and those with certificates that it names
+    files: tuple[Path, ...] = ()  # the party file and the certificate files that it names
     retention: Retention = field(default_factory=Retention)
     notify: Notify | None = None
-    digest: str = ""  # of all these, the key apart
+    digest: str = ""  # of all these files, without the key
     tables: Mapping[str, tuple[Source, Policy]] = field(default_factory=dict)  # that have names
 
     def for_job(self, job: Job) -> PartyConfig:
@@ -78,7 +78,8 @@ class PartyConfig:
     def any_policy(self) -> Policy:
         """What holds before it is known which table a job is about: the strictest of all policies.
 
-        Whoever may propose a job about one table may propose; the table's own policy judges the job.
+        Whoever may propose a job about one table may propose; the table's own policy judges the
+        job.
         """
         policies = [self.policy, *(policy for _, policy in self.tables.values())]
         return replace(
@@ -90,7 +91,7 @@ class PartyConfig:
 
     @property
     def own_address(self) -> str:
-        """Where this party's operator, on the same machine, reaches the server."""
+        """The address at which this party's operator, on the same machine, reaches the server."""
         host, _, port = self.listen.rpartition(":")
         loopback = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104
         return f"{loopback.get(host, host)}:{port}"
@@ -198,7 +199,7 @@ def _tables(
 
 
 def _digest(text: str, named: Sequence[Path]) -> str:
-    """Tells whether two readings are of the same files."""
+    """A digest that is equal for equal files."""
     total = hashlib.sha256(hashlib.sha256(text.encode()).digest())
     for path in named:
         total.update(hashlib.sha256(path.read_bytes()).digest())

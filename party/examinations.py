@@ -1,4 +1,4 @@
-"""How often a coordinator may have the party's data checked: `policy.examinations`."""
+"""Limits how often a coordinator may have the party's data checked: `policy.examinations`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HOUR = 3600.0
 
 
 class Examinations:
-    """When data was checked for whom, within the last hour. A restart forgets it."""
+    """The times of data checks by coordinator, within the last hour. A restart forgets them."""
 
     def __init__(
         self, policy: Callable[[], Policy], clock: Callable[[], float] = time.monotonic
@@ -24,7 +24,7 @@ class Examinations:
         self._times: dict[str, list[float]] = {}
 
     def add(self, coordinator: str) -> None:
-        """One more, or `RefusedError` if the policy does not permit it."""
+        """Counts one more check, or raises `RefusedError` if the policy does not permit it."""
         with self._lock:
             now = self._clock()
             times = [t for t in self._times.get(coordinator, []) if now - t < _HOUR]

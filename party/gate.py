@@ -1,6 +1,6 @@
-"""The gate of a server: every call of every service passes here, and asks `Admission` first.
+"""The interceptor of a server: `Admission` decides about every call of every service.
 
-A caller whose certificate was revoked comes no further, whatever it calls.
+A caller with a revoked certificate is refused, whatever it calls.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _REFUSED = {
 
 
 class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
-    """Admits a call, counts how it ended, and gives back its place."""
+    """Admits a call, counts a refusal, and frees the call's place when it ends."""
 
     def __init__(
         self,
@@ -85,8 +85,11 @@ class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
     def _account_of(
         self, context: grpc.ServicerContext, method: str
     ) -> tuple[str | None, bool, Caller | None]:
-        """Whose account a call is on, None for nobody's; whether its caller may call at will; and the
-        caller if its certificate was revoked."""
+        """The account of a call, whether its rate is unlimited, and a revoked caller.
+
+        The account is None for nobody's; the third result is the caller, if its certificate was
+        revoked.
+        """
         config = self._config()
         try:
             caller = caller_of(context)

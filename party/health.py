@@ -1,8 +1,8 @@
 """The standard health service, `grpc.health.v1.Health`: `Check` only.
 
-The servicer that comes with grpcio holds a lock while it sends to those who watch, and the thread
-that serves all calls waits for that lock: a watcher that takes nothing would hang the server when it
-stops. So `Watch` is not offered, as the protocol permits.
+The servicer of grpcio holds a lock while it sends to watchers, and the thread that serves all calls
+waits for that lock: a watcher that reads nothing would make the server hang when it stops. So
+`Watch` is not offered, which the protocol permits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _KNOWN = ("", "coterie.v1.Jobs")
 
 
 class Health(health_pb2_grpc.HealthServicer):  # type: ignore[misc]
-    """Serving from `serve` to `stop`."""
+    """Reports SERVING from `serve` to `stop`."""
 
     def __init__(self) -> None:
         self._status = health_pb2.HealthCheckResponse.NOT_SERVING

@@ -1,19 +1,21 @@
 """The places of a server for running jobs, and the queue of jobs that wait for one.
 
 At most `limits.running` jobs hold a place. A place is granted to a job that is *asked* for: by the
-party that leads the job (`party.reservations`), or by the server itself. Fair order: of the jobs that
-are asked for, the next place goes to the coordinator that holds the fewest places, among several such
-to the one whose last turn is longest ago, and of its jobs to the one that came into the queue first.
+party that leads the job (`party.reservations`), or by the server itself. Fair order: of the jobs
+that are asked for, the next place goes to the coordinator that holds the fewest places, among
+several such to the one whose last turn is longest ago, and of its jobs to the one that came into
+the queue first.
 
 A place that was granted and not begun is kept for `limits.reserved` seconds after it was last asked
 for, then it lapses: the asking party may have died. The job stays in the queue where it was.
 
-No job waits for ever. Every job takes its places in one order, that of the names of its parties, and
-holds a place only while it runs or waits for a place at a party of a later name. Look at the party
-with the last name: whatever holds a place there waits for nobody, so that it runs, and ends, or
-lapses; each of its places becomes free again, and fairness gives every waiting job its turn. Then
-the same holds for the party before it, whose places are held by jobs that run or wait for a place
-that they will get; and so on to the first name. So no queues of several parties wait for each other.
+No job waits for ever. Every job takes its places in one order, that of the names of its parties,
+and holds a place only while it runs or waits for a place at a party of a later name. Look at the
+party with the last name: whatever holds a place there waits for nobody, so that it runs, and ends,
+or lapses; each of its places becomes free again, and fairness gives every waiting job its turn.
+Then the same holds for the party before it, whose places are held by jobs that run or wait for a
+place that they will get; and so on to the first name. So no queues of several parties wait for each
+other.
 """
 
 from __future__ import annotations

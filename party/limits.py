@@ -1,4 +1,4 @@
-"""The `limits` of a party file: how much a server does for whom. docs/party.md describes each."""
+"""The `limits` of a party file, which docs/party.md describes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on what others can ask of this server. The party's own operator has none."""
+    """Limits on other parties' and coordinators' use of this server; its operator has none."""
 
-    unstarted: float = 86_400.0  # seconds after which a job that waits or is accepted is given up
-    open_jobs: int = 64  # of one coordinator, that have not ended
-    running: int = 4  # jobs at once; the others wait in the queue
-    reserved: float = 30.0  # seconds that a place is kept for a job of which nothing is heard
-    calls: int = 128  # of one caller at once, streams included
+    unstarted: float = 86_400.0  # seconds after which a waiting or accepted job is given up
+    open_jobs: int = 64  # unfinished jobs of one coordinator
+    running: int = 4  # running jobs; others wait in the queue
+    reserved: float = 30.0  # seconds that a place is kept for a job without news
+    calls: int = 128  # open calls of one caller, streams included
     rate: int = 3000  # calls of one caller in a minute
-    bytes: int = 10**9  # that one caller sends in a minute, peers' frames apart
-    refusals: int = 60  # of one caller in a minute
+    bytes: int = 10**9  # sent by one caller in a minute, without peers' frames
+    refusals: int = 60  # refused calls of one caller in a minute
 
 
 def read_size(node: Node) -> int:
-    """A number of bytes, as `512MB` or `4GB`; at least 16MB."""
+    """A number of bytes, such as `512MB` or `4GB`; at least 16MB."""
     value = node.text()
     match = re.fullmatch(r"([0-9]+)\s*([KMGT]?B?)", value.upper())
     unit = match[2] if match else ""

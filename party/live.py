@@ -46,7 +46,9 @@ class Change:
 
 
 class Live:
-    """Holds the configuration in force. `taken_up` and `refused` are told what became of a newer one."""
+    """Holds the configuration in force. `taken_up` and `refused` are told what became of a newer
+    one.
+    """
 
     def __init__(
         self,

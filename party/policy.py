@@ -1,4 +1,4 @@
-"""What a party permits. Nothing is permitted that its policy does not list."""
+"""A party's policy. Everything that the policy does not list is refused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def judge_examinations(policy: Policy, coordinator: str, lately: int) -> list[st
 
     `lately` counts the checks for this coordinator within the last hour.
 
-    Each answer about the data reveals a little; whoever asks often enough learns much.
+    Each answer about the data reveals a little, so that many answers reveal much.
     """
     if lately < policy.examinations:
         return []
@@ -57,7 +57,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
     """Every reason for which `party` refuses the job; empty if the policy permits it."""
     try:
         needs = KINDS[job.kind].needs(job, party)
-    except RefusedError as error:  # nothing is declared, so nothing can be permitted
+    except RefusedError as error:  # the kind declares nothing, so nothing can be permitted
         return [str(error)]
     others = [name for name in job.party_names if name != party]
     return [
@@ -86,7 +86,7 @@ def _judge_purpose(policy: Policy, purpose: str) -> list[str]:
 
 
 def _judge_raw(policy: Policy, raw: Collection[str]) -> list[str]:
-    """No k protects a column that leaves as it is, so it needs a permission of its own."""
+    """A column that leaves unchanged needs a permission of its own, because no k protects it."""
     names = ", ".join(f"'{name}'" for name in raw if name not in policy.raw)
     if not names:
         return []
@@ -94,7 +94,7 @@ def _judge_raw(policy: Policy, raw: Collection[str]) -> list[str]:
 
 
 def _judge_matching(policy: Policy, revealed: str | None, parties: int) -> list[str]:
-    """Between two parties there is one intersection only, and nothing more to reveal."""
+    """Matching that reveals pairwise overlaps needs a permission, with more than two parties."""
     if revealed is None or revealed == "intersection":
         return []
     if revealed == "pairwise" and (parties < 3 or policy.reveal == "pairwise"):
@@ -103,14 +103,14 @@ def _judge_matching(policy: Policy, revealed: str | None, parties: int) -> list[
 
 
 def _judge_servers(policy: Policy, servers: Collection[str]) -> list[str]:
-    """The servers of a job together could read what the other parties share with them."""
+    """The servers must be permitted, because together they could read all shared data."""
     if policy.servers is None:
         return []
     return _missing("servers", "the server", servers, policy.servers)
 
 
 def _judge_recipients(policy: Policy, recipients: Collection[str], party: str) -> list[str]:
-    """The result holds this party's columns; this party itself may always have it."""
+    """Recipients must be permitted, because the result has this party's columns."""
     others = [name for name in recipients if name != party]
     return _missing("recipients", "the recipient", others, policy.recipients)
 
@@ -123,7 +123,7 @@ def _judge_groups(policy: Policy, smallest: int | None) -> list[str]:
 
 
 def _judge_conditions(policy: Policy, shows_proposals: bool) -> list[str]:
-    """A proposal that is rejected tells its reader more of a column than the release does."""
+    """Showing proposals needs a permission: a rejected one reveals more than the release."""
     if not shows_proposals or policy.conditions == "holder":
         return []
     return [

@@ -1,11 +1,11 @@
 """The finished results that this party is given as a recipient of a job.
 
-The coordinator delivers the finished files once the job has ended. They are checked against what this
-party kept of its own run (`jobs/run/received.py`), laid into the job's folder as `received`, and their
-digest is compared with that of every other recipient, which is called and calls in turn. Where one of
-them was given something else, the folder is called `disputed` from then on, and the audit log names
-both. Nobody but a recipient of the job is told a digest: whoever knows nearly all of a table could
-try out the rest with it.
+The coordinator delivers the finished files once the job has ended. They are checked against what
+this party kept of its own run (`jobs/run/received.py`), laid into the job's folder as `received`,
+and their digest is compared with that of every other recipient, which is called and calls in turn.
+Where one of them was given something else, the folder is called `disputed` from then on, and the
+audit log names both. Nobody but a recipient of the job is told a digest: whoever knows nearly all
+of a table could try out the rest with it.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ class Receptions:
         return pb.Delivered(digest=found.digest, holds=found.holds, same=same)
 
     def compare(self, peer: str, session: str, digest: str) -> str:
-        """What another recipient was given; returns what this party was given, empty if nothing yet."""
+        """What another recipient was given; returns what this party was given, empty if nothing
+        yet.
+        """
         record = self._book.get(session)
         if record is None or record.state != State.FINISHED:
             raise RefusedError("there is no such finished job")

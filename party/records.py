@@ -1,4 +1,4 @@
-"""The jobs a party knows: their states and events, in memory and in the journal."""
+"""The records of a party's jobs: their states and events, in memory and in the journal."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from coterie.protos.jobs_pb2 import Event, State
 from coterie.transport.session import Session
 
 ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
-_OFTEN = 0.1  # seconds: steps and progress within one phase are not noted more often
+_OFTEN = 0.1  # seconds between two noted events of steps and progress within one phase
 RESTARTED = "the server was restarted"
 JOURNAL = "journal.jsonl"
-_SUPERFLUOUS = 10_000  # lines of the journal that its jobs do not need, before it is written anew
+_SUPERFLUOUS = 10_000  # unneeded lines after which the journal is written anew
 _STATES = frozenset(State.keys())
 _JOB_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -52,14 +52,14 @@ class Record:
     exit_code: int = 0
     culprit: str = ""
     records: int = 0
-    proposed: float = 0.0  # when, by the clock on the wall
-    since: float = 0.0  # when it came into this state, by the clock on the wall
+    proposed: float = 0.0  # wall-clock time of the proposal
+    since: float = 0.0  # wall-clock time when it entered this state
     step: str = ""
     prepared: object = None
     session: Session | None = None
-    direct: bool = False  # begins with a place here, wherever else there is one
+    direct: bool = False  # begins as soon as this party has a place, without asking the others
     began: float | None = None
-    traffic: Traffic = field(default_factory=Traffic)  # goes on counting while the job runs
+    traffic: Traffic = field(default_factory=Traffic)  # counts on while the job runs
     events: list[tuple[int, Event]] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -77,7 +77,7 @@ class Record:
 
 
 class Book:
-    """All records of a party, kept in its state folder."""
+    """All records of a party, stored in its state folder."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Book:
         self._clock = clock
         self._wall = wall
         self._lock = threading.Lock()
-        self._writing = threading.RLock()  # a line of the journal and the change that it notes
+        self._writing = threading.RLock()  # for a line of the journal and its change
         self._records: dict[str, Record] = {}
         self._forgotten: set[str] = set()  # ids of jobs that were removed
         self.listener: Callable[[Record], None] = lambda record: None
@@ -105,9 +105,9 @@ class Book:
                 self._reload(record)
 
     def compact(self) -> None:
-        """Writes the journal anew, a line for each job, when it has many more lines than that.
+        """Writes the journal anew with one line per job, if it has many more lines.
 
-        A journal with lines that this version cannot read is left as it is.
+        A journal with lines that this version cannot read is not changed.
         """
         with self._lock, self._writing:
             if (
@@ -124,9 +124,9 @@ class Book:
         self._lines = len(entries)
 
     def forget(self, records: Sequence[Record]) -> None:
-        """Removes jobs that have ended; their ids stay, so that none is used again."""
+        """Removes ended jobs; their ids are kept, so that none is used again."""
         with self._lock, self._writing:
-            if self.damaged:  # what this version cannot read must stay
+            if self.damaged:  # lines that this version cannot read must stay
                 raise EnvironmentFaultError(f"{self._journal.path}: has lines that cannot be read")
             ids = {record.job_id for record in records if record.state in ENDED}
             kept = self._records, self._forgotten
@@ -139,7 +139,7 @@ class Book:
                 raise
 
     def _replay_all(self) -> list[str]:
-        """Reads the journal; says which lines cannot be read, and passes over these alone."""
+        """Reads the journal; reports and skips lines that cannot be read."""
         damaged = []
         for line in read_lines(self._journal.path):
             self._lines += 1
@@ -155,7 +155,7 @@ class Book:
     def _replay(self, entry: Mapping[str, Any]) -> bool:
         """Whether the entry is one that this version knows."""
         job_id = str(entry.get("job", ""))
-        if not _JOB_ID.fullmatch(job_id):  # it is the name of a folder
+        if not _JOB_ID.fullmatch(job_id):  # the id is the name of a folder
             return False
         if entry.get("event") == "forgotten":
             self._forgotten.add(job_id)
@@ -165,7 +165,7 @@ class Book:
             coordinator, name, kind, digest = (
                 str(entry.get(key, "")) for key in ("coordinator", "name", "kind", "digest")
             )
-            # Most jobs of the journal have ended long ago: they take as little as they can.
+            # Most jobs of the journal ended long ago, so they use as little memory as possible.
             self._records[job_id] = Record(
                 job_id, coordinator, name, kind, digest, self._state, changed=_SETTLED
             )
@@ -185,13 +185,13 @@ class Book:
         return entry.get("event") in ("proposed", "step")
 
     def _reload(self, record: Record) -> None:
-        """A job that had not begun goes on where it was; its data is checked again at the start."""
+        """Restores a job that had not begun; its data is checked again when it starts."""
         record.job = self.stored_job(record)
         if record.job is None:
             self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6)
 
     def stored_job(self, record: Record) -> Job | None:
-        """The job as it is kept in its folder, also when it has ended; None if it is not."""
+        """The job in its folder, also after its end; None if it is not there."""
         if record.job is not None:
             return record.job
         try:
@@ -228,7 +228,7 @@ class Book:
         return record
 
     def store(self, record: Record) -> None:
-        """Keeps the job itself, so that it outlives a restart while it waits."""
+        """Stores the job itself, so that it survives a restart while it waits."""
         job = record.job
         if job is None:  # it was cancelled meanwhile
             return
@@ -244,7 +244,7 @@ class Book:
         with self._lock:
             record = self._records.get(job_id)
             if record is not None and not record.events and record.state in ENDED:
-                self._add_event(record, self._event(record))  # of a job before the last restart
+                self._add_event(record, self._event(record))  # for a job before the last restart
             return record
 
     def all(self) -> list[Record]:
@@ -276,10 +276,9 @@ class Book:
     ) -> bool:
         """Moves the job to a state, unless it has ended or is not in an expected one.
 
-        The coordinator is `told` the reason, where nothing else is given.
-
-        Raises `EnvironmentFaultError`, and changes nothing, when the journal cannot be written; but
-        a job that ends has ended, written down or not.
+        `told` is the reason for the coordinator, by default the same reason. Raises
+        `EnvironmentFaultError`, and changes nothing, if the journal cannot be written; but the end
+        of a job takes effect even if it cannot be written.
         """
         told = reason if told is None else told
         with record.changed, self._writing:
@@ -326,7 +325,7 @@ class Book:
             elif step == last.step:
                 record.events.pop()
             elif event.seconds - last.seconds < _OFTEN:
-                # Too soon to be worth an event of its own: the newest one is brought up to date.
+                # Too soon for another event: the newest one is updated.
                 record.events.pop()
                 event.seconds = last.seconds
             record.step = step
@@ -350,7 +349,7 @@ class Book:
         return self.place(record.job_id) if record.state == State.QUEUED else 0
 
     def newest(self, record: Record) -> Event:
-        """The last event, with the time and the bytes of now."""
+        """The last event, with the present time and bytes."""
         with record.changed:
             event = Event()
             event.CopyFrom(record.events[-1][1])
@@ -391,7 +390,7 @@ def _time(entry: Mapping[str, Any], key: str = "time", otherwise: float = 0.0) -
 
 
 def _whole(record: Record) -> dict[str, Any]:
-    """All that the journal has to say of a job, in one line."""
+    """The whole record of a job as one line of the journal."""
     return {
         "time": record.since,
         "job": record.job_id,

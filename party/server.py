@@ -1,4 +1,4 @@
-"""Puts a party server together: state folder, services, port, and how it stops."""
+"""The party server: state folder, services, port, and the end of the server."""
 
 from __future__ import annotations
 
@@ -39,12 +39,15 @@ SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")
 _HOUSEKEEPING = 15.0  # seconds
 _PRUNING = 3600.0  # seconds
 _QUEUE = 0.5  # seconds between looks for places that have lapsed
-_THREADS = CAPACITY  # one for each stream that is open; made when they are needed
+_THREADS = CAPACITY  # one for each open stream; created when needed
 _OPTIONS = (
     *SERVER_OPTIONS,
-    ("grpc.max_concurrent_streams", 256),  # on one connection
+    ("grpc.max_concurrent_streams", 256),  # per connection
     ("grpc.so_reuseport", 0),  # a port in use is an error
-    ("grpc.max_receive_message_length", 64 << 20),  # a proposal with its taxonomies
+    (
+        "grpc.max_receive_message_length",
+        64 << 20,
+    ),  # a proposal with its taxonomies
 )
 
 
@@ -167,7 +170,7 @@ class PartyServer:
         self._audit.note("file refused", reason=one_line(reason), file=self.config.digest)
 
     def _keep_house(self) -> None:
-        """What has to be done from time to time, whether anybody calls or not."""
+        """Runs periodic tasks, whether anybody calls or not."""
         pruned = -_PRUNING
         while not self._stopping.wait(min(_HOUSEKEEPING, self.config.limits.unstarted / 4)):
             self._worker.expire()
@@ -191,18 +194,18 @@ class PartyServer:
     def _compact(self) -> None:
         try:
             self._book.compact()
-        except EnvironmentFaultError as error:  # the old journal is whole, and serves as before
+        except EnvironmentFaultError as error:  # the old journal stays in use
             log.error("%s", error)
 
     def _throttled(self, name: str, calls: int, reason: str) -> None:
-        """Notes calls that were turned away at the gate: many with one line."""
+        """Notes calls that admission rejected, many with one line."""
         try:
             self._audit.note("throttled", by=name, calls=calls, reason=reason)
         except EnvironmentFaultError as error:
             log.error("%s", error)
 
     def stop(self, reason: str = "was stopped by its operator") -> None:
-        """Ends running jobs, telling their peers, then the server."""
+        """Ends running jobs, tells their peers, and stops the server."""
         self._stopping.set()
         self._asked.set()
         self._health.stop()
@@ -218,7 +221,7 @@ class PartyServer:
         self._lock.close()
 
     def _caller(self, context: grpc.ServicerContext) -> Caller:
-        """The caller, who must show the pinned certificate if there is one."""
+        """The caller, who must show the pinned certificate if one is pinned."""
         caller = caller_of(context)
         if not any(_accepts(config, caller) for config in self._configs()):
             self._audit.note("turned away", by=caller.name, certificate=caller.fingerprint)
@@ -266,7 +269,7 @@ def prune_unserved(config: PartyConfig) -> dict[str, int]:
 
 
 def _prepare_state(folder: Path) -> IO[str]:
-    """Makes the state folder and takes it: two servers must not write the same files."""
+    """Creates and locks the state folder, because two servers must not write the same files."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (folder / "lock").open("w")

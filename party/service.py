@@ -1,8 +1,8 @@
-"""The service that coordinators, and the party's own operator, call.
+"""The gRPC service for coordinators and the party's own operator.
 
-Everyone is known by certificate. A coordinator must be listed in the policy to propose, and only
-the one that proposed a job may start, watch, cancel or fetch it. Only whoever holds this party's
-own certificate may approve and list jobs.
+Callers are known by certificate. A coordinator must be listed in the policy to propose a job, and
+only the coordinator that proposed a job may start, watch, cancel or fetch it. Only the holder of
+this party's own certificate may approve and list jobs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from coterie.transport.error_messages import describe, describe_to_coordinator
 from coterie.trust.identity import Caller
 
 _PIECE = 1 << 20
-_FETCHES = 16  # of one coordinator at once; gRPC buffers some MB of each
+_FETCHES = 16  # concurrent fetches of one coordinator; gRPC buffers some MB of each
 _PAGE = 1 << 20  # bytes of a page of the list of jobs
 
 
@@ -111,7 +111,7 @@ class JobService(JobsServicer):
 
             def data() -> str:
                 self._examinations.add(caller.name)
-                # Noted first: who asks about many jobs learns about the data from the answers.
+                # Noted first, because the answers to many requests reveal something about the data.
                 self._audit.note(
                     "examined",
                     by=caller.name,
@@ -131,7 +131,7 @@ class JobService(JobsServicer):
                     )
                     raise
 
-            # Data is looked at only for a job that the policy permits.
+            # Data is read only for a job that the policy permits.
             check("job", parse) and check("policy", policy) and check("data", data)
         shown = None
         if self._is_operator(caller):
@@ -182,7 +182,7 @@ class JobService(JobsServicer):
             self._book.store(record)
             if self._config.for_job(job).policy.consent == "auto":
                 with record.changed:
-                    if record.state not in ENDED:  # it may have been cancelled meanwhile
+                    if record.state not in ENDED:  # the job may have been cancelled meanwhile
                         record.prepared = prepared
                         self._worker.expect(record)
                         self._book.set_state(record, State.ACCEPTED)
@@ -320,7 +320,7 @@ class JobService(JobsServicer):
 
     def Start(self, request: Any, context: grpc.ServicerContext) -> pb.Started:  # noqa: N802
         record = self._record(request.job_id, context)
-        # A peer that started sooner may have failed by now; whoever watches hears why.
+        # A peer that started sooner may have failed by now; Watch reports why.
         if not self._worker.start(record) and record.state not in (State.FAILED, State.CANCELLED):
             state = State.Name(record.state)
             _abort(
@@ -410,7 +410,7 @@ class JobService(JobsServicer):
             _abort(context, code, describe_to_coordinator(error, self._config.any_policy.explain))
 
     def _fetching(self, coordinator: str, context: grpc.ServicerContext) -> None:
-        """One more result on its way to this coordinator: what it does not read waits in memory."""
+        """Limits concurrent fetches of this coordinator, because unread data waits in memory."""
         with self._fetch_lock:
             if self._fetches[coordinator] >= _FETCHES:
                 reason = f"{_FETCHES} results are on their way to '{coordinator}'"
@@ -425,13 +425,13 @@ class JobService(JobsServicer):
             done()
 
     def _note(self, context: grpc.ServicerContext, event: str, **facts: Any) -> None:
-        """Into the audit log; what cannot be accounted for is not done."""
+        """Writes to the audit log; a call that cannot be noted is refused."""
         try:
             self._audit.note(event, **facts)
         except EnvironmentFaultError as error:
             _abort(context, grpc.StatusCode.INTERNAL, str(error))
 
-    # Who may.
+    # Permissions.
 
     def _caller(self, context: grpc.ServicerContext) -> Caller:
         try:
@@ -452,13 +452,13 @@ class JobService(JobsServicer):
             _abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
 
     def _record(self, job_id: str, context: grpc.ServicerContext, operator: bool = False) -> Record:
-        """The job, if the caller proposed it (or is the operator, where that is enough)."""
+        """The job, if the caller proposed it (or, with `operator`, is the operator)."""
         caller = self._caller(context)
         record = self._book.get(job_id)
         if record is None or not (
             record.coordinator == caller.name or (operator and self._is_operator(caller))
         ):
-            # Whether someone else's job exists is nobody's business.
+            # The answer does not reveal whether somebody else's job exists.
             reason = f"'{caller.name}' has no job '{one_line(job_id)}' at {self._config.name}"
             _abort(context, grpc.StatusCode.NOT_FOUND, reason)
         return record

@@ -1,4 +1,4 @@
-"""What a party server does with a job: checks it, runs it in a thread, and notes how it ended."""
+"""Checks a party server's jobs, runs each in a thread, and records how it ended."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _PAUSES = (2.0, 60.0)  # seconds, at first and at most, before a party that is a
 
 
 def check_parties(config: PartyConfig, job: Job) -> None:
-    """This party is in the job, and it knows the others."""
+    """Checks that this party is in the job and knows the others."""
     if config.name not in job.party_names:
         raise UsageError(f"'{config.name}' is not among the job's parties")
     unknown = [n for n in job.party_names if n != config.name and n not in config.peers]
@@ -143,7 +143,7 @@ class Worker:
                 self.stop(record, RefusedError(f"no longer permitted: {error}"))
 
     def expect(self, record: Record) -> None:
-        """From now on the job's peers may open their streams, even before the job is started here."""
+        """Lets the job's peers open their streams, even before the job is started here."""
         job = record.job
         assert job is not None  # noqa: S101
         at = job.party_names.index(self._config.name)
@@ -267,7 +267,7 @@ class Worker:
 
     def _begin(self, record: Record) -> None:
         """Runs a job that has a place."""
-        session, job = record.session, record.job  # gone from the record when the job ends
+        session, job = record.session, record.job  # the record drops both when the job ends
         config = self._config
         if not self._queue.begin(record.job_id):
             return
@@ -275,7 +275,7 @@ class Worker:
             target=self._run, args=(record, session, job, config), name=record.job_id, daemon=True
         )
         self._began_under[record.job_id] = config
-        self._threads[record.job_id] = thread  # before others can see that the job runs
+        self._threads[record.job_id] = thread  # set before others can see that the job runs
         failure: CoterieError | None = None
         try:
             unstarted = {State.ACCEPTED, State.QUEUED}
@@ -292,7 +292,7 @@ class Worker:
             self._began_under.pop(record.job_id, None)
         if failure is not None:
             self.stop(record, failure)
-        elif session is not None:  # it was ended meanwhile
+        elif session is not None:  # the job was ended meanwhile
             threading.Thread(target=self._retire, args=(session,), daemon=True).start()
         self._queue.remove(record.job_id)
 
@@ -300,7 +300,7 @@ class Worker:
         return _connect(self._config, name)
 
     def stop(self, record: Record, error: CoterieError) -> None:
-        """Ends a job that has not ended: its session, its record."""
+        """Ends the session and the record of a job that has not ended."""
         queued = record.state == State.QUEUED
         session = record.session
         if session is None or not session.fail(error):
@@ -309,26 +309,26 @@ class Worker:
             tell_peers(session, self._connect)
 
     def _failed(self, record: Record, error: BaseException) -> None:
-        """The session of a job has failed."""
+        """Handles a failed session of a job."""
         session = record.session
         self._end(record, error)
         if session is not None and record.job_id not in self._threads:
             threading.Thread(target=self._retire, args=(session,), daemon=True).start()
 
     def _retire(self, session: Session) -> None:
-        """A session that was never started says farewell to whoever has called it."""
+        """Retires a session that was never started, which sends its farewell to its callers."""
         session.close()
         self._peers.retire(session)
 
     def expire(self) -> None:
-        """Gives up the jobs that nobody has approved or started for too long."""
+        """Gives up jobs that nobody has approved or started for too long."""
         limit = self._config.limits.unstarted
         for record in self._book.unstarted_for(limit):
             reason = f"was not started within {limit:g} s"
             self.stop(record, CancelledError(f"{self._config.name}: {reason}"))
 
     def join(self, patience: float) -> None:
-        """Waits for the jobs' threads to say farewell; they are left behind if they compute on."""
+        """Waits for the jobs' threads to send farewells; threads that still compute are abandoned."""
         self._stopping.set()
         deadline = time.monotonic() + patience
         for thread in list(self._threads.values()):
@@ -386,10 +386,10 @@ class Worker:
             self._threads.pop(record.job_id, None)
             self._began_under.pop(record.job_id, None)
             self._queue.remove(record.job_id)
-            record.session = None  # it holds what waited to be read
+            record.session = None  # frees the frames that nobody has read
 
     def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
-        """Adds the job to the ledger, if it is one with contributions."""
+        """Adds the job to the ledger, if its kind has contributions."""
         try:
             if not KINDS[job.kind].needs(job, self._config.name).contributes:
                 return

@@ -1,4 +1,4 @@
-"""`coterie certs request`, `sign` and `revoke`: keys that stay in their house, and lists of lost ones."""
+"""`coterie certs request`, `sign` and `revoke`: their arguments and their output."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _DIR = click.option(
 def request(name: str, out: Path, as_json: bool) -> None:
     """Ask for a certificate of NAME: make NAME.key, which stays here, and NAME.csr.
 
-    Give NAME.csr to the authority, which signs it with `certs sign`. A NAME.key that is here already
-    is used again: so a certificate is renewed.
+    Give NAME.csr to the authority, which signs it with `certs sign`. A NAME.key that is here
+    already is used again: so a certificate is renewed.
     """
     from coterie.trust.requests import request as work
 
@@ -81,8 +81,8 @@ def sign(
 def revoke(what: str, folder: Path, as_json: bool) -> None:
     """Take back a certificate, or all that were issued for a name: write DIR/ca.crl.
 
-    Give ca.crl to every party, whose file names it with `tls.revoked`. Servers take it up while they
-    serve.
+    Give ca.crl to every party, whose file names it with `tls.revoked`. Servers take it up while
+    they serve.
     """
     from coterie.trust.revocation import revoke as work
 

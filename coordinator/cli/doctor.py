@@ -1,7 +1,7 @@
 """`coterie doctor`: its arguments and its output.
 
-What the command does is in modules of their own, imported when it runs, so that `coterie --help` is
-quick.
+The work of the command is in other modules, which are imported when the command runs, so that
+`coterie --help` is quick.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the commands share: options that mean the same everywhere, and how results are printed."""
+"""Options and output functions that several commands share."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def print_result(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> N
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """To the error stream, so that `--json` stays JSON."""
+    """Prints warnings to the error stream, so that the output of `--json` stays JSON."""
     for text in warnings:
         click.echo(f"warning: {text}", err=True)

@@ -1,7 +1,7 @@
 """`coterie run` and `coterie fetch`: their arguments and their output.
 
-What the command does is in modules of their own, imported when it runs, so that `coterie --help` is
-quick.
+The work of the commands is in other modules, which are imported when a command runs, so that
+`coterie --help` is quick.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`coterie demo`: three organisations on this machine, from data to release.
 
-`prepare` writes everything that the organisations and an analyst would have, each in a folder of
-its own, so that the folder doubles as an example to read. `play` starts the three servers as
-processes of their own on the loopback interface, over mTLS, runs doctor and the job, and stops them.
+`prepare` writes the files of the organisations and of an analyst, each in a folder of its own, so
+that they also serve as an example to read. `play` starts the three servers as processes of their
+own on the loopback interface, over mTLS, runs doctor and the job, and stops them.
 
     DIR/lender, bank, card   party.yaml, people.csv, certificate and key, state
     DIR/analyst              job.yaml, taxonomies, certificate and key
@@ -46,7 +46,7 @@ PARTIES = tuple(population.COLUMNS)
 ANALYST = "analyst"
 MARKER = ".coterie-demo"
 _FOLDERS = (*PARTIES, ANALYST, "authority", "result")
-_STATE, _LOG = "state", "server.log"  # what a server leaves in its folder
+_STATE, _LOG = "state", "server.log"  # written by a server into its folder
 _START_SECONDS = 30.0
 _STOP_SECONDS = 10.0
 SMALLEST_K = 10
@@ -54,7 +54,7 @@ SMALLEST_K = 10
 
 @dataclass(frozen=True)
 class Layout:
-    """Where things are: on this machine, or in containers with /data and /state."""
+    """The paths of the demo: on this machine, or in containers with /data and /state."""
 
     addresses: dict[str, str]
     listen: dict[str, str]
@@ -110,7 +110,7 @@ def prepare(out: Path, people: int, seed: int, kind: str, layout: Layout) -> Non
 
 
 def _clear(out: Path) -> None:
-    """An earlier demo is replaced; whatever a person added or changed is left alone, and named."""
+    """Removes an earlier demo; files that a person added or changed stay, and are named."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         # In a container the four folders are mounted, empty, before anything is written.
@@ -139,7 +139,7 @@ def _clear(out: Path) -> None:
 
 
 def _digests(out: Path) -> dict[str, str]:
-    """The digest of every file in the demo's folders that the servers and the job did not leave."""
+    """The digest of every file in the demo's folders, without those of servers and of the job."""
     left = [out / name / path for name in PARTIES for path in (_STATE, _LOG)] + [out / "result"]
     return {
         path.relative_to(out).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -161,7 +161,7 @@ def _written(out: Path) -> dict[str, str]:
 def play(
     out: Path, tell: Callable[[str], None], show: bool, check_interrupt: Check = never
 ) -> tuple[Job, dict[str, Any]]:
-    """Starts the servers, checks, runs the job, and stops the servers whatever happens."""
+    """Starts the servers, runs doctor and the job, and stops the servers in any case."""
     identity = find_identity(out / ANALYST)
     job_path = out / ANALYST / "job.yaml"
     job = load_job(job_path)
@@ -188,7 +188,7 @@ def play(
 
 @contextlib.contextmanager
 def _server(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """One organisation's server process, in a session of its own so that Ctrl-C is ours alone."""
+    """One organisation's server process, in its own session, so that it does not get Ctrl-C."""
     with (folder / _LOG).open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "coterie", "party", "serve", str(folder / "party.yaml")],
@@ -281,7 +281,7 @@ id: {population.ID}
 {_JOBS[kind]}"""
 
 
-_RAW = {"lender": ("Children",), "card": ("Late",)}  # in no qid of the job below
+_RAW = {"lender": ("Children",), "card": ("Late",)}  # columns in no qid of the job below
 _JOBS = {
     "intersect": "",
     "integrate": f"""\

@@ -1,6 +1,6 @@
-"""A generated population for the loan case: what a lender, a bank and a card company know.
+"""A generated population for the loan case: the tables of a lender, a bank and a card company.
 
-Nobody in it exists. Columns depend on each other as they do in life: age and education on the job,
+The people do not exist. Columns depend on each other as in real life: age and education on the job,
 the job on the salary, the salary on spending and credit limit, all of them on whether a loan is
 approved. Most people are customers of all three; some of only one or two. Identifiers are Swedish
 personal numbers with a correct check digit, of the serials that are set aside for tests unless the
@@ -83,18 +83,18 @@ Column: TypeAlias = Array
 
 @dataclass(frozen=True)
 class Population:
-    """Every person's values by column, and who knows whom."""
+    """Every person's values by column, and the customers of each organisation."""
 
     columns: Mapping[str, Column]
     known: Mapping[str, Column]
 
     @property
     def common(self) -> int:
-        """How many people all three know."""
+        """The number of people who are customers of all three."""
         return int(np.logical_and.reduce(list(self.known.values())).sum())
 
     def table(self, party: str) -> dict[str, list[str]]:
-        """What one organisation has, in an order of its own."""
+        """One organisation's table, in an order of its own."""
         rows = np.flatnonzero(self.known[party])
         order = np.random.default_rng(len(party) + len(rows)).permutation(rows)
         names = (ID, *COLUMNS[party], CLASS)
@@ -156,7 +156,7 @@ def generate(people: int, seed: int) -> Population:
 
 
 def _choose(rng: np.random.Generator, weights: Column) -> Column:
-    """One index a row, with chances in proportion to the row's weights."""
+    """One random index per row, with probabilities proportional to the row's weights."""
     edges = weights.cumsum(axis=1)
     draws = rng.random(len(weights)) * edges[:, -1]
     chosen: Column = (draws[:, None] > edges).sum(axis=1)
@@ -166,7 +166,7 @@ def _choose(rng: np.random.Generator, weights: Column) -> Column:
 def _education(rng: np.random.Generator, age: Column, odds: Column) -> Column:
     shares = np.tile([share for _, share in _EDUCATION.values()], (len(age), 1))
     shares[:, 3:] *= odds[:, None]
-    shares[:, 0] *= np.exp((age - 45) / 15)  # the old left school earlier
+    shares[:, 0] *= np.exp((age - 45) / 15)  # older people left school earlier
     shares[:, 3:] *= np.where(age < 25, 0.3, 1.0)[:, None]
     shares[:, 5] *= np.where(age < 29, 0.0, 1.0)
     return _choose(rng, shares)

@@ -1,4 +1,4 @@
-"""Free ports of this machine, for servers that run beside each other on it."""
+"""Free ports of this machine, for several servers on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coterie.base.errors import EnvironmentFaultError
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody uses now, below those that systems give to outgoing connections."""
+    """Ports that are free now, below the range that systems use for outgoing connections."""
     found: list[int] = []
     for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
         with socket.socket() as candidate, contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""The result folder: made before a job starts, filled when it ends, and summarised in a few lines."""
+"""The result folder, which is created before a job starts and filled when it ends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import FOLDER
 
 MANIFEST = "files.json"  # what Coterie wrote into a result folder
-# What any job may leave besides what its kind declares.
+# The files that any job may leave besides those that its kind declares.
 _RESULT = (RESULT, "release.csv", "release.parquet", REPORT, "job", "parties", "transcripts")
 _OTHERS = (MANIFEST, "run.json", PUBLIC, "deviation.json", "honest")
 
@@ -27,10 +27,10 @@ _OTHERS = (MANIFEST, "run.json", PUBLIC, "deviation.json", "honest")
 def result_folder(out: Path, force: bool) -> Iterator[None]:
     """The result folder of one job: inside, the job is run and its result written into `out`.
 
-    An earlier result is replaced only on request, and then wholly: whatever Coterie wrote into the
-    folder is removed, as its list of files says. Files of others are never touched; one that stands
-    where Coterie would write is an error before the job begins. Afterwards, also when the job
-    failed, the list has the files that came to be.
+    An earlier result is replaced only on request, and then completely: all files that Coterie wrote
+    into the folder, by its list of files, are removed. Other files are never touched; a file at a
+    path that Coterie would write is an error before the job begins. Afterwards, also if the job
+    failed, the list has the files that were written.
     """
     try:
         others = _begin(out, force)
@@ -64,7 +64,7 @@ def continued_folder(out: Path) -> Iterator[None]:
 
 
 def _report(out: Path) -> None:
-    """The pages of a result that is there; deviations that were only compared have none."""
+    """Writes the pages of a finished result; compared deviations have none."""
     if (out / RESULT).exists() and (out / FOLDER).is_dir():
         try:
             write_report(out)
@@ -75,7 +75,7 @@ def _report(out: Path) -> None:
 
 
 def _begin(out: Path, force: bool) -> set[str]:
-    """Makes room for a result; returns the files of others, which stay."""
+    """Prepares the folder for a result; returns the files of others, which stay."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file; --out names a folder")
     out.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def _begin(out: Path, force: bool) -> set[str]:
             f"{out / (inside or taken)[0]}: Coterie did not write it, and a result would stand "
             "there; move it away, or choose another --out"
         )
-    _write_manifest(out, False, [])  # shows at once whether the folder can be written to
+    _write_manifest(out, False, [])  # fails at once if the folder is not writable
     return others
 
 
@@ -104,7 +104,7 @@ def _of_coterie(out: Path) -> list[str]:
     """The files that Coterie wrote into a folder."""
     finished, listed = _read_manifest(out)
     if not finished:
-        # The machine went down before the list was written: what has a result's name is one.
+        # The machine crashed before the list was written: files with a result's name are results.
         listed = [path for path in _files(out) if path.split("/")[0] in names_of_results()]
     return listed
 
@@ -118,7 +118,7 @@ def _remove_earlier(out: Path) -> None:
     (out / MANIFEST).unlink(missing_ok=True)
     folders = {parent for name in listed for parent in Path(name).parents if parent != Path()}
     for folder in sorted(folders, reverse=True):
-        with contextlib.suppress(OSError):  # somebody else's file is in it
+        with contextlib.suppress(OSError):  # the folder has somebody else's file
             (out / folder).rmdir()
 
 
@@ -138,7 +138,7 @@ def _write_manifest(out: Path, finished: bool, files: Sequence[str]) -> None:
 
 
 def _read_manifest(out: Path) -> tuple[bool, list[str]]:
-    """Whether a result was finished, and its files. Without a list nothing is Coterie's."""
+    """Whether a result was finished, and its files. Without a list, no file is Coterie's."""
     try:
         content = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
         files = [str(name) for name in content["files"]]
@@ -150,7 +150,7 @@ def _read_manifest(out: Path) -> tuple[bool, list[str]]:
 
 
 def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
-    """A few lines for a person, from `result.json`."""
+    """A few lines for a person about `result.json`."""
     total = sum(result["seconds"].values())
     sent = sum(party["sent_bytes"] for party in result["parties"].values())
     found = f"{result['records']:,} records in common among " if "records" in result else ""

@@ -1,8 +1,9 @@
-"""`report.html` and `public.html`: a result folder as a page that a person reads.
+"""`report.html` and `public.html`: a result folder as a page for a person.
 
-The verdict is that of `coterie verify`, computed from the folder when the page is written. The kind of
-the job says what it found; what is the same for every kind stands here: who asked, what was told to
-whom, how long it took. `public.html` leaves out every part that is not the release or its promise.
+The verdict is that of `coterie verify`, computed from the folder when the page is written. The kind
+of the job describes its result; this module writes the parts that are the same for every kind: who
+requested the job, what was opened to whom, how long it took. `public.html` has only the release and
+its promise.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def write_report(folder: Path) -> None:
     job = saved_job(folder)
     try:
         parts = list(KINDS[job.kind].report(job, result, folder))
-    except CoterieError as error:  # a result that is not in order has a verdict and no pictures
+    except CoterieError as error:  # a faulty result has a verdict and no pictures
         parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
     about: list[Content] = [
         "A job of kind ", element("strong", job.kind), " of ", str(len(job.party_names)),
@@ -62,7 +63,7 @@ def _write_table_report(folder: Path, opinion: Opinion, result: Claim) -> None:
 
 
 def judged(folder: Path) -> Opinion:
-    """The verdict of `coterie verify`, in the words of a page."""
+    """The verdict of `coterie verify`, as text for a page."""
     try:
         found = verify(folder)
     except NothingVerifiedError as error:

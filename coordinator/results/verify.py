@@ -1,9 +1,9 @@
-"""`coterie verify DIR`: does a result keep what its job promises?
+"""`coterie verify DIR`: does a result satisfy what its job promises?
 
-The job is the one kept beside the result (`job/`). What there is to check is the kind's: every kind
-has a `verify` that computes again what can be computed again, with code of its own. The first thing
-that does not hold is a `VerificationError`. That nothing could be checked is one, too. A release of
-one table has a table file in place of a job, and is checked by `house.verify`.
+The job is stored beside the result (`job/`). Every kind has a `verify` that recomputes what can be
+recomputed, with code of its own. The first check that fails raises a `VerificationError`; a result
+in which nothing can be checked raises one, too. A release of one table has a table file in place of
+a job; `house.verify` checks it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from coterie.jobs.run.archive import saved_job
 
 
 class NothingVerifiedError(VerificationError):
-    """There was nothing that could be checked."""
+    """The result has nothing that could be checked."""
 
 
 def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
-    """What was found to hold in a result folder, the verdict in words first.
+    """The checks that hold in a result folder, after the verdict in words.
 
-    `data` is the table that a release of one table was made of; more can be checked with it.
+    `data` is the source of a release of one table, with which more can be checked.
     """
     if is_table_result(folder):
         return verify_table(folder, data)
@@ -48,7 +48,7 @@ def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
 
 
 def lines(verified: dict[str, Any]) -> list[str]:
-    """For a person: the verdict, what it rests on, what nobody could check."""
+    """Lines for a person: the verdict, its reasons, and what could not be checked."""
     return [
         verified["verdict"],
         *(f"not checked: {clause}" for clause in verified["unchecked"]),

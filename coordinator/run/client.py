@@ -30,7 +30,7 @@ from coterie.protos import jobs_pb2_grpc
 from coterie.trust.identity import Identity
 
 CALL_SECONDS = 15.0
-# A proposal makes the party read and check its whole table.
+# Long, because a proposal makes the party read and check its whole table.
 PREFLIGHT_SECONDS = 600.0
 FETCH_SECONDS = 3600.0
 _PIECE = 1 << 20
@@ -40,11 +40,11 @@ _OPTIONS = (
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.max_reconnect_backoff_ms", 2000),
 )
-PROPOSAL_BYTES = 64_000_000  # what a party server takes, job file and taxonomies together
+PROPOSAL_BYTES = 64_000_000  # the limit of a party server, for job file and taxonomies together
 
 
 class PartyClient:
-    """A connection to the party `name`, which must prove to be it."""
+    """A connection to the party `name`, whose certificate must prove that name."""
 
     def __init__(self, name: str, address: str, identity: Identity) -> None:
         self.name = name
@@ -63,7 +63,7 @@ class PartyClient:
 
     @contextlib.contextmanager
     def _named(self, doing: str, seconds: float, step: str = "") -> Iterator[None]:
-        """With a `step`, the job has begun: a party that does not answer is lost."""
+        """Names the party in errors. With a `step`, the job has begun, and no answer means lost."""
         try:
             yield
         except grpc.RpcError as error:
@@ -80,7 +80,7 @@ class PartyClient:
             return RefusedError(f"{self.name}: refuses to {doing}: {detail}")
         if code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.RESOURCE_EXHAUSTED):
             return UsageError(f"{self.name}: cannot {doing}: {detail}")
-        if code == grpc.StatusCode.FAILED_PRECONDITION:  # the job has ended there
+        if code == grpc.StatusCode.FAILED_PRECONDITION:  # the job has ended at the party
             return PeerLostError(self.name, "", f"did not {doing}: {detail}")
         if code == grpc.StatusCode.UNIMPLEMENTED:
             return UnreachableError(
@@ -115,9 +115,9 @@ class PartyClient:
         return decision
 
     def start(self, job_id: str) -> None:
-        """Has the job begin when all its parties have a place for it.
+        """Starts the job, which begins when all its parties have a place for it.
 
-        A server that knows of no queue begins at once.
+        A server without a queue begins at once.
         """
         request = pb.JobRef(job_id=job_id)
         with self._named("start the job", CALL_SECONDS, "start"):
@@ -131,7 +131,7 @@ class PartyClient:
     def watch(self, job_id: str) -> Any:
         """The stream of events: an iterator with `cancel`, which raises `grpc.RpcError`.
 
-        The only call without a deadline of its own: whoever reads it also calls `alive`.
+        This is the only call without a deadline: the reader must also call `alive`.
         """
         return self._jobs.Watch(pb.JobRef(job_id=job_id))
 
@@ -145,7 +145,7 @@ class PartyClient:
         return True
 
     def cancel(self, job_id: str, reason: str, seconds: float) -> bool:
-        """Whether the party has answered: it has cancelled the job, or knows of none to cancel."""
+        """Whether the party has answered: it has cancelled the job, or has none to cancel."""
         try:
             self._jobs.Cancel(pb.Cancellation(job_id=job_id, reason=reason), timeout=seconds)
         except grpc.RpcError as error:
@@ -203,7 +203,7 @@ class PartyClient:
         return delivered
 
     def _create(self, folder: Path, name: str) -> IO[bytes]:
-        """A new file, of a name that does not lead out of `folder`."""
+        """A new file whose name does not lead out of `folder`."""
         pure = PurePosixPath(name)
         if not name or not name.isprintable() or pure.is_absolute() or ".." in pure.parts:
             raise self._fault(f"offers a file with the path '{name}'")

@@ -1,8 +1,8 @@
-"""Collects what the parties release when a job has finished: at once, or later by the job's id.
+"""Collects what the parties release after a job has finished: at once, or later by `coterie fetch`.
 
-A run leaves a note, `run.json`, and the job in its result folder before it starts the parties, and
-takes the note away when it has the result. If the coordinator dies or loses a party in between,
-`coterie fetch DIR` collects from the note what the parties have finished: the same release.
+Before a run starts the parties, it leaves a note, `run.json`, and the job in its result folder; it
+removes the note when it has the result. If the coordinator crashes or loses a party in between,
+`coterie fetch DIR` uses the note to collect the same release from the parties.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Everywhere = Callable[[Callable[[str], None]], Any]
 
 
 def leave_note(out: Path, job: Job, job_id: str, addresses: Mapping[str, str]) -> None:
-    """Before the parties are started: how their result can be had later."""
+    """Writes the note from which a result can be fetched later."""
     try:
         save_job(job, out)
         note = {"job": job_id, "parties": dict(addresses)}
@@ -41,7 +41,7 @@ def leave_note(out: Path, job: Job, job_id: str, addresses: Mapping[str, str]) -
 
 
 def remove_note(out: Path, job_too: bool) -> None:
-    """There is nothing to be had later: the result is there, or there will be none."""
+    """Removes the note, when the result is complete or there will be none."""
     (out / NOTE).unlink(missing_ok=True)
     if job_too:
         shutil.rmtree(out / FOLDER, ignore_errors=True)
@@ -56,7 +56,7 @@ def collect(
     patience: float,
     check: Check = never,
 ) -> dict[str, Any]:
-    """Fetches from every party and assembles the result; a party that is away is asked again."""
+    """Fetches from every party and assembles the result; retries a party that is away."""
 
     def fetch(name: str) -> None:
         end = time.monotonic() + patience
@@ -105,7 +105,7 @@ def _deliver(
 
 
 def fetch_later(out: Path, identity: Identity, patience: float) -> tuple[Job, dict[str, Any]]:
-    """The result of the run that left its note in `out`."""
+    """Collects the result of the run that left its note in `out`."""
     try:
         note = json.loads((out / NOTE).read_text())
         job_id, addresses = str(note["job"]), dict(note["parties"])

@@ -1,4 +1,4 @@
-"""`coterie doctor`: what can be checked before anything starts, one line a check."""
+"""`coterie doctor`: all checks that can be made before anything starts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from coterie.trust.certificates import check_certificate
 from coterie.trust.identity import Identity, find_identity
 
 CONNECT_SECONDS = 10.0
-# Certificates are made a few minutes back.
+# Certificates are backdated by a few minutes.
 LARGEST_SKEW = 60.0
 _CHECK_CODES = {
     "coordinator": RefusedError.exit_code,
@@ -38,7 +38,7 @@ _CHECK_CODES = {
 def examine(
     job_path: Path, identity_place: Path, clock: Callable[[], float] = time.time
 ) -> Iterator[Check]:
-    """Own job file and identity first; then all parties at once, listed in the job's order."""
+    """Checks the job file and the identity, then all parties concurrently, in the job's order."""
     try:
         job = load_job(job_path)
     except CoterieError as error:
@@ -113,7 +113,7 @@ def _version(name: str, theirs: str) -> Check:
 
 
 def _wire(name: str, theirs: int) -> Check:
-    """Parties of different versions of the wire cannot compute with each other."""
+    """Checks the party's protocol version: parties of different versions cannot compute together."""
     detail = f"version {theirs} there, {WIRE} here"
     if theirs != WIRE:
         return failed(name, "wire", detail, UnreachableError.exit_code)

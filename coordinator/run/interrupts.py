@@ -1,8 +1,9 @@
-"""Ctrl-C and SIGTERM, which a container engine sends, stop a run where it can be stopped.
+"""Ctrl-C and SIGTERM (which a container engine sends) stop a run at safe points.
 
-Python's own handler raises between any two steps of the main thread. An interrupt that comes while a
-lock is being taken leaves it taken, and one that comes while an object goes away is lost. Here the
-first signal is only noted, and the run asks for it wherever it waits. A second one raises at once.
+Python's own handler raises between any two steps of the main thread. An interrupt while a lock is
+being acquired leaves the lock held, and an interrupt while an object is finalized is lost. Here the
+first signal is only noted, and the run checks for it wherever it waits. A second signal raises at
+once.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Interrupts:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
         if error is None:
-            self.check()  # it came after the last look
+            self.check()  # the signal came after the last check
 
     def check(self) -> None:
         if self._noted:

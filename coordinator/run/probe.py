@@ -1,7 +1,7 @@
-"""Is a party there, and is it who it should be: name, port, TLS, certificate, in that order.
+"""Checks that a party can be reached and is who it should be: name, port, TLS, certificate.
 
-gRPC folds all of these into one "unavailable". This looks with plain sockets first, so that
-`coterie run` and `coterie doctor` can say which of them it is. Nothing is sent but a handshake.
+gRPC reports all of these failures as "unavailable". The probe uses plain sockets, so that `coterie
+run` and `coterie doctor` can say which of them it is. It sends nothing but a handshake.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def split_address(address: str) -> tuple[str, int]:
 
 
 def probe(name: str, address: str, identity: Identity, seconds: float) -> Iterator[Check]:
-    """One check a stage, ending with the first that fails."""
+    """One check per stage, up to the first that fails."""
     host, port = split_address(address)
     gone = UnreachableError.exit_code
     try:
@@ -67,8 +67,8 @@ def _handshake(
                 )
                 yield failed(name, "tls", detail, wrong)
                 return
-            # In TLS 1.3 the server judges our certificate after the handshake is over for us:
-            # a first byte means that it was accepted.
+            # In TLS 1.3 the server checks our certificate after our side of the handshake: a first
+            # byte means that it was accepted.
             if not secured.recv(1):
                 yield failed(name, "tls", f"{address} closed the connection", gone)
                 return
@@ -82,7 +82,7 @@ def _handshake(
         yield _refused(name, address, identity, error)
         return
     except (OSError, ValueError) as error:
-        # gRPC servers drop a client whose certificate they do not accept without a word.
+        # gRPC servers close the connection of a client whose certificate they do not accept.
         yield failed(
             name,
             "tls",
@@ -138,7 +138,7 @@ def _refused(name: str, address: str, identity: Identity, error: ssl.SSLError) -
 def _shown_certificate(
     name: str, address: str, identity: Identity, seconds: float
 ) -> x509.Certificate | None:
-    """What the other end shows, unverified: only to tell what is wrong with it."""
+    """The other end's certificate, unverified: only to report what is wrong with it."""
     try:
         with (
             socket.create_connection(split_address(address), seconds) as connection,
@@ -161,7 +161,7 @@ def _context(identity: Identity, verify: bool) -> ssl.SSLContext:
 
 
 def require(name: str, address: str, identity: Identity, seconds: float) -> None:
-    """Raises the first failed check as an error of its own kind."""
+    """Raises the error that the first failed check means."""
     for check in probe(name, address, identity, seconds):
         if check.state == "failed":
             raise failure(check)

@@ -1,8 +1,8 @@
-"""What a person sees while a job runs: one line a party.
+"""The progress of a running job on the terminal: one line per party.
 
 On a terminal the lines are redrawn in place; elsewhere a line is printed when a party enters a
-phase, and every few seconds within a long one. All of it goes to stderr, so that stdout is the
-result's alone.
+phase, and every few seconds within a long one. Everything goes to stderr, so that stdout has the
+result alone.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Any
 from coterie.base.text import printable
 
 _QUIET_SECONDS = 5.0
-_WIDEST = 28  # of a step's name, so that a line fits a narrow terminal
-# Below this the rate says more about the clock than about the job.
+_WIDEST = 28  # characters of a step's name, so that a line fits a narrow terminal
+# Below this time the rate is too inexact to show.
 _SHORTEST_RATE_SECONDS = 0.2
 
 
 @dataclass
 class Line:
-    """One party's state, as last heard."""
+    """The latest known state of one party."""
 
     state: str = "waiting"
     step: str = ""
@@ -51,7 +51,7 @@ class Line:
 
 
 class Board:
-    """Collects the parties' news from any thread and shows it; use as a context manager."""
+    """Collects the parties' events from any thread and shows them; use as a context manager."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Board:
             line.state, line.step, line.done, line.total = state, printable(step), done, total
             line.sent_bytes = max(line.sent_bytes, sent_bytes)
             line.received_bytes = max(line.received_bytes, received_bytes)
-            # A party that merely waits has nothing new to tell, however long it takes.
+            # A party that only waits is not printed again, however long it takes.
             facts = (step, done, line.sent_bytes, line.received_bytes)
             due = facts != line.told and now - line.printed >= _QUIET_SECONDS
             if self._show and not self._live and (due or line.phase != before):
@@ -117,7 +117,7 @@ class Board:
                 print(f"{party:<{self._width}}  {_plain(line, now)}", file=sys.stderr, flush=True)
 
     def table(self) -> Any:
-        """The lines as they stand, for a terminal."""
+        """The present lines, for a terminal."""
         from rich.table import Table
         from rich.text import Text
 
@@ -131,7 +131,7 @@ class Board:
                 style = {"failed": "red", "finished": "green"}.get(line.state)
                 _, *numbers = _cells(line, now)
                 step = "/".join(line.step.split("/")[:2]) or line.state
-                # As `Text`, since a step is a party's word and not markup.
+                # As `Text`, since a step comes from a party and must not be parsed as markup.
                 table.add_row(party, Text(step[:_WIDEST]), *numbers, style=style)
         return table
 

@@ -48,30 +48,30 @@ from coterie.trust.identity import Identity
 
 T = TypeVar("T")
 _RETRY_SECONDS = 0.5
-_NEWS = 256  # events that wait to be taken in
+_NEWS = 256  # events that wait to be processed
 _FIRST_ERRORS: dict[int, type[CoterieError]] = {
     cls.exit_code: cls for cls in (UsageError, DataError, RefusedError, EnvironmentFaultError)
 }
 _FAILED = (pb.FAILED, pb.CANCELLED, pb.REFUSED)
 _ENDED = (pb.FINISHED, *_FAILED)
-# How a stream ends whose server is gone, or stops and ends its calls first.
+# The status of a stream whose server is gone, or ends its calls before it stops.
 _GOING_AWAY = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait, in seconds."""
+    """The times to wait, in seconds."""
 
     connect: float = 10.0
     consent: float = 3600.0
     heartbeat: float = 20.0  # silence after which a party counts as lost
-    cancel: float = 5.0  # for a party that is away to come back and hear that the job is cancelled
+    cancel: float = 5.0  # for a party that is away to return and receive the cancellation
     fetch: float = 60.0  # for a party that is away when the finished job's result is fetched
-    gather: float = 2.0  # after a first failure, for the others to say what they saw
+    gather: float = 2.0  # after a first failure, for the others to report what they saw
 
 
 class ReportedError(CoterieError):
-    """What a party said about why the job ended, with the exit code it gave."""
+    """A party's report of why the job ended, with the exit code that it gave."""
 
     def __init__(self, text: str, exit_code: int, peer: str, step: str) -> None:
         super().__init__(text)
@@ -90,7 +90,7 @@ def run_job(
 ) -> dict[str, Any]:
     """Runs the job at its parties and leaves the result in `out`, which must exist.
 
-    `check` is called wherever the run waits, and may raise what ends it.
+    `check` is called wherever the run waits, and may raise an exception that ends it.
     """
     addresses: dict[str, str] = {}
     for party in job.parties:
@@ -138,7 +138,7 @@ class Drive:
             leave_note(out, self._job, self._job_id, self._addresses)
             try:
                 self._everywhere(lambda name: self._clients[name].start(self._job_id))
-            except PeerLostError as error:  # another party may have said why
+            except PeerLostError as error:  # another party may have reported the reason
                 raise self._follower.verdict(error) from None
             self._follower.until(lambda name, state: state == pb.FINISHED)
             finished = True
@@ -164,8 +164,8 @@ class Drive:
     def _everywhere(self, do: Callable[[str], T], signs: bool = True) -> dict[str, T]:
         """Calls every party at once; raises the first error in the job's order.
 
-        A call may take as long as the party's data needs, so long as the party lives. Where a party
-        may be away for a while, no `signs` of life are asked for.
+        A call may take as long as the party's data needs, as long as the party shows signs of life.
+        If a party may be away for a while, `signs` is False.
         """
         pool = ThreadPoolExecutor(len(self._clients))
         try:
@@ -203,7 +203,7 @@ class Drive:
             )
 
     def _cancel(self, error: BaseException) -> None:
-        """Cancels the job everywhere; a party that does not answer is told again when it does."""
+        """Cancels the job everywhere; retries at a party that does not answer."""
         reason = str(error) if isinstance(error, CoterieError) else "stopped by the coordinator"
         end = time.monotonic() + self._patience.cancel
 
@@ -225,7 +225,7 @@ class Drive:
 
 @dataclass
 class Heard:
-    """What the coordinator last heard of a party."""
+    """The latest news of a party."""
 
     at: float
     state: int
@@ -233,7 +233,7 @@ class Heard:
 
 
 class Follower:
-    """Reads all parties' events, and asks for signs of life where there are none."""
+    """Reads all parties' events, and calls silent parties for signs of life."""
 
     def __init__(
         self,
@@ -256,10 +256,10 @@ class Follower:
         self._stopped = threading.Event()
         self._streams: list[Any] = []
         self._heard: dict[str, Heard] = {}
-        self._slept = 0  # how often this machine slept, as far as it has been allowed for
+        self._slept = 0  # the number of this machine's pauses that have been taken into account
 
     def listen(self) -> None:
-        """Begins to ask every party for signs of life."""
+        """Begins to call every party for signs of life."""
         now = self._clock()
         for name in self._clients:
             self._heard[name] = Heard(now, pb.STATE_UNSPECIFIED)
@@ -282,7 +282,7 @@ class Follower:
             self._streams.append(stream)
             try:
                 for event in stream:
-                    # A party may say anything, and as much of it as it likes.
+                    # A party may send anything, and as much as it likes.
                     event.error, event.step = one_line(event.error), one_line(event.step)
                     event.culprit = one_line(event.culprit)
                     if not self._put(name, event):
@@ -299,7 +299,7 @@ class Follower:
     def _put(self, name: str, news: pb.Event | str) -> bool:
         """Waits until there is room: a party that floods its stream is slowed down by gRPC.
 
-        False when nobody takes in news any more.
+        False if nobody processes news any more.
         """
         while not self._stopped.is_set():
             try:
@@ -310,9 +310,10 @@ class Follower:
         return False
 
     def _may_come_back(self, name: str, error: Any) -> bool:
-        """A server may be restarted while a job waits there: it keeps the job.
+        """Whether a party may come back after its stream has broken.
 
-        And connections that broke while this machine slept say nothing about the party.
+        A server may be restarted while a job waits, because it keeps the job. And connections that
+        broke while this machine slept say nothing about the party.
         """
         waits = self._heard[name].state in (pb.WAITING, pb.ACCEPTED, pb.QUEUED)
         slept = self._wakefulness.woke_within(self._patience.heartbeat)
@@ -330,7 +331,7 @@ class Follower:
         seconds: float | None = None,
         otherwise: str = "",
     ) -> None:
-        """Follows until every party's state is as wanted; raises when the job cannot get there."""
+        """Follows until every party has reached a wanted state; raises if the job cannot get there."""
         end = None if seconds is None else self._clock() + seconds
         while True:
             late = [n for n, heard in self._heard.items() if not reached(n, heard.state)]
@@ -344,7 +345,7 @@ class Follower:
             self.require_signs()
 
     def _next(self, seconds: float) -> CoterieError | None:
-        """Takes in one piece of news; returns the error it means, if any."""
+        """Processes one piece of news; returns the error that it means, if any."""
         try:
             name, news = self._news.get(timeout=seconds)
         except queue.Empty:
@@ -376,7 +377,7 @@ class Follower:
         }
         running = event.state == pb.RUNNING
         if running and event.step == FINISH:
-            return  # the state says so in a moment
+            return  # the state will show it in a moment
         self._board.update(
             name,
             words.get(event.state, "unknown"),
@@ -388,14 +389,14 @@ class Follower:
         )
 
     def require_signs(self) -> None:
-        """Every party has been heard within the heartbeat, or the first that has not is named.
+        """Raises an error that names a party without news for the length of the heartbeat.
 
-        Called wherever the run waits; what stops a run from outside is raised here too.
+        Called wherever the run waits; interrupts from outside are raised here too.
         """
         self._check()
         if self._wakefulness.look() or self._slept != self._wakefulness.slept:
             self._slept = self._wakefulness.slept
-            for heard in self._heard.values():  # nobody could be heard meanwhile
+            for heard in self._heard.values():  # no party could be heard meanwhile
                 heard.at = self._clock()
         for name, heard in self._heard.items():
             silence = self._clock() - heard.at
@@ -405,7 +406,7 @@ class Follower:
                 )
 
     def verdict(self, first: CoterieError) -> CoterieError:
-        """Of what the parties say within a moment, the error nearest to the cause."""
+        """The error nearest to the cause, of all that the parties report within a moment."""
         errors = [first]
         end = self._clock() + self._patience.gather
         while (left := end - self._clock()) > 0:

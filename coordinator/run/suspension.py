@@ -1,7 +1,7 @@
-"""Notices that this machine has slept: a lid that was closed, a process that was stopped.
+"""Detects that this machine or this process was suspended: a closed lid, a stopped process.
 
-Whoever waits looks here several times a second. When the time between two looks is much longer, it
-was this process that stood still, and the silence of the parties meanwhile says nothing about them.
+A waiting run calls `look` several times a second. If the time between two calls is much longer,
+this process was suspended, and the silence of the parties meanwhile says nothing about them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Callable
 
 
 class Wakefulness:
-    """Tells a pause of this process from the silence of others.
+    """Distinguishes a pause of this process from the silence of others.
 
-    While a machine sleeps, one clock may stand still; the one on the wall goes on.
+    While a machine sleeps, the monotonic clock may stop; the wall clock continues.
     """
 
     def __init__(
@@ -29,10 +29,10 @@ class Wakefulness:
         self._lock = threading.Lock()
         self._looked = clock(), wall()
         self._woke = -float("inf")
-        self.slept = 0  # how often
+        self.slept = 0  # the number of pauses
 
     def look(self) -> bool:
-        """Whether this process has stood still since the last look."""
+        """Whether this process was suspended since the last call."""
         with self._lock:
             now = self._clock(), self._wall()
             gap = max(now[0] - self._looked[0], now[1] - self._looked[1])
@@ -44,6 +44,6 @@ class Wakefulness:
             return True
 
     def woke_within(self, seconds: float) -> bool:
-        """Whether it has stood still, and woken up no longer ago than this."""
+        """Whether this process was suspended and resumed within the last `seconds`."""
         self.look()
         return self._clock() - self._woke <= seconds

@@ -1,4 +1,4 @@
-"""The job with every party in this process: the same code as at the servers, over memory."""
+"""Runs a job with every party in this process: the same code as at the servers, in memory."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def simulate(
             else:
                 network.leave(name, "has finished and sends nothing more")
 
-        # Daemons: after Ctrl-C nobody waits for a party that is in the middle of a computation.
+        # Daemon threads: after Ctrl-C the process does not wait for a party that is computing.
         threads = [threading.Thread(target=run, args=(name,), daemon=True) for name in spaces]
         for space in spaces.values():
             space.create()

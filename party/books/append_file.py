@@ -1,9 +1,9 @@
-"""A file of JSON lines that is only ever appended to: audit log, journal and ledger.
+"""An append-only file of JSON lines: audit log, journal and ledger.
 
-What `append` has returned for is on the disk. Every write is checked: a line that did not fit whole
-is taken back before the error is raised, so that a full disk leaves whole lines only. A line that was
-torn when the machine died can only be the last one, without its newline; it is cut off when the file
-is opened for writing, and `torn` says what it was.
+When `append` returns, the line is on the disk. Every write is checked: a line that was written only
+in part is removed before the error is raised, so that a full disk leaves whole lines only. A line
+that was torn when the machine crashed can only be the last one, without its newline; it is cut off
+when the file is opened for writing, and `torn` has its bytes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Line:
-    """One whole line of such a file: its number from 1, and the object in it, None if damaged."""
+    """One whole line of the file: its number from 1, and its object, None if damaged."""
 
     number: int
     entry: dict[str, Any] | None
@@ -36,9 +36,9 @@ class AppendFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.torn = b""  # what a crash had left of a last line
+        self.torn = b""  # what a crash left of the last line
         self._lock = threading.RLock()
-        self._rest: int | None = None  # the length to go back to, where that has failed once
+        self._rest: int | None = None  # the length to restore, if restoring has failed once
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
             os.fchmod(self._file, 0o600)
@@ -81,7 +81,7 @@ class AppendFile:
         """Adds one line, or raises `EnvironmentFaultError` and leaves the file as it was."""
         line = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         with self._alone():
-            if self._rest is not None:  # what stands there was refused, and could not be taken back
+            if self._rest is not None:  # a line that was refused could not be removed yet
                 os.ftruncate(self._file, self._rest)
                 self._rest = None
             before = os.fstat(self._file).st_size
@@ -97,11 +97,11 @@ class AppendFile:
 
     def _write(self, line: bytes) -> None:
         left = memoryview(line)
-        while left:  # a disk that is nearly full takes a part, and says so only by the number
+        while left:  # a nearly full disk writes only a part
             left = left[os.write(self._file, left) :]
 
     def replace(self, entries: list[dict[str, Any]]) -> None:
-        """Puts these lines in the place of all others: the whole change, or none of it."""
+        """Replaces all lines by these, atomically."""
         made = self.path.with_name(self.path.name + ".new")
         with self._alone():
             try:
@@ -135,9 +135,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def read_lines(path: Path) -> Iterator[Line]:
-    """The whole lines of a file, empty ones passed over; none of a file that does not exist.
+    """The whole, non-empty lines of a file; none if the file does not exist.
 
-    What a crash left of a last line has no newline and is no line.
+    A torn last line has no newline and does not count as a line.
     """
     try:
         with path.open("rb") as file:
@@ -151,7 +151,7 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:
-    """What the undamaged lines hold."""
+    """The objects of the undamaged lines."""
     return [line.entry for line in read_lines(path) if line.entry is not None]
 
 

@@ -1,13 +1,13 @@
-"""The audit log: who asked for what, what was decided, what ran, how it ended.
+"""The audit log: who requested what, what was decided, what ran, how it ended.
 
-For people, in `STATE/audit.log`: events and digests, never data. Each line holds the digest of the
-line before it (`previous`) and its own (`chain`), so that a line cannot be changed or taken out
-unseen. Whoever can write the file could still cut off its end, or write all of it anew. So its head,
-the last line's digest, is also kept elsewhere: in a head file, which the steward may put on another
-disk (`audit_head` in the party file); at the peers of every job, which write it into their own audit
-logs; and in the result of every job. `verify` compares the log with all that it is given.
-
-A head tells nothing about the log: each line's digest covers the ones before it.
+The log is for people, in `STATE/audit.log`, with events and digests, never data. Each line has the
+digest of the line before it (`previous`) and its own (`chain`), so that nobody can change or remove
+a line unnoticed. Somebody who can write the file could still cut off its end, or write all of it
+anew. So the log's head, the last line's digest, is also stored elsewhere: in a head file, which the
+steward may put on another disk (`audit_head` in the party file); at the peers of every job, which
+write it into their own audit logs; and in the result of every job. `verify` compares the log with
+all heads that it is given. A head reveals nothing about the log, because it is a hash over all
+lines.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ LOST = "log does not hold its head"
 MENDED = "torn line cut off"
 CONTINUED = "log continued"
 _HEAD = re.compile(r"[0-9a-f]{64}")
-_HEAD_LINE = 128  # bytes of the head file: it is written over in one piece
+_HEAD_LINE = 128  # bytes of the head file, which is overwritten in one write
 log = logging.getLogger("coterie.party")
 
 
 @dataclass(frozen=True)
 class Head:
-    """How far a log goes: the number of its lines, and the digest of the last."""
+    """The end of a log: the number of its lines, and the digest of the last."""
 
     entries: int = 0
     chain: str = START
@@ -84,10 +84,10 @@ class AuditLog:
             self._keep_head()
 
     def rotate(self) -> Path:
-        """Goes on in a new file, whose first line is chained to the last one of this file.
+        """Continues in a new file, whose first line is chained to the last line of this file.
 
-        The file of before is called after the number of lines up to its end. A crash in between is
-        mended at the next start.
+        The earlier file is named after the number of lines up to its end. A crash in between is
+        repaired at the next start.
         """
         with self._lock:
             old = self.path.with_name(
@@ -119,7 +119,7 @@ class AuditLog:
         return old
 
     def _keep_head(self) -> None:
-        """Written over in place: the line itself is safe already, and an older head is still right."""
+        """Overwrites the head file in place: the line is safe, and an older head still holds."""
         line = f"{self._head.entries} {self._head.chain}".ljust(_HEAD_LINE - 1) + "\n"
         try:
             os.pwrite(self._head_descriptor, line.encode(), 0)
@@ -152,7 +152,7 @@ def older_files(path: Path) -> list[Path]:
 
 
 def _before(first: dict[str, Any] | None) -> Head:
-    """Where a file begins: after so many lines, the last of which had this digest."""
+    """The head before a file: the number of earlier lines, and the digest of the last of them."""
     if not first or first.get("event") != CONTINUED or type(first.get("entries")) is not int:
         return Head()
     return Head(first["entries"], str(first.get("previous")))
@@ -166,7 +166,7 @@ def _open_head(path: Path) -> int:
 
 
 def read_head(path: Path) -> Head | None:
-    """What the head file says; None if there is none."""
+    """The head in the head file; None if there is none."""
     try:
         words = path.read_bytes()[:_HEAD_LINE].decode("ascii", "replace").split()
     except FileNotFoundError:
@@ -181,9 +181,9 @@ def read_head(path: Path) -> Head | None:
 
 
 def _last(path: Path, expected: Head | None) -> tuple[Head, bool]:
-    """The head of the log as it stands, and whether it holds the expected one.
+    """The present head of the log, and whether the log contains the expected one.
 
-    Only the two lines that matter are read as JSON: a server starts quickly after years, too.
+    Only the two lines that matter are parsed, so that a server starts quickly even after years.
     """
     last, there = b"", b""
     begins = Head()
@@ -228,20 +228,20 @@ def _link(entry: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Verified:
-    """What `verify` found in a log that holds."""
+    """What `verify` found in an intact log."""
 
     entries: int
     head: str
-    mended: int  # lines that a crash tore, and the server cut off
-    torn: bool  # such a line still stands at the end
-    anchors: int  # heads kept elsewhere that the log holds
-    begins: int = 0  # lines that were removed as older than the party keeps them
-    files: int = 1  # that the log is divided into
-    unknown: int = 0  # heads kept elsewhere that may be of lines that were removed
+    mended: int  # lines that were torn by a crash and cut off by the server
+    torn: bool  # whether there is such a line at the end
+    anchors: int  # heads stored elsewhere that the log contains
+    begins: int = 0  # lines that were removed because of the retention
+    files: int = 1  # files of the log
+    unknown: int = 0  # heads stored elsewhere that may belong to removed lines
 
 
 def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = ()) -> Verified:
-    """Checks the chain and that it holds all heads kept elsewhere; names the first line that breaks."""
+    """Checks the chain and all heads stored elsewhere; the error names the first broken line."""
     if not path.exists():
         raise EnvironmentFaultError(f"{path}: No such file or directory")
     mended = 0

@@ -1,17 +1,18 @@
-"""What this party and its partners have contributed, over all jobs.
+"""The ledger: what this party and its partners have contributed, over all jobs.
 
 The game is repeated (paper 1, §6.2): a party that gave little in one job is remembered in the next.
-`ledger_lines` has the file. What a job is worth to the balance with a partner:
+`ledger_lines` has the file's format. A job changes the balance with a partner as follows:
 
 - A job that finished counts everybody's contribution, as this party recomputed it from the
   instructions, a whole number (times 2^30).
-- A job that did not finish counts what was given in it, from the moment before it was sent: whoever
-  takes an instruction and leaves owes it. When the same job runs again and gives the same, it counts
-  once, and when the job has finished, only there. The operator may forgive the rest.
+- A job that did not finish counts the contributions in it, from the moment before they were sent: a
+  party that receives an instruction and leaves owes for it. If the same job runs again with the same
+  contributions, they count once, and only in the finished job once there is one. The operator may
+  forgive the rest.
 - A proposal that the holder of a sensitive column saw and rejected is that holder's debt, in jobs
   that finished too.
 
-A fault that only another party tells of is noted with that party's name and counts against nobody.
+A fault that only another party reports is noted with that party's name and counts against nobody.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class _Job:
     name: str
     bookings: list[Booking] = field(default_factory=list)
     entry: Entry | None = None
-    pardons: dict[str, int] = field(default_factory=dict)  # partner: bookings before the pardon
+    pardons: dict[str, int] = field(default_factory=dict)  # by partner: earlier bookings
 
     @property
     def finished(self) -> bool:
@@ -44,7 +45,7 @@ class _Job:
 
     @property
     def contributions(self) -> dict[str, int]:
-        """What everybody gave to all."""
+        """Each party's contribution to all others."""
         if self.entry is not None and (self.finished or not self.bookings):
             return self.entry.contributions
         totals: dict[str, int] = {}
@@ -58,10 +59,9 @@ class _Job:
 
 @dataclass
 class Balance:
-    """What one partner and this party gave in the jobs they had together.
+    """The contributions of one partner and this party in their common jobs.
 
-    `open` is the part of what the partner owes that stems from jobs that did not finish and from
-    proposals it rejected.
+    `open` is the part of the partner's debt that comes from unfinished jobs and rejected proposals.
     """
 
     jobs: int = 0
@@ -72,7 +72,7 @@ class Balance:
 
     @property
     def owes(self) -> int:
-        """How much more this party gave than it got; negative when this party is ahead."""
+        """How much more this party gave than it received; negative if it received more."""
         return self.given - self.received
 
 
@@ -85,7 +85,7 @@ class Ledger:
         self._me = me
 
     def books(self, job_id: str, job: Job) -> RecordContribution:
-        """The function that books what is given in a job; it has done so when it returns."""
+        """The function that records a job's contributions; they are stored when it returns."""
 
         def book(contribution: Contribution) -> None:
             self._file.append(
@@ -121,7 +121,7 @@ class Ledger:
         self.add(Entry(job_id, job.name, _now(), contributions, fault, error is not None))
 
     def forgive(self, partner: str, job_id: str | None = None) -> int:
-        """Forgives what a partner owes from one job that did not finish, or from all; returns how much."""
+        """Forgives a partner's debt from one unfinished job, or from all; returns the amount."""
         before = self.balances().get(partner, Balance()).open
         if before <= 0:
             raise UsageError(f"{self.path}: '{partner}' owes nothing that could be forgiven")
@@ -137,7 +137,7 @@ class Ledger:
         return before - self.balances().get(partner, Balance()).open
 
     def _jobs(self) -> dict[str, _Job]:
-        """In the order of their last entry, or first line."""
+        """All jobs, in the order of their last entry, or of their first line."""
         jobs: dict[str, _Job] = {}
         for line in self._file.read():
             if isinstance(line, Pardon):
@@ -157,7 +157,7 @@ class Ledger:
         return [job.entry for job in self._jobs().values() if job.entry is not None]
 
     def balances(self) -> dict[str, Balance]:
-        """By partner, in the order of the first job with each."""
+        """The balance with each partner, in the order of the first job with each."""
         jobs = self._jobs()
         balances: dict[str, Balance] = {}
         for job in jobs.values():
@@ -179,9 +179,10 @@ class Ledger:
         return balances
 
     def _open_with(self, partner: str, jobs: Iterable[_Job]) -> tuple[int, int]:
-        """What is given to a partner, and received from it, that no finished job counts.
+        """Contributions to and from a partner that no finished job counts.
 
-        An equal contribution in another run of the same job is one contribution, and forgiven once is forgiven.
+        Equal contributions in several runs of the same job count once, and a pardon covers them
+        all.
         """
         jobs = list(jobs)
         settled = {
@@ -209,7 +210,7 @@ class Ledger:
         return given, sum(found.values()) - given
 
     def table(self) -> list[str]:
-        """For the operator: who gave how much, in scores."""
+        """The balances as a table for the operator, in scores."""
         balances = self.balances()
         if not balances:
             return ["no integrate job yet"]
@@ -246,7 +247,7 @@ class Ledger:
         }
 
     def debtors(self, names: Iterable[str], most_owed: float) -> list[str]:
-        """Why these partners are refused: those who owe more than the bound, with the amount."""
+        """The reasons to refuse these partners: those who owe more than the bound, with amounts."""
         balances = self.balances()
         bound = round(most_owed * SCALE)
         return [

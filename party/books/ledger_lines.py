@@ -1,4 +1,4 @@
-"""The lines of a party's ledger: what was given, how jobs ended, and what was forgiven.
+"""The lines of a party's ledger: contributions, the ends of jobs, and pardons.
 
 One line of JSON each, in STATE/ledger.jsonl:
 
@@ -6,9 +6,9 @@ One line of JSON each, in STATE/ledger.jsonl:
     Entry     the end of a job: everybody's contribution, and the culprit if a peer's fault ended it
     Pardon    the operator forgives a partner what it owes since a job did not end
 
-Lines are only ever added. A booking is with the operating system when `append` returns, so that it
-outlives the process whatever ends it, and on disk within a second; the others are on disk. A line
-that was torn when the machine died can only be the last; it is left out when reading, and cut off
+Lines are only ever added. When `append` returns, a booking is with the operating system, so that it
+survives the end of the process, and it is on disk within a second; other lines are on disk. A line
+that was torn when the machine crashed can only be the last; it is ignored when reading, and cut off
 before the next line is added. A damaged line elsewhere is an error: somebody changed the file.
 """
 
@@ -30,7 +30,7 @@ _SYNC_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Booking:
-    """A contribution (`protocols.integration.contributions`) in a job; `digest` is the job's, the same in each run of the job."""
+    """A contribution in a job; `digest` is the job's, the same in each run of the job."""
 
     job: str
     digest: str
@@ -45,9 +45,9 @@ class Booking:
 
 @dataclass(frozen=True)
 class Entry:
-    """The end of one job. `fault` names who ended it by a fault.
+    """The end of one job. `fault` names the party that ended it by a fault.
 
-    `open` is set when the job did not finish: what was given in it stays owed until it does.
+    `open` is set if the job did not finish: its contributions stay owed until it does.
     """
 
     job: str
@@ -60,7 +60,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Pardon:
-    """From here on `partner` no longer owes what it took in this job, which did not finish."""
+    """From this line on `partner` no longer owes for this unfinished job."""
 
     partner: str
     job: str
@@ -82,14 +82,14 @@ class LedgerFile:
         self._clock = clock
 
     def append(self, line: Line) -> None:
-        file = AppendFile(self.path)  # it cuts off what a crash has left of a last line
+        file = AppendFile(self.path)  # which cuts off a torn last line
         try:
             file.append(asdict(line), sync=not isinstance(line, Booking) or self._is_time())
         finally:
             file.close()
 
     def _is_time(self) -> bool:
-        """Whether bookings have waited long enough to be forced to the disk."""
+        """Whether bookings must be written to the disk now."""
         now = self._clock()
         with self._lock:
             if now - self._synced.get(self.path, -_SYNC_SECONDS) < _SYNC_SECONDS:
@@ -109,7 +109,7 @@ class LedgerFile:
 
 def _parsed(raw: dict[str, Any]) -> Line | None:
     if set(raw) == {"job", "name", "time", "contributions", "fault"}:
-        raw = {**raw, "open": False}  # as ledgers were written before debts stayed open
+        raw = {**raw, "open": False}  # older ledgers do not have this key
     for kind in _KINDS:
         if set(raw) == {field.name for field in fields(kind)} and all(
             _fits(raw[field.name], str(field.type)) for field in fields(kind)

@@ -1,8 +1,8 @@
 """Tells the steward what happens: a command or a webhook that the party file names.
 
 A notification holds the names and the state of a job, never data, and reasons as the coordinator is
-told them. It is sent by a thread of its own: no job waits for it, and one that fails is noted in the
-server's log and in the audit log.
+told them. It is sent by a thread of its own: no job waits for it, and one that fails is noted in
+the server's log and in the audit log.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How long a party keeps what jobs leave in its state folder: `retention` in the party file.
 
-`coterie party prune` removes what is older, and a server does so every hour. Jobs that have not ended
-are never touched. A job that is removed as a whole leaves its id in the journal, so that no
+`coterie party prune` removes what is older, and a server does so every hour. Jobs that have not
+ended are never touched. A job that is removed as a whole leaves its id in the journal, so that no
 coordinator can use it again; the audit log has a line for what was removed, and is itself divided
 into files whose chain goes on from one to the next.
 """

@@ -1,7 +1,7 @@
-"""`coterie simulate JOB --deviate …`: the job twice, once with all parties honest.
+"""`coterie simulate JOB --deviate …`: runs the job twice, once with all parties honest.
 
-DIR holds the result of the run with deviating parties, if it came to one, DIR/honest that of the
-honest run, and DIR/deviation.json what each party gave and received in both.
+DIR has the result of the run with deviating parties, if there is one, DIR/honest that of the honest
+run, and DIR/deviation.json what each party gave and received in both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FILE = "deviation.json"
 def compare(
     job: Job, folder: Path, out: Path, texts: Sequence[str], seed: str | None, force: bool
 ) -> dict[str, Any]:
-    """Runs both and returns what `deviation.json` holds."""
+    """Runs both and returns the content of `deviation.json`."""
     if not isinstance(job, IntegrateJob):
         raise UsageError(f"--deviate is for integrate jobs; this one is of kind '{job.kind}'")
     deviations = read_deviations(texts, job.party_names)
@@ -77,7 +77,7 @@ def _compare(
 
 
 def lines(result: dict[str, Any], out: Path) -> list[str]:
-    """For a person: mu and phi of every party in both runs."""
+    """Lines for a person: mu and phi of every party in both runs."""
     head = (
         f"{'party':<16} {'deviates':<14} {'gives (mu)':>22} {'receives (phi)':>24} {'change':>10}"
     )

@@ -1,4 +1,4 @@
-"""Parties that deviate from an integrate job, for simulations of what that brings them.
+"""Parties that deviate from an integrate job, for simulations of what they gain.
 
     never         sends Not-participate in every round
     from:N        follows the protocol, and sends Not-participate from round N on
@@ -27,14 +27,14 @@ WAYS = ("never", "from:N", "underdeclare", "overdeclare")
 
 @dataclass(frozen=True)
 class Deviation:
-    """One way to deviate; `start` is the round from which on it takes no part."""
+    """One way to deviate; `start` is the round from which on the party takes no part."""
 
     name: str
     start: int | None = None
     rescale: Callable[[int], int] | None = None
 
     def behaviour(self, honest: Behaviour) -> Behaviour:
-        """The honest behaviour, changed. What it checks of others stays."""
+        """The honest behaviour with this deviation. Its checks of other parties stay."""
         rounds = 0
 
         def decide(me: str, contributions: Mapping[str, int]) -> bool:
@@ -69,7 +69,7 @@ def deviation(text: str) -> Deviation:
 
 
 def read_deviations(texts: Sequence[str], parties: Sequence[str]) -> dict[str, Deviation]:
-    """From arguments such as `bank=never`."""
+    """The deviation of each party, from arguments such as `bank=never`."""
     found: dict[str, Deviation] = {}
     for text in texts:
         party, equals, way = text.partition("=")
@@ -95,18 +95,18 @@ class Watch:
         behaviour = honest_behaviour(job, party, rng)
         if party in self._deviations:
             behaviour = self._deviations[party].behaviour(behaviour)
-        # Every round is run by itself, so that rounds can be told apart; the result is the same.
+        # Every round is run separately, so that rounds can be counted; the result is the same.
         self._behaviours[party] = replace(behaviour, round_by_round=True)
         return self._behaviours[party]
 
     def contributions(self, names: Sequence[str]) -> dict[str, int]:
-        """What everybody had given when the job ended, as the best informed honest party saw it."""
+        """All contributions at the end of the job, as the best informed honest party saw them."""
         seen = [c.contributions for p, c in self._behaviours.items() if p not in self._deviations]
         best: Mapping[str, int] = max(seen, key=lambda mu: sum(mu.values()), default={})
         return {name: best.get(name, 0) for name in names}
 
 
 def received(contributions: Mapping[str, N]) -> dict[str, N]:
-    """phi: for each party what all others gave."""
+    """phi: for each party the contributions of all others."""
     total = sum(contributions.values())
     return {name: total - mu for name, mu in contributions.items()}
