@@ -18,7 +18,7 @@ from coterie.anonymity.models.closeness import unfit
 from coterie.anonymity.risk.released import release_risk
 from coterie.anonymity.specialization.generalized import check_sizes, models_of
 from coterie.anonymity.specialization.scores import SCALE
-from coterie.anonymity.specialization.shown_utility import shown_utility
+from coterie.anonymity.specialization.shown_utility import detail_kept, shown_utility
 from coterie.anonymity.specialization.specialize import (
     Labels,
     suppression_limit,
@@ -28,7 +28,7 @@ from coterie.anonymity.specialization.starting import start_codes
 from coterie.anonymity.table.columns import CategoricalColumn, Column, TaxonomyTree, encode_text
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.anonymity.utility.measures import utility_lines
-from coterie.base.arrays import Codes, Mask
+from coterie.base.arrays import Mask
 from coterie.base.errors import DataError, VerificationError
 from coterie.jobs.data.missing import Dropped, without_gaps
 from coterie.jobs.data.own_columns import plain_column, qid_column
@@ -52,6 +52,7 @@ from coterie.jobs.kinds.integrate.release_table import (
     write_share,
 )
 from coterie.jobs.kinds.integrate.report import report_release
+from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
 from coterie.jobs.kinds.integrate.verify import verify_release
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.jobs.matching.common_records import line_up
@@ -309,20 +310,17 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         return [RELEASE]
 
     def appraise(self, job: IntegrateJob, released: Mapping[str, Path]) -> Mapping[str, Json]:
-        """The risk to be found by the generalized columns, which are all in the release."""
-        shown: dict[str, Codes] = {}
+        """The risk to be found by the generalized columns, and what each model has reached."""
+        columns: dict[str, Coded] = {}
         for party, folder in released.items():
-            shares = read_share(folder, party)
-            shown |= {a.name: shares[a.name].codes for a in job.of_party(party) if a.in_qid}
-        ordered = {a.name: shown[a.name] for a in job.attributes if a.in_qid}
-        return {"risk": release_risk(ordered, [r.qid for r in job.requirements])}
+            columns |= read_share(folder, party)
+        ordered = {a.name: columns[a.name].codes for a in job.attributes if a.in_qid}
+        reached: list[Json] = [reached_by(columns, entry) for entry in job.requirements]
+        risk = release_risk(ordered, [r.qid for r in job.requirements])
+        return {"risk": risk} | ({"reached": reached} if any(reached) else {})
 
     def summary(self, job: IntegrateJob, result: Claim) -> Sequence[str]:
-        lines = []
-        for entry in result.entry("anonymity").items():
-            k, smallest = entry.entry("k").integer(), entry.entry("smallest").integer()
-            names = ", ".join(entry.entry("qid").texts())
-            lines.append(f"k={k} on {names}: smallest group {smallest}")
+        lines = usefulness_lines(job, result)
         if winners := result.entry("winners").items():
             lines.append(f"{len(winners)} specializations")
         if isinstance(result.value, dict) and isinstance(result.value.get("utility"), dict):
@@ -430,6 +428,7 @@ def _result(job: IntegrateJob, outcome: Outcome, cost: int) -> dict[str, Any]:
         "contributions": {name: mu / SCALE for name, mu in outcome.contributions.items()},
         "anonymity": outcome.table.anonymity,
         "utility": shown_utility(outcome.table, cost),
+        "detail": detail_kept(outcome.table, cost),
         **({"suppressed": suppressed + cost} if job.max_suppression else {}),
         **({"bounds_cost": cost} if job.bounded else {}),
     }

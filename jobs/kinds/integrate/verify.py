@@ -104,6 +104,7 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
     in_qid = [attribute.name for attribute in job.attributes if attribute.in_qid]
     check_risk(table, result, in_qid, [requirement.qid for requirement in job.requirements])
     _check_utility(job, result, table, suppressed, notation)
+    _check_reached(result, requirements)
     check_winners(job, result, table, bool(suppressed), notation)
     return {"records": records, "suppressed": suppressed, "requirements": requirements}
 
@@ -186,6 +187,7 @@ def _check_utility(
     total = records + gone
     groups = Counter(zip(*(table[name].codes.tolist() for name in names), strict=True))
     widths = heights = 0.0
+    by_column: dict[str, float] = {}
     for attribute in job.attributes:
         if attribute.in_qid:
             column = table[attribute.name]
@@ -193,6 +195,7 @@ def _check_utility(
             for value, times in zip(column.values, np.bincount(column.codes).tolist(), strict=True):
                 width, height = _share(attribute, value, cut, notation)
                 widths, heights = widths + times * width, heights + times * height
+                by_column[attribute.name] = by_column.get(attribute.name, 0.0) + times * (1 - width)
     cells = len(names) * total
     found = {
         "discernibility": sum(size * size for size in groups.values()) + gone * total,
@@ -202,6 +205,24 @@ def _check_utility(
     for key, own in found.items():
         if not math.isclose(claimed[key], own, rel_tol=1e-9, abs_tol=1e-9):
             raise VerificationError(f"{RESULT} says {key} = {claimed[key]}, the release {own}")
+    for name, share in result.get("detail", {}).items():
+        if not math.isclose(share, by_column[name] / total, abs_tol=1e-6):
+            raise VerificationError(
+                f"{RESULT} says that {share:.1%} of the detail of '{name}' is kept, the release "
+                f"{by_column[name] / total:.1%}"
+            )
+
+
+def _check_reached(result: Any, requirements: Sequence[Mapping[str, Any]]) -> None:
+    """What the models have reached is what the release shows; older results do not say it."""
+    for number, (claimed, held) in enumerate(
+        zip(result.get("reached", []), requirements, strict=False)
+    ):
+        if claimed != held.get("models", {}):
+            raise VerificationError(
+                f"{RESULT}: requirement {number + 1} says it reached {claimed}, the release "
+                f"{held.get('models', {})}"
+            )
 
 
 def _share(

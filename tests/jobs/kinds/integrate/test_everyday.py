@@ -13,6 +13,7 @@ from coterie.anonymity.table.columns import categorical_column, continuous_colum
 from coterie.anonymity.table.scales import DATE
 from coterie.anonymity.table.taxonomy import flat_taxonomy, taxonomy_of
 from coterie.base.errors import DataError, UsageError, VerificationError
+from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job, parse_job
@@ -381,3 +382,66 @@ def test_the_values_told_do_not_say_which_of_them_common_records_have(tmp_path):
 def test_flat_values_that_cannot_be_told_are_refused_before_anything_leaves(tmp_path, towns, words):
     with pytest.raises(DataError, match=words):
         run(tmp_path, {**people(), "Town": towns})
+
+
+def lines_of(folder, table=None, job=JOB):
+    result, rows, out = run(folder, table, job)
+    return result, rows, out, summary(load_job(folder / "job.yaml"), result, out)
+
+
+def test_the_summary_says_loudly_what_shows_nothing_and_what_leaves_as_it_is(tmp_path):
+    job = JOB.replace("[Town], k: 5", "[Town], k: 150").replace("  - {qid: [Pay], k: 5}\n", "")
+    _, rows, _, lines = lines_of(tmp_path, job=job)
+    assert {row["Town"] for row in rows} == {"*"}
+    loud = next(line for line in lines if line.startswith("  FULLY GENERALISED: "))
+    assert "Town: every record shows the same" in loud
+    assert "  LEAVES AS IT IS: Pay: in no qid, record by record" in lines
+
+
+def test_the_share_of_detail_is_counted_from_the_released_values(tmp_path):
+    result, rows, out, lines = lines_of(tmp_path)
+    edges = [value.strip("[])").split(", ") for value in (row["Pay"] for row in rows)]
+    shown = sum(1 - (float(high) - float(low)) / 100 for low, high in edges) / N
+    assert result["detail"]["Pay"] == pytest.approx(shown, abs=1e-5)
+    assert result["detail"]["Town"] == 1
+    values = len(result["cut"]["Pay"])
+    assert f"  Pay: {shown:.0%} of its detail kept, {values} values" in lines
+    told = json.loads((out / "result.json").read_text())
+    told["detail"]["Pay"] = 0.999
+    (out / "result.json").write_text(json.dumps(told))
+    with pytest.raises(VerificationError, match="of the detail of 'Pay' is kept, the release"):
+        verify(out)
+
+
+def test_the_summary_counts_suppressed_records(tmp_path):
+    table = people()
+    table["Sex"][:2] = ["X", "X"]
+    job = JOB.replace("[Sex, Born], k: 5}", "[Sex], k: 5}\n  - {qid: [Born], k: 5}")
+    path = folder_of(tmp_path, table, job + "max_suppression: 0.05\n")
+    (tmp_path / "Sex.csv").write_text("F;any\nM;any\nX;any\n")
+    (tmp_path / "out").mkdir()
+    result = simulate(load_job(path), tmp_path, tmp_path / "out")
+    assert result["suppressed"] >= 2
+    lines = summary(load_job(path), result, tmp_path / "out")
+    share = result["suppressed"] / N
+    assert f"  SUPPRESSED: {result['suppressed']:,} records, {share:.1%} of all" in lines
+
+
+def test_the_summary_says_what_every_model_has_reached(tmp_path):
+    job = JOB.replace("  - {qid: [Pay], k: 5}\n", "").replace(
+        "[Sex, Born], k: 5", "[Sex, Born], k: 5, sensitive: Pay, l: 2, t: 0.9"
+    )
+    _, rows, out, lines = lines_of(tmp_path, job=job)
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["Sex"], row["Born"]), set()).add(row["Pay"])
+    fewest = min(map(len, groups.values()))
+    found = next(line for line in lines if line.startswith("  k=5 on Sex, Born"))
+    assert f" reached {fewest:g}" in found
+    assert found.count(" reached ") == 2
+    told = json.loads((out / "result.json").read_text())
+    first = next(iter(told["reached"][0]))
+    told["reached"][0][first] += 1
+    (out / "result.json").write_text(json.dumps(told))
+    with pytest.raises(VerificationError, match="requirement 1 says it reached"):
+        verify(out)

@@ -1,0 +1,80 @@
+"""What a release is good for, in a few lines: how much of each column it shows, and what was promised.
+
+The share of a column's detail is 1 less its normalised width: of a taxonomy by the leaves under each
+value, of numbers and dates by the width of each interval. A column that shows nothing, one that
+leaves as it is, and records that were left out are said first and loudly, because nobody looks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from coterie.anonymity.models.audit import Released, audit
+from coterie.anonymity.models.privacy import JointDiversity
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.base.errors import VerificationError
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.integrate.job import IntegrateJob
+from coterie.jobs.kinds.integrate.release_table import Coded
+from coterie.jobs.kinds.kind import Json
+
+
+def reached_by(columns: Mapping[str, Coded], requirement: Requirement) -> dict[str, Json]:
+    """The worst value of each model of a requirement in any group; empty where there is none.
+
+    Joint diversity has no value between holding and not: its own bound stands for it.
+    """
+    model = requirement.model
+    if model is None or requirement.sensitive is None:
+        return {}
+    if isinstance(model, JointDiversity):
+        return {model.name: float(model.l)}
+    names = {*requirement.qid, *requirement.sensitive_columns}
+    table = {
+        name: Released(columns[name].codes.astype(np.int64), tuple(columns[name].values))
+        for name in names
+    }
+    try:
+        held = audit(table, requirement.qid, requirement.k, requirement.sensitive, model)
+    except VerificationError:  # `coterie verify` says it, and where
+        return {}
+    return dict(held["models"])
+
+
+def usefulness_lines(job: IntegrateJob, result: Claim) -> list[str]:
+    """The lines of a summary: warnings first, then columns, then what each requirement has reached."""
+    records = result.entry("records").integer(minimum=0)
+    kept = result.optional("detail")
+    shares = {} if kept is None else {n: c.number() for n, c in kept.entries().items()}
+    cut = result.entry("cut").entries()
+    lines = []
+    hidden = [name for name, share in shares.items() if share <= 0]
+    if hidden:
+        lines.append(
+            f"FULLY GENERALISED: {', '.join(hidden)}: every record shows the same; a lower k, fewer "
+            "columns in a qid, or 'max_suppression' would show more"
+        )
+    raw = [attribute.name for attribute in job.attributes if not attribute.in_qid]
+    if raw:
+        lines.append(f"LEAVES AS IT IS: {', '.join(raw)}: in no qid, record by record")
+    gone = result.optional("suppressed")
+    if gone is not None and gone.integer():
+        share = gone.integer() / max(records + gone.integer(), 1)
+        lines.append(f"SUPPRESSED: {gone.integer():,} records, {share:.1%} of all")
+    for name, share in shares.items():
+        values = len(cut[name].items())
+        lines.append(f"{name}: {share:.0%} of its detail kept, {values} value{'s' * (values > 1)}")
+    reached = result.optional("reached")
+    models = reached.items() if reached is not None else [Claim({})] * len(job.requirements)
+    for entry, model in zip(result.entry("anonymity").items(), models, strict=False):
+        k, smallest = entry.entry("k").integer(), entry.entry("smallest").integer()
+        names = ", ".join(entry.entry("qid").texts())
+        found = "".join(
+            f", {name} reached {value.number():g}"
+            for name, value in model.entries().items()
+            if value.value is not None
+        )
+        lines.append(f"k={k} on {names}: smallest group {smallest}{found}")
+    return lines
