@@ -38,6 +38,11 @@ COMMANDS = {
         "Run a job with every party in this process.",
     ),
     "run": ("coterie.coordinator.cli.run:run", "Run a job at its party servers."),
+    "jobs": ("coterie.coordinator.cli.run:jobs", "List the jobs that were proposed from here."),
+    "attach": (
+        "coterie.coordinator.cli.run:attach",
+        "Follow a job that was proposed before.",
+    ),
     "fetch": (
         "coterie.coordinator.cli.run:fetch",
         "Collect the result of a run that was broken off.",

@@ -57,6 +57,7 @@ class Record:
     step: str = ""
     prepared: object = None
     session: Session | None = None
+    eager: bool = False  # to be queued as soon as the operator approves it
     direct: bool = False  # begins as soon as this party has a place, without asking the others
     began: float | None = None
     traffic: Traffic = field(default_factory=Traffic)  # counts on while the job runs
@@ -170,6 +171,13 @@ class Book:
                 job_id, coordinator, name, kind, digest, self._state, changed=_SETTLED
             )
             self._records[job_id].proposed = _time(entry, "proposed", _time(entry))
+        if entry.get("event") == "eager" or entry.get("eager") is True:
+            record = self._records.get(job_id)
+            if record is None:
+                return False
+            record.eager = True
+            if entry.get("event") == "eager":
+                return True
         if entry.get("event") in ("state", "job"):
             record = self._records.get(job_id)
             if record is None or entry.get("state") not in _STATES:
@@ -310,6 +318,13 @@ class Book:
             self.listener(record)
         return True
 
+    def set_eager(self, record: Record) -> None:
+        """The job is to be queued as soon as the operator approves it."""
+        with record.changed:
+            if not record.eager:
+                self._write(record, "eager")
+                record.eager = True
+
     def progress(self, record: Record, step: str, done: int, total: int, traffic: Traffic) -> None:
         with record.changed:
             if record.state != State.RUNNING:
@@ -406,4 +421,5 @@ def _whole(record: Record) -> dict[str, Any]:
         "exit_code": record.exit_code,
         "culprit": record.culprit,
         "records": record.records,
+        **({"eager": True} if record.eager else {}),
     }

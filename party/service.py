@@ -272,6 +272,8 @@ class JobService(JobsServicer):
             person=person,
             reason=reason,
         )
+        if request.yes and record.eager:
+            self._worker.queue(record)
         return _decision(record)
 
     def Explain(self, request: Any, context: grpc.ServicerContext) -> pb.Explanation:  # noqa: N802

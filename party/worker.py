@@ -173,6 +173,12 @@ class Worker:
         """Has an accepted job begin when every party has a place for it; False if it is not one."""
         if record.state in (State.QUEUED, State.RUNNING):
             return True  # a coordinator that lost the answer asks again
+        with record.changed:
+            if (
+                record.state == State.WAITING
+            ):  # its coordinator need not be there when it is approved
+                self._book.set_eager(record)
+                return True
         if not self._enqueue(record):
             return False
         self.requeue(record)

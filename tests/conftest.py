@@ -17,6 +17,14 @@ id: ID
 """
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory):
+    """Runs of tests are not in the list of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COTERIE_STATE", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture
 def job(tmp_path):
     """A small job of three CSV files with the people 3, 4 and 5 in common."""

@@ -1,4 +1,4 @@
-"""`coterie run` and `coterie fetch`: their arguments and their output.
+"""`coterie run`, `jobs`, `attach` and `fetch`: their arguments and their output.
 
 The work of the commands is in other modules, which are imported when a command runs, so that
 `coterie --help` is quick.
@@ -6,6 +6,7 @@ The work of the commands is in other modules, which are imported when a command 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -31,6 +32,7 @@ from coterie.coordinator.cli.options import FORCE, IDENTITY, JOB, JSON, OUT, pri
     type=click.FloatRange(min=1),
     help="Seconds of silence after which a party counts as lost.",
 )
+@click.option("--detach", is_flag=True, help="Propose and start it; 'coterie attach' follows it.")
 @FORCE
 @JSON
 def run(
@@ -39,6 +41,7 @@ def run(
     identity: Path,
     consent_timeout: float,
     heartbeat: float,
+    detach: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -51,7 +54,7 @@ def run(
     from coterie.coordinator.results.folder import result_folder, summary
     from coterie.coordinator.run.interrupts import Interrupts
     from coterie.coordinator.run.progress import Board
-    from coterie.coordinator.run.run_job import Patience, run_job
+    from coterie.coordinator.run.run_job import Patience, detach_job, run_job
     from coterie.jobs.kinds.job_file import load_job
     from coterie.trust.identity import find_identity
 
@@ -64,12 +67,94 @@ def run(
         Interrupts() as interrupts,
         Board(parsed.party_names, show=not as_json) as board,
     ):
-        result = run_job(parsed, out, who, board, patience, interrupts.check)
+        if detach:
+            job_id, states = detach_job(parsed, out, who, board, patience, interrupts.check)
+        else:
+            result = run_job(parsed, out, who, board, patience, interrupts.check)
+    if detach:
+        told = {"job": job_id, "digest": parsed.digest, "parties": states, "out": str(out)}
+        print_result(told, as_json, lambda: detached_lines(parsed.name, job_id, states))
+        return
     print_result(result, as_json, lambda: summary(parsed, result, out))
 
 
+def detached_lines(name: str, job_id: str, states: Mapping[str, str]) -> list[str]:
+    """What a person wants to know of a job that was left to itself."""
+    return [
+        f"{name}: job {job_id} begins when all its parties have agreed and have a place for it",
+        *(f"  {party}: {state}" for party, state in states.items()),
+        f"'coterie attach {job_id[:8]}' follows it and collects the result",
+    ]
+
+
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@IDENTITY
+@click.option(
+    "--heartbeat",
+    default=20.0,
+    show_default=True,
+    type=click.FloatRange(min=1),
+    help="Seconds of silence after which a party counts as lost.",
+)
+@click.argument("job")
+@JSON
+def attach(identity: Path, heartbeat: float, job: str, as_json: bool) -> None:
+    """Follow a job that was proposed before, and collect its result.
+
+    JOB is its id, the beginning of it, its name, or the folder of its result. Ctrl-C ends this
+    command and not the job.
+    """
+    from coterie.coordinator.results.folder import continued_folder, summary
+    from coterie.coordinator.run.interrupts import Interrupts
+    from coterie.coordinator.run.progress import Board
+    from coterie.coordinator.run.run_job import Patience, attach_job
+    from coterie.coordinator.run.runs import folder_of
+    from coterie.trust.identity import find_identity
+
+    folder = folder_of(job)
+    with continued_folder(folder), Interrupts() as interrupts:
+        parsed, result = attach_job(
+            folder,
+            find_identity(identity),
+            lambda known: Board(known.party_names, show=not as_json),
+            Patience(heartbeat=heartbeat),
+            interrupts.check,
+        )
+    print_result(result, as_json, lambda: summary(parsed, result, folder))
+
+
+@click.command()
+@click.option(
+    "--open", "only_open", is_flag=True, help="Only those whose result is still to be had."
+)
+@JSON
+def jobs(only_open: bool, as_json: bool) -> None:
+    """List the jobs that were proposed from here, the newest last.
+
+    A job is open while its result can still be had, by 'coterie attach' or 'coterie fetch'.
+    """
+    from dataclasses import asdict
+
+    from coterie.coordinator.run.runs import known_runs
+
+    found = [run for run in known_runs() if run.state == "open" or not only_open]
+    told = {"jobs": [{**asdict(run), "state": run.state} for run in found]}
+    print_result(
+        told,
+        as_json,
+        lambda: (
+            [
+                f"{run.job}  {run.date}  {run.state:<9}  {run.kind:<9}  {run.name} "
+                f"(with {', '.join(run.parties)}): {run.out}"
+                for run in found
+            ]
+            or ["no jobs yet"]
+        ),
+    )
+
+
+@click.command()
+@click.argument("job")
 @IDENTITY
 @click.option(
     "--wait",
@@ -79,15 +164,17 @@ def run(
     help="Seconds for a party that does not answer, or has not finished.",
 )
 @JSON
-def fetch(folder: Path, identity: Path, wait: float, as_json: bool) -> None:
+def fetch(job: str, identity: Path, wait: float, as_json: bool) -> None:
     """Collect the result of a run that lost its coordinator or a party after the start.
 
-    FOLDER is the run's --out. The result is the one that the run would have left.
+    JOB is its id, the beginning of it, its name, or the run's --out. The result is the one that the run would have left.
     """
     from coterie.coordinator.results.folder import continued_folder, summary
     from coterie.coordinator.run.collect import fetch_later
+    from coterie.coordinator.run.runs import folder_of
     from coterie.trust.identity import find_identity
 
+    folder = folder_of(job)
     with continued_folder(folder):
-        job, result = fetch_later(folder, find_identity(identity), wait)
-    print_result(result, as_json, lambda: summary(job, result, folder))
+        parsed, result = fetch_later(folder, find_identity(identity), wait)
+    print_result(result, as_json, lambda: summary(parsed, result, folder))

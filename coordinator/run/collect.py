@@ -104,17 +104,23 @@ def _deliver(
     return add_recipients(result, digests, out)
 
 
-def fetch_later(out: Path, identity: Identity, patience: float) -> tuple[Job, dict[str, Any]]:
-    """Collects the result of the run that left its note in `out`."""
+def read_note(out: Path) -> tuple[Job, str, dict[str, str]]:
+    """The job, its id and its parties' addresses, of the run that left its note in `out`."""
     try:
         note = json.loads((out / NOTE).read_text())
-        job_id, addresses = str(note["job"]), dict(note["parties"])
+        job_id = str(note["job"])
+        addresses = {str(name): str(place) for name, place in note["parties"].items()}
     except FileNotFoundError:
         raise UsageError(f"{out}: no {NOTE}; no run has left its result to be fetched") from None
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise UsageError(f"{out / NOTE}: cannot be read") from None
-    job = saved_job(out)
-    clients = {name: PartyClient(name, str(addresses[name]), identity) for name in addresses}
+    return saved_job(out), job_id, addresses
+
+
+def fetch_later(out: Path, identity: Identity, patience: float) -> tuple[Job, dict[str, Any]]:
+    """The result of the run that left its note in `out`."""
+    job, job_id, addresses = read_note(out)
+    clients = {name: PartyClient(name, place, identity) for name, place in addresses.items()}
 
     def one_by_one(do: Callable[[str], None]) -> None:
         for name in clients:

@@ -13,6 +13,7 @@ On the first failure the job is cancelled everywhere and the error names the par
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import secrets
 import threading
@@ -37,9 +38,10 @@ from coterie.base.errors import (
 from coterie.base.text import one_line
 from coterie.coordinator.run import probe
 from coterie.coordinator.run.client import PartyClient
-from coterie.coordinator.run.collect import collect, leave_note, remove_note
+from coterie.coordinator.run.collect import collect, leave_note, read_note, remove_note
 from coterie.coordinator.run.interrupts import Check, never
 from coterie.coordinator.run.progress import Board, duration
+from coterie.coordinator.run.runs import remember
 from coterie.coordinator.run.suspension import Wakefulness
 from coterie.jobs.file.job import Job
 from coterie.jobs.run.party_run import FINISH
@@ -92,12 +94,48 @@ def run_job(
 
     `check` is called wherever the run waits, and may raise an exception that ends it.
     """
+    addresses = addresses_of(job)
+    return Drive(job, addresses, identity, board, patience or Patience(), check).run(out)
+
+
+def detach_job(
+    job: Job,
+    out: Path,
+    identity: Identity,
+    board: Board,
+    patience: Patience | None = None,
+    check: Check = never,
+) -> tuple[str, dict[str, str]]:
+    """Proposes the job and has it begin when all have agreed; does not wait for that.
+
+    Returns the job's id and where it stands at each party. `attach` follows it from then on.
+    """
+    addresses = addresses_of(job)
+    return Drive(job, addresses, identity, board, patience or Patience(), check).detach(out)
+
+
+def attach_job(
+    out: Path,
+    identity: Identity,
+    board_of: Callable[[Job], Board],
+    patience: Patience | None = None,
+    check: Check = never,
+) -> tuple[Job, dict[str, Any]]:
+    """Follows the job that left its note in `out` to its end, and collects the result."""
+    job, job_id, addresses = read_note(out)
+    with board_of(job) as board:
+        drive = Drive(job, addresses, identity, board, patience or Patience(), check, job_id)
+        return job, drive.attach(out)
+
+
+def addresses_of(job: Job) -> dict[str, str]:
+    """Where the parties of a job are."""
     addresses: dict[str, str] = {}
     for party in job.parties:
         if party.address is None:
             raise UsageError(f"parties.{party.name}: the key 'address' is missing; a run needs it")
         addresses[party.name] = party.address
-    return Drive(job, addresses, identity, board, patience or Patience(), check).run(out)
+    return addresses
 
 
 class Drive:
@@ -111,9 +149,10 @@ class Drive:
         board: Board,
         patience: Patience,
         check: Check = never,
+        job_id: str | None = None,
     ) -> None:
         self._job = job
-        self._job_id = secrets.token_hex(16)
+        self._job_id = job_id or secrets.token_hex(16)
         self._addresses = addresses
         self._identity = identity
         self._board = board
@@ -136,30 +175,84 @@ class Drive:
             self._follower.listen()
             self._propose()
             leave_note(out, self._job, self._job_id, self._addresses)
+            remember(self._job, self._job_id, out)
             try:
                 self._everywhere(lambda name: self._clients[name].start(self._job_id))
             except PeerLostError as error:  # another party may have reported the reason
                 raise self._follower.verdict(error) from None
             self._follower.until(lambda name, state: state == pb.FINISHED)
             finished = True
-            return collect(
-                self._job,
-                self._job_id,
-                self._clients,
-                out,
-                lambda fetch: self._everywhere(fetch, signs=False),
-                self._patience.fetch,
-                self._check,
-            )
+            return self._collect(out)
         except BaseException as error:
             if proposed and not finished:
                 self._cancel(error)
                 remove_note(out, job_too=True)
             raise
         finally:
-            self._follower.stop()
-            for client in self._clients.values():
-                client.close()
+            self._close()
+
+    def detach(self, out: Path) -> tuple[str, dict[str, str]]:
+        proposed = started = False
+        try:
+            self._everywhere(
+                lambda name: probe.require(
+                    name, self._addresses[name], self._identity, self._patience.connect
+                )
+            )
+            proposed = True
+            self._follower.listen()
+            decisions = self._decide()
+            leave_note(out, self._job, self._job_id, self._addresses)
+            remember(self._job, self._job_id, out)
+            self._everywhere(lambda name: self._clients[name].start(self._job_id))
+            started = True
+            return self._job_id, {
+                name: "waits for consent" if decision.state == pb.WAITING else "accepted"
+                for name, decision in decisions.items()
+            }
+        except BaseException as error:
+            if proposed and not started:
+                self._cancel(error)
+                remove_note(out, job_too=True)
+            raise
+        finally:
+            self._close()
+
+    def attach(self, out: Path) -> dict[str, Any]:
+        """Follows a job that goes on by itself. Whatever ends this command does not end the job."""
+        try:
+            self._follower.listen()
+            self._follower.start(dict.fromkeys(self._clients, pb.STATE_UNSPECIFIED))
+            known = self._follower.until_known(self._patience.connect)
+            late = [name for name, state in known.items() if state in (pb.WAITING, pb.ACCEPTED)]
+            for name in late:  # its coordinator went away before it had started everybody
+                with contextlib.suppress(PeerLostError):  # it has gone on since: its events tell
+                    self._clients[name].start(self._job_id)
+            try:
+                self._follower.until(lambda name, state: state == pb.FINISHED)
+            except (ReportedError, RefusedError) as error:
+                self._cancel(error)  # it has ended at one party, and there will be no result
+                remove_note(out, job_too=True)
+                raise
+            return self._collect(out)
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        self._follower.stop()
+        for client in self._clients.values():
+            client.close()
+
+    def _collect(self, out: Path) -> dict[str, Any]:
+        return collect(
+            self._job,
+            self._job_id,
+            self._clients,
+            out,
+            lambda fetch: self._everywhere(fetch, signs=False),
+            self._patience.fetch,
+            self._check,
+        )
 
     def _everywhere(self, do: Callable[[str], T], signs: bool = True) -> dict[str, T]:
         """Calls every party at once; raises the first error in the job's order.
@@ -178,7 +271,8 @@ class Drive:
         finally:
             pool.shutdown(wait=False)
 
-    def _propose(self) -> None:
+    def _decide(self) -> dict[str, pb.Decision]:
+        """Every party's decision on the job; a refusal ends it."""
         for name in self._clients:
             self._board.update(name, "judging the job")
         decisions = self._everywhere(
@@ -189,6 +283,10 @@ class Drive:
             first = next(iter(refusals.values()))
             text = "; ".join(f"{name}: {one.reason}" for name, one in refusals.items())
             raise _FIRST_ERRORS.get(first.exit_code, RefusedError)(text)
+        return decisions
+
+    def _propose(self) -> None:
+        decisions = self._decide()
         waiting = [n for n, d in decisions.items() if d.state == pb.WAITING]
         for name in self._clients:
             self._board.update(name, "waiting for consent" if name in waiting else "accepted")
@@ -343,6 +441,13 @@ class Follower:
             if failure is not None:
                 raise self.verdict(failure)
             self.require_signs()
+
+    def until_known(self, seconds: float) -> dict[str, int]:
+        """Every party's state, as soon as each has told it."""
+        self.until(
+            lambda name, state: state != pb.STATE_UNSPECIFIED, seconds, "does not tell of the job"
+        )
+        return {name: heard.state for name, heard in self._heard.items()}
 
     def _next(self, seconds: float) -> CoterieError | None:
         """Processes one piece of news; returns the error that it means, if any."""
