@@ -16,6 +16,7 @@ class Limits:
 
     unstarted: float = 86_400.0  # seconds after which a waiting or accepted job is given up
     open_jobs: int = 64  # unfinished jobs of one coordinator
+    files: int = 256 * 10**6  # bytes of one coordinator's open jobs, taxonomies included
     running: int = 4  # running jobs; others wait in the queue
     reserved: float = 30.0  # seconds that a place is kept for a job without news
     calls: int = 128  # open calls of one caller, streams included
@@ -48,6 +49,7 @@ def read_limits(node: Node) -> Limits:
             for key in ("open_jobs", "running", "calls", "rate", "refusals")
         },
         bytes=section.read("bytes", read_size, Limits.bytes),
+        files=section.read("files", read_size, Limits.files),
     )
     section.close()
     return limits

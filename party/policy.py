@@ -48,7 +48,7 @@ def judge_examinations(policy: Policy, coordinator: str, lately: int) -> list[st
     if lately < policy.examinations:
         return []
     return [
-        f"policy.examinations is {policy.examinations}, and the data was checked {lately} times "
+        f"policy.examinations is {policy.examinations}, and jobs were examined {lately} times "
         f"for '{coordinator}' within an hour"
     ]
 

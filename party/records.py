@@ -27,8 +27,10 @@ ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
 _OFTEN = 0.1  # seconds between two noted events of steps and progress within one phase
 RESTARTED = "the server was restarted"
 JOURNAL = "journal.jsonl"
+STORED = "job.json"  # the job as it was proposed, in its folder
 _SUPERFLUOUS = 10_000  # unneeded lines after which the journal is written anew
 _STATES = frozenset(State.keys())
+_UNBEGUN = (State.STATE_UNSPECIFIED, State.WAITING, State.ACCEPTED, State.QUEUED)
 _JOB_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -203,7 +205,7 @@ class Book:
         if record.job is not None:
             return record.job
         try:
-            stored = json.loads((record.folder / "job.json").read_text())
+            stored = json.loads((record.folder / STORED).read_text())
             files = {path: base64.b64decode(data) for path, data in stored["files"].items()}
             return parse_job(stored["text"], files)
         except (OSError, ValueError, KeyError, UsageError):
@@ -244,7 +246,7 @@ class Book:
         try:
             record.folder.mkdir(parents=True, exist_ok=True)
             text = json.dumps({"text": job.text, "files": files})
-            (record.folder / "job.json").write_text(text)
+            (record.folder / STORED).write_text(text)
         except OSError as error:
             raise EnvironmentFaultError(f"{record.folder}: {error.strerror}") from None
 
@@ -306,7 +308,7 @@ class Book:
             except EnvironmentFaultError:
                 if state not in ENDED:
                     raise
-            record.state = state
+            before, record.state = record.state, state
             record.since = self._wall()
             record.reason, record.told = reason, told
             record.exit_code, record.culprit = exit_code, culprit
@@ -314,6 +316,8 @@ class Book:
                 record.began = self._clock()
             if state in ENDED:
                 record.prepared = record.job = None
+                if before in _UNBEGUN:  # nothing came of it: what it brought is not kept
+                    (record.folder / STORED).unlink(missing_ok=True)
             self._add_event(record, self._event(record))
             self.listener(record)
         return True

@@ -97,7 +97,17 @@ class JobService(JobsServicer):
                 log.info("examined for %s: %s: %s", caller.name, name, describe(error))
                 return False
 
-        if request.job_yaml and check("coordinator", lambda: self._check_coordinator(caller)):
+        def counted() -> bool:
+            """Reading a job costs time, and what is said of it tells about the data."""
+            try:
+                self._examinations.add(caller.name)
+                return True
+            except RefusedError as error:
+                checks.append(pb.Check(name="policy", ok=False, detail=str(error)))
+                return False
+
+        asked = request.job_yaml and check("coordinator", lambda: self._check_coordinator(caller))
+        if asked and counted():
             job: list[Job] = []
 
             def parse() -> str:
@@ -110,7 +120,6 @@ class JobService(JobsServicer):
                 return f"permitted, consent {self._config.for_job(job[0]).policy.consent}"
 
             def data() -> str:
-                self._examinations.add(caller.name)
                 # Noted first, because the answers to many requests reveal something about the data.
                 self._audit.note(
                     "examined",
@@ -170,6 +179,8 @@ class JobService(JobsServicer):
             open_jobs = self._config.limits.open_jobs
             if self._open_jobs(caller.name) >= open_jobs:
                 raise RefusedError(f"{caller.name} has {open_jobs} jobs here that have not ended")
+            self._check_size(caller.name, request)
+            self._examinations.add(caller.name)
             job = parse_job(request.job_yaml, dict(request.files))
             record = self._book.add(request.job_id, caller.name, job)
             if record is None:
@@ -177,7 +188,6 @@ class JobService(JobsServicer):
             facts.update(name=job.name, kind=job.kind, digest=job.digest)
             check_parties(self._config, job)
             check_policy(self._config, job, caller.name)
-            self._examinations.add(caller.name)
             prepared, record.records = check_data(self._config, job, self._audit.note)
             self._book.store(record)
             if self._config.for_job(job).policy.consent == "auto":
@@ -225,6 +235,19 @@ class JobService(JobsServicer):
             record.coordinator == coordinator and record.state not in ENDED
             for record in self._book.all()
         )
+
+    def _check_size(self, coordinator: str, request: Any) -> None:
+        """What a job brings is kept until it ends, in memory and on the disk."""
+        size = len(request.job_yaml) + sum(map(len, request.files.values()))
+        for record in self._book.all():
+            if record.coordinator == coordinator and (job := record.job) is not None:
+                size += len(job.text) + sum(map(len, job.files.values()))
+        most = self._config.limits.files
+        if size > most:
+            raise RefusedError(
+                f"limits.files: the open jobs of {coordinator} would weigh {size:,} bytes, and at "
+                f"most {most:,} are kept"
+            )
 
     def _refusal(self, error: Exception) -> pb.Decision:
         if not isinstance(error, CoterieError):

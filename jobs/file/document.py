@@ -29,7 +29,7 @@ _NAMES = {
     yaml.SequenceNode: "a list",
     yaml.MappingNode: "a mapping",
 }
-LARGEST = 1_000_000  # characters of a document
+LARGEST = 200_000  # characters of a document; a stranger's takes about a second to read
 DEEPEST = 16
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
@@ -161,9 +161,11 @@ class Node:
             raise self.error(f"must be one of {', '.join(options)}, not '{value}'")
         return value
 
-    def items(self) -> list[Node]:
+    def items(self, most: int | None = None) -> list[Node]:
         if not isinstance(self.raw, yaml.SequenceNode):
             raise self.error(f"must be a list, not {_NAMES[type(self.raw)]}")
+        if most is not None and len(self.raw.value) > most:
+            raise self.error(f"must have at most {most} entries, not {len(self.raw.value)}")
         return [Node(self.file, f"{self.path}[{i}]", raw) for i, raw in enumerate(self.raw.value)]
 
     def texts(self) -> list[str]:

@@ -69,13 +69,11 @@ def test_data_is_checked_only_so_often_for_a_coordinator(houses, bank):
     assert propose(stub, narrow).exit_code == 3
     request = pb.DescribeRequest(job_yaml=JOB, files={"Sex.csv": b"f;Any\nm;Any\n"})
     assert stub.Describe(request, timeout=60).checks[-1].ok
-    reason = (
-        "policy.examinations is 2, and the data was checked 2 times for 'analyst' within an hour"
-    )
+    reason = "policy.examinations is 2, and jobs were examined 2 times for 'analyst' within an hour"
     decision = propose(stub)
     assert (decision.state, decision.exit_code, decision.reason) == (pb.REFUSED, 4, reason)
     check = stub.Describe(request, timeout=60).checks[-1]
-    assert (check.name, check.ok, check.detail) == ("data", False, reason)
+    assert (check.name, check.ok, check.detail) == ("policy", False, reason)
     houses.authority.issue("other")
     assert propose(houses.stub("other", "bank")).state == pb.ACCEPTED
 

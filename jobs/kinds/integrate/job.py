@@ -26,6 +26,8 @@ from coterie.protocols.integration.bounds import MOST_GROUPS
 from coterie.protocols.integration.sensitive.condition_forms import forms_of
 from coterie.protocols.integration.sensitive.conditions import concerns_others
 
+MOST_REQUIREMENTS = 200  # entries of a job; each is checked against each other one
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasedAttribute(Attribute):
@@ -181,7 +183,8 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     requirement_node = section.required("requirement")
     names = attributes_node.section().keys()
     requirements = tuple(
-        read_requirement(node, names, class_name) for node in requirement_node.items()
+        read_requirement(node, names, class_name)
+        for node in requirement_node.items(MOST_REQUIREMENTS)
     )
     if not requirements:
         raise requirement_node.error("must have at least one entry")
