@@ -20,8 +20,16 @@ from typing import Any
 
 import grpc
 
-from coterie.base.errors import PeerLostError
-from coterie.protos.peers_pb2 import BEGIN, RELEASE, RESERVE, Parting, Reservation, Reserved
+from coterie.base.errors import CoterieError, PeerLostError
+from coterie.protos.peers_pb2 import (
+    BEGIN,
+    INQUIRE,
+    RELEASE,
+    RESERVE,
+    Parting,
+    Reservation,
+    Reserved,
+)
 from coterie.transport.call_errors import HOPELESS, failure_reason
 from coterie.transport.error_messages import error_from
 from coterie.transport.peers import RESERVE as METHOD
@@ -142,6 +150,25 @@ class Reservations:
         request = Reservation(session=self._session.session, ask=ask, wait=wait)
         call = self._channels[peer].unary_unary(METHOD)
         return Reserved.FromString(call(request.SerializeToString(), timeout=seconds))
+
+
+def inquire(session: Session, connect: Callable[[str], grpc.Channel]) -> CoterieError | None:
+    """Why a job that has not begun here has ended at a peer; None if it has not, as far as they say.
+
+    A coordinator that cancels, and a party that fails, tell whoever they reach. A party that was away
+    hears of it by asking when it is back.
+    """
+    request = Reservation(session=session.session, ask=INQUIRE).SerializeToString()
+    names = (session.me, *session.peers)
+    for peer in session.peers:
+        with contextlib.closing(connect(peer)) as channel:
+            try:
+                channel.unary_unary(METHOD)(request, timeout=_TELLING)
+            except grpc.RpcError as error:
+                words = dict(error.trailing_metadata() or ()).get(FAREWELL)
+                if words is not None:
+                    return error_from(read_farewell(words), peer, names)
+    return None
 
 
 def tell_peers(session: Session, connect: Callable[[str], grpc.Channel]) -> None:

@@ -38,6 +38,7 @@ log = logging.getLogger("coterie.party")
 SERVICES = ("coterie.v1.Jobs", "coterie.v1.Peers")
 _HOUSEKEEPING = 15.0  # seconds
 _PRUNING = 3600.0  # seconds
+_INQUIRY = 60.0  # seconds between questions after jobs that have not begun
 _QUEUE = 0.5  # seconds between looks for places that have lapsed
 _THREADS = CAPACITY  # one for each open stream; created when needed
 _OPTIONS = (
@@ -172,8 +173,13 @@ class PartyServer:
     def _keep_house(self) -> None:
         """Runs periodic tasks, whether anybody calls or not."""
         pruned = -_PRUNING
+        self._worker.inquire(since=-1.0)  # this party was away: what has become of its jobs?
+        looked = time.monotonic()
         while not self._stopping.wait(min(_HOUSEKEEPING, self.config.limits.unstarted / 4)):
             self._worker.expire()
+            if time.monotonic() - looked > _INQUIRY:
+                self._worker.inquire()
+                looked = time.monotonic()
             self._admission.sum_up()
             self._compact()
             if time.monotonic() - pruned > _PRUNING:

@@ -19,6 +19,7 @@ from coterie.base.errors import (
     RefusedError,
     UsageError,
 )
+from coterie.base.names import is_job_id
 from coterie.base.text import one_line
 from coterie.jobs.data.filtered import left_out
 from coterie.jobs.data.sources import read_wanted
@@ -32,10 +33,17 @@ from coterie.party.job_queue import JobQueue
 from coterie.party.live import Live
 from coterie.party.policy import judge
 from coterie.party.records import ENDED, Book, Record
-from coterie.party.reservations import STEP, AwayError, Reservations, leader_of, tell_peers
+from coterie.party.reservations import (
+    STEP,
+    AwayError,
+    Reservations,
+    inquire,
+    leader_of,
+    tell_peers,
+)
 from coterie.protocols.primitives.randomness import Random
 from coterie.protos.jobs_pb2 import State
-from coterie.protos.peers_pb2 import BEGIN, RELEASE, Reservation, Reserved
+from coterie.protos.peers_pb2 import BEGIN, INQUIRE, RELEASE, Farewell, Reservation, Reserved
 from coterie.transport.error_messages import (
     culprit_of,
     describe,
@@ -246,6 +254,8 @@ class Worker:
 
     def reserve(self, peer: str, session: Session, request: Reservation) -> Reserved:
         """A place for a job that is queued here, too, asked for by the party that leads it."""
+        if request.ask == INQUIRE:
+            return Reserved()
         if peer != leader_of((session.me, *session.peers)):
             raise RefusedError(f"'{peer}' does not lead this job")
         record = self._book.get(session.session)
@@ -258,6 +268,28 @@ class Worker:
         if granted and request.ask == BEGIN:
             self._begin(record)
         return Reserved(granted=granted, place=self._queue.place(record.job_id))
+
+    def ended(self, session: str) -> Farewell | None:
+        """What a peer is told of a job that ended here long ago: that it has, and by whose doing."""
+        record = self._book.get(session) if is_job_id(session) else None
+        if record is None or record.state not in ENDED or record.state == State.FINISHED:
+            return None
+        cancelled = record.state == State.CANCELLED
+        return Farewell(
+            failed=True,
+            error="the job was cancelled" if cancelled else "the job has failed here",
+            culprit=self._config.name,
+            exit_code=(CancelledError if cancelled else PeerLostError).exit_code,
+        )
+
+    def inquire(self, since: float = 60.0) -> None:
+        """Ends the jobs that wait here and have ended at a peer; those that are older than this."""
+        for record in self._book.unstarted_for(since):
+            session = record.session
+            if session is not None and record.state in (State.ACCEPTED, State.QUEUED):
+                error = inquire(session, self._connect)
+                if error is not None:
+                    self.stop(record, error)
 
     def begun(self, session: Session) -> None:
         """A peer has begun the job, so this party does as soon as it has a place."""

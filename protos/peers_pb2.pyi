@@ -11,9 +11,11 @@ class Ask(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RESERVE: _ClassVar[Ask]
     RELEASE: _ClassVar[Ask]
     BEGIN: _ClassVar[Ask]
+    INQUIRE: _ClassVar[Ask]
 RESERVE: Ask
 RELEASE: Ask
 BEGIN: Ask
+INQUIRE: Ask
 
 class Reservation(_message.Message):
     __slots__ = ("session", "ask", "wait")

@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 
 from coterie.base.errors import CoterieError, RefusedError
 from coterie.protos.peers_pb2 import (
+    Farewell,
     Parted,
     Parting,
     Received,
@@ -41,6 +42,9 @@ class Places(Protocol):
 
     def begun(self, session: Session) -> None:
         """A peer has begun this job."""
+
+    def ended(self, session: str) -> Farewell | None:
+        """What to tell a peer of a job that ended so long ago that its session is forgotten."""
 
 
 M = TypeVar("M", SessionRef, Parting, Reservation, Received)
@@ -156,6 +160,9 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         with self._lock:
             session = self._sessions.get(read.session)
         if session is None:
+            words = self.places.ended(read.session) if self.places is not None else None
+            if words is not None:
+                _answer(words, context)
             _abort(context, grpc.StatusCode.NOT_FOUND, f"{self._me} knows no such session")
         if peer not in session.peers:
             reason = f"{peer} is no party of this session"
@@ -167,8 +174,12 @@ def _answer_if_failed(session: Session, context: grpc.ServicerContext) -> None:
     """Answers the caller of a failed session with the session's farewell."""
     words = session.last_words
     if words is not None:
-        context.set_trailing_metadata(((FAREWELL, words.SerializeToString()),))
-        _abort(context, grpc.StatusCode.FAILED_PRECONDITION, words.error)
+        _answer(words, context)
+
+
+def _answer(words: Farewell, context: grpc.ServicerContext) -> NoReturn:
+    context.set_trailing_metadata(((FAREWELL, words.SerializeToString()),))
+    _abort(context, grpc.StatusCode.FAILED_PRECONDITION, words.error)
 
 
 def _abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str) -> NoReturn:

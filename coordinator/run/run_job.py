@@ -523,7 +523,11 @@ class Follower:
         consequences = (PeerLostError.exit_code, CancelledError.exit_code)
         causes = [error for error in errors if error.exit_code not in consequences]
         lost = [error for error in errors if isinstance(error, PeerLostError)]
-        return (causes or lost or errors)[0]
+        if causes or not lost:
+            return (causes or errors)[0]
+        # The last step that a lost party told of may be long past; those that waited for it know.
+        witnesses = [e for e in errors if isinstance(e, ReportedError) and e.peer == lost[0].peer]
+        return (witnesses or lost)[0]
 
 
 def _reported(name: str, event: pb.Event, step: str) -> CoterieError:

@@ -109,3 +109,30 @@ def test_a_cancel_is_repeated_until_a_party_that_was_away_is_back(houses):
     thread.join(30)
     assert not thread.is_alive()
     assert coordinator.end(job_id, "bank").state == pb.CANCELLED
+
+
+def test_a_party_that_was_away_hears_of_a_cancel_when_it_is_back(houses):
+    """The coordinator is long gone; the peers remember, also those that were restarted since."""
+    houses.serve_all()
+    coordinator = houses.coordinator()
+    job_id, _ = coordinator.propose(houses.job())
+    houses.servers.pop("bank").stop()
+    for name in ("lender", "card"):
+        coordinator.stubs[name].Cancel(pb.Cancellation(job_id=job_id, reason="no"), timeout=60)
+    houses.servers.pop("lender").stop()
+    houses.serve("lender")
+    houses.servers.pop("card").stop()
+    houses.serve("bank")
+    last = houses.coordinator().end(job_id, "bank")
+    assert (last.state, last.exit_code) == (pb.CANCELLED, 10)
+    assert last.error == "lender: the job was cancelled"
+
+
+def test_a_party_that_was_away_keeps_what_its_peers_keep(houses):
+    houses.serve_all()
+    coordinator = houses.coordinator()
+    job_id, _ = coordinator.propose(houses.job())
+    houses.servers.pop("bank").stop()
+    server = houses.serve("bank")
+    server._worker.inquire(since=-1.0)
+    assert server._book.get(job_id).state == pb.ACCEPTED

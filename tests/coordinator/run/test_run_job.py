@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from coterie.base.errors import EnvironmentFaultError
+from coterie.base.errors import EnvironmentFaultError, PeerLostError
 from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import Follower, Heard, Patience, run_job
 from coterie.jobs.kinds.job_file import parse_job
@@ -316,3 +316,15 @@ def test_a_party_that_floods_its_events_takes_no_memory_of_the_coordinator():
     follower._stopped.set()
     thread.join(5)
     assert not thread.is_alive()
+
+
+def test_the_step_of_a_lost_party_is_the_one_in_which_the_others_waited_for_it():
+    clients = dict.fromkeys(("lender", "bank"))
+    follower = Follower(clients, "a" * 32, Board(list(clients), show=False), Patience(gather=0.5))
+    for name in clients:
+        follower._heard[name] = Heard(0.0, pb.RUNNING, "agree")
+    told = "bank: broke the connection (step 'intersect/mask')"
+    event = pb.Event(state=pb.FAILED, error=told, exit_code=6, culprit="bank", step="intersect")
+    follower._news.put(("lender", event))
+    found = follower.verdict(PeerLostError("bank", "agree", "the connection was lost"))
+    assert (found.exit_code, str(found)) == (6, f"{told}, says lender")
