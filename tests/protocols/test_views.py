@@ -7,6 +7,7 @@ modules a scene stands for; every module that sends something has one.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -60,6 +61,7 @@ from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 from tests import ROOT
 from tests.protocols.integration.splits import Split, loans
 from tests.protocols.pairs import KEY
+from tests.secrecy.mutants import MUTANTS
 from tests.test_openings import SENDING, called, functions
 from tests.views import assert_alike
 
@@ -379,6 +381,23 @@ def who_holds_an_element(watched, world):
 # Intersections
 
 
+class KnownSalt:
+    """A generator whose first draw, the share of the salt of an intersection, everybody knows.
+
+    With a salt that is drawn anew even bare digests would look random.
+    """
+
+    def __init__(self, rng):
+        self._rng, self._first = rng, True
+
+    def bytes(self, size):
+        first, self._first = self._first, False
+        return bytes(size) if first else self._rng.bytes(size)
+
+    def __getattr__(self, name):
+        return getattr(self._rng, name)
+
+
 def sets_apart(names, protocol, reveal, watched, world):
     def party(channel, rng):
         mine = range(40)
@@ -386,7 +405,8 @@ def sets_apart(names, protocol, reveal, watched, world):
             place = 1000 * (1 + names.index(channel.me)) + 100000 * world
             mine = [*range(30, 40), *range(place, place + 25)]
         values = [b"person %d" % number for number in mine]
-        rows = intersect(channel, names, values, rng, protocol=protocol, reveal=reveal)
+        salted = KnownSalt(rng)
+        rows = intersect(channel, names, values, salted, protocol=protocol, reveal=reveal)
         return sorted(rows.tolist()) if channel.me == watched else None
 
     return dict.fromkeys(names, party)
@@ -737,8 +757,6 @@ def test_nobody_can_tell_the_others_secrets_apart(case, watched):
 
 
 def test_every_protocol_that_sends_something_has_a_scene():
-    import ast
-
     known = {name for case in SCENES for name in case.protocols}
     for folder, path in pairs_of([ROOT / "protocols"], (ROOT / "protocols").rglob("*.py")):
         name = str(path.relative_to(folder).with_suffix(""))
@@ -752,3 +770,22 @@ def test_every_protocol_that_sends_something_has_a_scene():
             assert name in known, f"{name} sends something and has no view test"
     for name in known:
         assert (ROOT / f"protocols/{name}.py").exists(), name
+
+
+# Scenes that no mutant must make fail, and why.
+UNTRIED = {
+    "digests_of_what_all_were_told": "nothing secret is put in",
+    "subsets_of_a_baseline": "a baseline to be measured; no kind of job uses it",
+}
+
+
+def test_every_scene_fails_on_some_mutant():
+    """`make secrecy` tries whether each named test does fail."""
+    killers = {test for mutant in MUTANTS for test in mutant.tests}
+    for case in SCENES:
+        name = case.name.replace(" ", "_")
+        start = (
+            f"tests/protocols/test_views.py::test_nobody_can_tell_the_others_secrets_apart[{name}-"
+        )
+        assert name in UNTRIED or any(test.startswith(start) for test in killers), name
+    assert set(UNTRIED) <= {case.name for case in SCENES}

@@ -139,6 +139,13 @@ MUTANTS = [
     ),
     # circuits
     _mutant(
+        "the order of check values by colours",
+        "protocols/circuits/garbling.py",
+        "return np.where(swapped, pair[:, ::-1], pair).reshape(zeros.shape)",
+        "return pair.reshape(zeros.shape)",
+        _view("positions_of_the_least", "bob"),
+    ),
+    _mutant(
         "the masks of a shared minimum",
         "protocols/circuits/minindex.py",
         "return rng.array(rows) & np.uint64(modulus - 1)",
@@ -188,6 +195,7 @@ MUTANTS = [
         "a = np.zeros(count, product.dtype)",
         _view("losing_scores", "cat"),
         _view("losing_scores", "bob"),
+        _view("keys_of_the_losers", "cat"),
     ),
     _mutant(
         "the masks of shared bits",
@@ -216,6 +224,7 @@ MUTANTS = [
         "key = (rng.below(2**251) << 3) + 2**254",
         "key = (5 << 3) + 2**254",
         _hiding("two_unions_of_the_same_sets_have_no_point_in_common_before_the_last"),
+        _view("who_holds_an_element", "ann"),
     ),
     _mutant(
         "all shuffles of a union",
@@ -252,6 +261,9 @@ MUTANTS = [
         "return rng.bytes(POINT_BYTES)",
         'return b"k" * POINT_BYTES',
         f"{_NO_WORD}[names0-ring]",
+        _view("intersection_of_2_sets_by_ring", "bob"),
+        _view("pairwise_of_3_sets_by_ring", "cat"),
+        _view("where_two_holders_of_the_class_differ", "ann"),
     ),
     _mutant(
         "scalars of the group",
@@ -259,6 +271,7 @@ MUTANTS = [
         "scalar_reduce(rng.bytes(64))",
         'scalar_reduce(b"k" * 64)',
         f"{_NO_WORD}[names1-ring]",
+        _view("intersection_of_3_sets_by_ring", "bob"),
     ),
     _mutant(
         "the salt of the digests",
@@ -315,6 +328,8 @@ MUTANTS = [
         "matrix ^= _next(self._streams[1], matrix.shape[1])",
         "matrix ^= first",
         f"{_NO_WORD}[names0-oprf]",
+        _view("intersection_of_2_sets_by_oprf", "bob"),
+        _view("intersection_of_3_sets_by_oprf", "bob"),
         "tests/protocols/intersection/test_oprf.py",
     ),
     _mutant(
@@ -325,6 +340,17 @@ MUTANTS = [
         "tests/protocols/intersection/test_oprf.py",
     ),
     # integration
+    _mutant(
+        "values below the cut",
+        "protocols/integration/integrate.py",
+        "        run = _Run(channel, plan, table, book, rng)\n",
+        "        run = _Run(channel, plan, table, book, rng)\n"
+        "        channel.broadcast(*[np.asarray(getattr(c, 'codes', np.zeros(records)), np.int64)"
+        " for c in columns.values()], 0)\n"
+        "        channel.gather()\n",
+        _view("specialization", "ann"),
+        _view("specialization_with_a_strategy", "ann"),
+    ),
     _mutant(
         "the shuffle of returned points of the class",
         "protocols/integration/class_labels.py",
@@ -340,6 +366,23 @@ MUTANTS = [
         _CLASS,
     ),
     # numbers
+    _mutant(
+        "the pads of products",
+        "protocols/numbers/multiplication.py",
+        "e = d2 + x[w]",
+        "e = x[w]",
+        _view("products_of_shares", "bob"),
+        _view("inner_by_transfer", "bob"),
+        _view("shared_product_by_transfer", "bob"),
+        _view("polynomial_by_transfer", "bob"),
+    ),
+    _mutant(
+        "the pads of scalar products",
+        "protocols/numbers/scalar_product.py",
+        "self.channel.send(self.peer, zero - one + rows[:, None, :])",
+        "self.channel.send(self.peer, 0 * zero + rows[:, None, :])",
+        _view("scalars_by_transfer", "bob"),
+    ),
     _mutant(
         "uniform shares",
         "protocols/numbers/shares.py",
@@ -374,6 +417,7 @@ MUTANTS = [
         "drawn = {name: ring.random(len(bits), rng) for name in names}",
         "drawn = {name: ring.zeros(len(bits)) for name in names}",
         _view("shares_of_logarithms", "bob"),
+        _view("chosen_splits_and_families", "bob"),
     ),
     _mutant(
         "the masks of inner products",
@@ -381,6 +425,8 @@ MUTANTS = [
         "used[:, :size] = rng.array((rows, size), np.uint8)",
         "used[:, :size] = 0",
         _view("inner_by_paillier", "bob"),
+        _view("shared_product_by_paillier", "bob"),
+        _view("polynomial_by_paillier", "bob"),
     ),
     _mutant(
         "the randomizers of answers of inner products",
@@ -487,6 +533,7 @@ MUTANTS = [
         "first: Ring = rng.array(count, np.uint32)",
         "first: Ring = np.zeros(count, np.uint32)",
         _view("what_a_server_gets_of_one_holder", "bob"),
+        _view("a_shared_table_of_divided_records", "bob"),
     ),
     _mutant(
         "shares of what is large",
@@ -507,7 +554,9 @@ MUTANTS = [
         "protocols/statistics/shared_counts.py",
         "correction = mine - _elements(one, width).reshape(records, size, width) + rows[:, None, :]",
         "correction = 0 * mine + rows[:, None, :]",
-        "tests/protocols/statistics/test_shared_counts.py",
+        _view("a_shared_table", "ann"),
+        _view("a_tree_and_its_predictions", "ann"),
+        _view("a_net", "ann"),
     ),
     _mutant(
         "the classes of a tree's nodes that are divided",
@@ -544,6 +593,7 @@ MUTANTS = [
         "protocols/integration/sensitive/proposer_and_holder.py",
         "correction = pads - _elements(one, columns, dtype) + numbers[places]",
         "correction = pads - pads + numbers[places]",
+        _view("conditions_on_shares", "ann"),
         "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[ann-names0]",
     ),
@@ -599,7 +649,7 @@ MUTANTS = [
         "protocols/statistics/small_factorials.py",
         "mask: Words = rng.array(len(shares), np.uint64)",
         "mask: Words = np.zeros(len(shares), np.uint64)",
-        "tests/protocols/statistics/test_small_factorials.py",
+        _view("corrections_of_small_factorials", "bob"),
     ),
     # cells of few records
     _mutant(
