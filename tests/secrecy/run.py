@@ -28,7 +28,8 @@ _LEFT_OUT = (".git", ".venv", ".hypothesis", ".mypy_cache", ".ruff_cache", ".pyt
              "demo-out", "build", "dist")  # fmt: skip
 _FAILED = 1  # pytest's exit code when tests ran and some failed
 _FAILURES = ("FAILED ", "ERROR ")
-_SECONDS = 240
+_SECONDS = 240  # for the tests of one mutant
+_ALL_SECONDS = 1200  # for all tests without any mutant
 
 
 def copy_of_tree(folder: Path, number: int) -> Path:
@@ -38,7 +39,7 @@ def copy_of_tree(folder: Path, number: int) -> Path:
     return target
 
 
-def run_tests(tree: Path, tests: tuple[str, ...], *options: str) -> tuple[int, str]:
+def run_tests(tree: Path, tests: tuple[str, ...], seconds: float) -> tuple[int, str]:
     command = [
         sys.executable,
         "-m",
@@ -48,16 +49,15 @@ def run_tests(tree: Path, tests: tuple[str, ...], *options: str) -> tuple[int, s
         "--tb=line",
         "-p",
         "no:cacheprovider",
-        *options,
         *tests,
     ]
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=_SECONDS
+            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=seconds
         )
     except subprocess.TimeoutExpired:
-        return -1, f"no end after {_SECONDS} s"
+        return -1, f"no end after {seconds:g} s"
     return done.returncode, done.stdout + done.stderr
 
 
@@ -70,7 +70,7 @@ def judge(tree: Path, mutant: Mutant) -> str:
     times = path.stat()
     path.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
     try:
-        code, output = run_tests(tree, mutant.tests)
+        code, output = run_tests(tree, mutant.tests, _SECONDS)
     finally:
         path.write_text(source, encoding="utf-8")
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -102,7 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
         def unharmed(tests: tuple[str, ...]) -> str:
             tree = trees.get()
             try:
-                code, output = run_tests(tree, tests)
+                code, output = run_tests(tree, tests, _ALL_SECONDS)
             finally:
                 trees.put(tree)
             return "" if code == 0 else f"the tests fail without any mutant:\n{output[-3000:]}"

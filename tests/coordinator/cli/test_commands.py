@@ -132,3 +132,35 @@ def test_bench_runs_the_named_benchmark(monkeypatch, tmp_path):
     done = coterie("bench", "nothing", "--quick", "--help", "5")
     assert (done.code, json.loads(done.out)) == (0, ["--quick", "--help", "5"])
     assert coterie("bench").out == "nothing\n"
+
+
+APART = """kind: integrate
+name: clinic
+parties:
+  town: {address: "localhost:1"}
+  clinic: {address: "localhost:2"}
+id: ID
+score: discernibility
+attributes:
+  Age: {party: town, range: [0, 99]}
+  Disease: {party: clinic}
+  Treatment: {party: clinic}
+requirement:
+  - {qid: [Age], k: 2, sensitive: Disease, l: 2}
+  - {qid: [Age], k: 2, sensitive: Treatment, l: 2}
+"""
+
+
+def test_run_warns_of_sensitive_columns_that_are_bounded_apart_before_it_asks_anybody(tmp_path):
+    job = tmp_path / "job.yaml"
+    job.write_text(APART)
+    nobody = tmp_path / "nobody"
+    done = coterie("run", job, "--out", tmp_path / "out", "--identity", nobody, "--json")
+    assert done.code != 0
+    assert "nobody" in done.json["error"]
+    assert done.err.startswith(
+        "warning: requirement: entries 1 and 2 bound different sensitive columns of the same groups"
+    )
+    job.write_text(APART.replace("sensitive: Treatment", "sensitive: Disease"))
+    done = coterie("run", job, "--out", tmp_path / "out", "--identity", nobody, "--json")
+    assert done.err == ""
