@@ -84,8 +84,9 @@ def check_data(
 ) -> tuple[object, int]:
     """The job's columns of this party's table, checked and prepared, and the number of records.
 
-    How many rows objections and the fixed filter left out is for the steward alone: `note` writes it
-    into the audit log.
+    The coordinator is told that number, so that it is the padded one where the job hides the true
+    one. How many rows objections and the fixed filter left out is for the steward alone: `note`
+    writes it into the audit log.
     """
     config = config.for_job(job)
     kind = KINDS[job.kind]
@@ -97,7 +98,8 @@ def check_data(
         if note is not None and (counts := left_out(table)):
             log.info("digest %s: rows left out: %s", job.digest[:12], counts)
             note("rows left out", digest=job.digest, **counts)
-        return kind.prepare(job, config.name, table, str(config.source)), table.num_rows
+        prepared = kind.prepare(job, config.name, table, str(config.source))
+        return prepared, table.num_rows if wanted.pad_to is None else wanted.pad_to
     except MemoryError:
         raise DataError(f"{config.source}: not enough memory to read it") from None
 

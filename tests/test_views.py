@@ -58,6 +58,12 @@ def test_a_short_message_without_a_mask_is_found_in_two_runs():
     assert_alike(scene((1, 65534), lambda x, c, rng: (x + rng.below(2**64)) % 2**64), "bob")
 
 
+def test_what_comes_again_in_another_order_is_recognized():
+    rows = [np.random.default_rng(world).integers(0, 256, (20, 16), np.uint8) for world in (0, 1)]
+    with pytest.raises(AssertionError, match="a word that comes in one world alone"):
+        assert_alike(scene(rows, lambda x, c, rng: x[rng.permutation(20)]), "bob")
+
+
 def test_a_mask_that_the_watched_party_has_drawn_hides_nothing():
     def world(number):
         def alice(channel, rng):

@@ -11,6 +11,8 @@ party receives, in order:
                 first world as in the second (and, over sixteen runs and more, at every single place)
     places      over two runs and more: the bits of a message that are the same in all runs of a world
                 and different between the worlds are no more than chance makes them
+    words       over two runs and more: no word of 16 bytes comes in all runs of one world, wherever
+                in its message, and in none of the other
 
 The watched party draws the same random numbers in all runs of both worlds: what it receives must be
 masked by numbers of the others, not by its own, which it knows. A result that is a share is part of
@@ -40,6 +42,7 @@ from coterie.protocols.messaging.wrappers import Traced
 from coterie.protocols.primitives.randomness import Random
 
 LIMIT = 5.4
+WORD = 16  # bytes of what is recognized in any order
 PLACES = 16  # runs from which on single places are compared, too
 SURPRISE = np.log(10_000_000)  # one message of so many is separated by chance
 _patching = threading.Lock()
@@ -209,6 +212,33 @@ def separated(worlds: Worlds) -> bool:
     return bool(varying * (share * np.log(share / chance) + rest) > SURPRISE)
 
 
+def recognized(messages: Sequence[Sequence[Any]]) -> bool:
+    """Whether a long word comes in every run of one world, in whatever order, and never in the other.
+
+    `messages` has the values of one message, by world and run.
+    """
+    every, some = [], []
+    for world in messages:
+        runs = [_words(values) for values in world]
+        every.append(frozenset.intersection(*runs))
+        some.append(frozenset.union(*runs))
+    return bool(every[0] - some[1] or every[1] - some[0])
+
+
+def _words(value: Any) -> frozenset[bytes]:
+    """The words of 16 bytes in a value's arrays, cut row by row."""
+    if isinstance(value, list | tuple):
+        return frozenset().union(*map(_words, value))
+    if not isinstance(value, np.ndarray) or value.dtype == object or value.ndim < 2:
+        return frozenset()
+    rows = np.ascontiguousarray(value).view(np.uint8).reshape(len(value), -1)
+    size = rows.shape[1] // WORD * WORD
+    if not size or not len(rows):
+        return frozenset()
+    words = np.ascontiguousarray(rows[:, :size]).reshape(-1, WORD).view(f"V{WORD}").reshape(-1)
+    return frozenset(word.tobytes() for word in np.unique(words))
+
+
 def differences(
     first: Sequence[View],
     second: Sequence[View],
@@ -257,6 +287,8 @@ def differences(
             found.append(f"message {at}, {where}: {worst:.1f} standard deviations")
         if min(len(first), len(second)) > 1 and separated(worlds):
             found.append(f"message {at}, {where}: the same in all runs of a world")
+        elif min(len(first), len(second)) > 1 and recognized([[r[at] for r in w] for w in columns]):
+            found.append(f"message {at}, {where}: a word that comes in one world alone")
     return found
 
 

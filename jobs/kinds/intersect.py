@@ -65,6 +65,7 @@ class Intersect(Kind[IntersectJob, Prepared]):
             raw=(),
             smallest_group=None,
             matching=job.matching.reveal,
+            pad_to=job.matching.pad_to,
             servers=(),
             recipients=(),
             zeros=False,

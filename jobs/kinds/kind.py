@@ -55,6 +55,7 @@ class Needs:
     raw             those of `released` that leave unchanged, record by record, in no group
     smallest_group  the least people of a published group; None: no group is published
     matching        what matching the records reveals, as in the key `reveal`; None: no matching
+    pad_to          the number that hides how many records the party has; None: the number is told
     servers         parties that hold shares of what the others put in, and must not collude
     recipients      parties that receive the result besides the coordinator
     zeros           whether counts of zero are shown, so that hidden ones are known not to be zero
@@ -68,6 +69,7 @@ class Needs:
     raw: tuple[str, ...]
     smallest_group: int | None
     matching: str | None
+    pad_to: int | None
     servers: tuple[str, ...]
     recipients: tuple[str, ...]
     zeros: bool

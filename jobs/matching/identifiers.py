@@ -147,7 +147,9 @@ def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> Pre
         packed = _packed(joined.take(pa.array(rows)))
     if matching.pad_to is not None and len(rows) > matching.pad_to:
         raise DataError(
-            f"{source}: has {len(rows)} records, more than the {matching.pad_to} of 'pad_to'"
+            "has {value} records" + f", more than the {matching.pad_to} of 'pad_to'",
+            file=source,
+            value=len(rows),
         )
     return PreparedIdentifiers(packed, rows)
 

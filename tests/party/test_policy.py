@@ -33,6 +33,7 @@ NEEDS = Needs(
     raw=("Job",),
     smallest_group=4,
     matching="intersection",
+    pad_to=None,
     servers=(),
     recipients=(),
     zeros=False,

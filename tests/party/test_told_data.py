@@ -56,12 +56,20 @@ def spoil(houses, fault):
 
 def answers(houses):
     """What the bank says to `doctor` and to a proposal."""
+    decision, check = asked(houses)
+    assert decision.state == pb.REFUSED
+    assert not check.ok
+    return [decision.reason, check.detail]
+
+
+def asked(houses, **keys):
+    """The bank's decision on a proposal, and what it says of its data to `doctor`."""
     houses.serve("lender")
     houses.serve("bank")
-    coordinator, _, decisions = propose_loans(houses)
-    assert decisions["bank"].state == pb.REFUSED
+    coordinator, _, decisions = propose_loans(houses, **keys)
     job = {
         **LOANS,
+        **keys,
         "parties": {n: {"address": f"127.0.0.1:{houses.ports[n]}"} for n in COLUMNS},
     }
     files = {
@@ -71,8 +79,7 @@ def answers(houses):
     request = pb.DescribeRequest(job_yaml=yaml.safe_dump(job, sort_keys=False), files=files)
     described = coordinator.stubs["bank"].Describe(request, timeout=60)
     [check] = [check for check in described.checks if check.name == "data"]
-    assert not check.ok
-    return [decisions["bank"].reason, check.detail]
+    return decisions["bank"], check
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -97,3 +104,12 @@ def test_a_policy_that_explains_rows_tells_no_value(bank, fault):
         for secret in (SECRET, "4711", "99999", "Professional"):
             assert secret not in words
         assert re.search(rf"\b{ROW}\b", words), words
+
+
+@pytest.mark.parametrize("pad_to", [1000, 2])
+def test_the_number_of_records_of_a_padded_set_is_not_told_to_the_coordinator(bank, pad_to):
+    decision, check = asked(bank, pad_to=pad_to)
+    assert decision.state == (pb.ACCEPTED if pad_to == 1000 else pb.REFUSED)
+    assert decision.records in (0, pad_to)
+    for told in (decision.reason, check.detail):
+        assert not set(re.findall(r"[0-9]+", told)) - {str(pad_to)}, told

@@ -80,6 +80,14 @@ MUTANTS = [
         "test_no_two_runs_of_the_base_transfers_share_an_oracle",
     ),
     _mutant(
+        "the number of records of a padded set",
+        "party/worker.py",
+        "table.num_rows if wanted.pad_to is None else wanted.pad_to",
+        "table.num_rows",
+        "tests/party/test_told_data.py::"
+        "test_the_number_of_records_of_a_padded_set_is_not_told_to_the_coordinator",
+    ),
+    _mutant(
         "the rows of an error about data",
         "transport/error_messages.py",
         "outline = error.message(rows=False)",
@@ -195,7 +203,6 @@ MUTANTS = [
         "a = np.zeros(count, product.dtype)",
         _view("losing_scores", "cat"),
         _view("losing_scores", "bob"),
-        _view("keys_of_the_losers", "cat"),
     ),
     _mutant(
         "the masks of shared bits",
@@ -327,9 +334,6 @@ MUTANTS = [
         "protocols/intersection/oprf.py",
         "matrix ^= _next(self._streams[1], matrix.shape[1])",
         "matrix ^= first",
-        f"{_NO_WORD}[names0-oprf]",
-        _view("intersection_of_2_sets_by_oprf", "bob"),
-        _view("intersection_of_3_sets_by_oprf", "bob"),
         "tests/protocols/intersection/test_oprf.py",
     ),
     _mutant(
@@ -341,10 +345,26 @@ MUTANTS = [
     ),
     # integration
     _mutant(
+        "keys of the losers",
+        "protocols/integration/hidden_winner.py",
+        "own = np.array([self._compressed(channel, key)], np.uint64)\n",
+        "own = np.array([self._compressed(channel, key)], np.uint64)\n"
+        "        channel.broadcast(own)\n"
+        "        channel.gather()\n",
+        _view("keys_of_the_losers", "cat"),
+    ),
+    _mutant(
+        "the key of a winner that may be rejected",
+        "protocols/integration/hidden_winner.py",
+        "reveal_maximum=not self._rejectable",
+        "reveal_maximum=True",
+        _view("keys_of_winners_that_may_be_rejected", "cat"),
+    ),
+    _mutant(
         "values below the cut",
         "protocols/integration/integrate.py",
-        "        run = _Run(channel, plan, table, book, rng)\n",
-        "        run = _Run(channel, plan, table, book, rng)\n"
+        "        run = Rounds(channel, plan, table, book, rng)\n",
+        "        run = Rounds(channel, plan, table, book, rng)\n"
         "        channel.broadcast(*[np.asarray(getattr(c, 'codes', np.zeros(records)), np.int64)"
         " for c in columns.values()], 0)\n"
         "        channel.gather()\n",

@@ -132,6 +132,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             raw=tuple(attribute.name for attribute in job.of_party(party) if not attribute.in_qid),
             smallest_group=job.smallest_k,
             matching=job.matching.reveal,
+            pad_to=job.matching.pad_to,
             servers=tuple(job.bound_holders[:2]) if len(job.bound_holders) > 2 else (),
             recipients=job.recipients,
             zeros=False,

@@ -174,6 +174,7 @@ def statistics_needs(
         raw=(),
         smallest_group=smallest_group,
         matching=job.matching.reveal if job.matching else None,
+        pad_to=job.matching.pad_to if job.matching else None,
         servers=job.servers,
         recipients=(),
         zeros=zeros,

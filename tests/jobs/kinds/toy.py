@@ -68,6 +68,7 @@ class Total(Kind[TotalJob, Numbers]):
             raw=(),
             smallest_group=job.minimum,
             matching=None,
+            pad_to=None,
             servers=(),
             recipients=(),
             zeros=False,

@@ -170,7 +170,7 @@ def test_several_columns_are_told_apart_by_length():
             "id: ID\nnormalise: [lower]", {"ID": ["Ann", "ANN"]},
             "people.csv: column 'ID': row 2 repeats 1; remove the repeats or set 'deduplicate: first'",
         ),
-        ("id: ID\npad_to: 2", {"ID": ["a", "b", "c"]}, "people.csv: has 3 records, more than the 2 of 'pad_to'"),
+        ("id: ID\npad_to: 2", {"ID": ["a", "b", "c"]}, "people.csv: has '3' records, more than the 2 of 'pad_to'"),
     ],
 )  # fmt: skip
 def test_bad_data_is_named_by_row(text, columns, complaint):
