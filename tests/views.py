@@ -43,6 +43,7 @@ from coterie.protocols.primitives.randomness import Random
 
 LIMIT = 5.4
 WORD = 16  # bytes of what is recognized in any order
+BYTES = 11  # that are different in such a word; in a random one some 15.5 are
 PLACES = 16  # runs from which on single places are compared, too
 SURPRISE = np.log(10_000_000)  # one message of so many is separated by chance
 _patching = threading.Lock()
@@ -226,7 +227,10 @@ def recognized(messages: Sequence[Sequence[Any]]) -> bool:
 
 
 def _words(value: Any) -> frozenset[bytes]:
-    """The words of 16 bytes in a value's arrays, cut row by row."""
+    """The words of 16 bytes in a value's arrays, cut row by row.
+
+    Those of few different bytes, such as bits and small numbers, come again by chance.
+    """
     if isinstance(value, list | tuple):
         return frozenset().union(*map(_words, value))
     if not isinstance(value, np.ndarray) or value.dtype == object or value.ndim < 2:
@@ -235,8 +239,10 @@ def _words(value: Any) -> frozenset[bytes]:
     size = rows.shape[1] // WORD * WORD
     if not size or not len(rows):
         return frozenset()
-    words = np.ascontiguousarray(rows[:, :size]).reshape(-1, WORD).view(f"V{WORD}").reshape(-1)
-    return frozenset(word.tobytes() for word in np.unique(words))
+    words = np.ascontiguousarray(rows[:, :size]).reshape(-1, WORD)
+    different = (np.diff(np.sort(words, axis=1), axis=1) > 0).sum(axis=1) + 1
+    words = np.ascontiguousarray(words[different >= BYTES])
+    return frozenset(word.tobytes() for word in np.unique(words.view(f"V{WORD}").reshape(-1)))
 
 
 def differences(
@@ -287,7 +293,7 @@ def differences(
             found.append(f"message {at}, {where}: {worst:.1f} standard deviations")
         if min(len(first), len(second)) > 1 and separated(worlds):
             found.append(f"message {at}, {where}: the same in all runs of a world")
-        elif min(len(first), len(second)) > 1 and recognized([[r[at] for r in w] for w in columns]):
+        if min(len(first), len(second)) > 1 and recognized([[r[at] for r in w] for w in columns]):
             found.append(f"message {at}, {where}: a word that comes in one world alone")
     return found
 

@@ -415,8 +415,8 @@ def sets_apart(names, protocol, reveal, watched, world):
 for names, protocol, reveal, modules in (
     (TWO, "ring", "intersection", "ring intersect"),
     (TWO, "oprf", "intersection", "oprf oprf_intersect confirm"),
-    (THREE, "ring", "intersection", "hints confirm"),
-    (THREE, "oprf", "intersection", "hints oprf confirm"),
+    (THREE, "ring", "intersection", "multiparty_intersect confirm"),
+    (THREE, "oprf", "intersection", "multiparty_intersect oprf confirm"),
     (THREE, "ring", "pairwise", "ring"),
 ):
     scene(
@@ -667,7 +667,7 @@ def lines_that_are_hidden_whole(watched, world):
     return dict.fromkeys(THREE, party)
 
 
-@scene("statistics/hidden_scores numbers/logarithm", THREE, runs=1)
+@scene("statistics/hidden_scores numbers/logarithm", THREE, runs=2)
 def chosen_splits_and_families(watched, world):
     """The best candidate is the same, by little or by much."""
     table = [30, 0, 0, 30, 20, 10, 10, 20] if world else [50, 1, 2, 7, 20, 10, 30, 0]

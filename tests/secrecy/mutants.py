@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 HIDING = "tests/protocols/test_hiding.py"
+JOBS = "tests/jobs/test_views.py"
 VIEWS = "tests/protocols/test_views.py"
 
 
@@ -24,6 +25,10 @@ class Mutant:
 
 def _view(scene: str, watched: str) -> str:
     return f"{VIEWS}::test_nobody_can_tell_the_others_secrets_apart[{scene}-{watched}]"
+
+
+def _job(name: str, watched: str) -> str:
+    return f"{JOBS}::test_a_job_does_not_show_the_others_records[{watched}-{name}]"
 
 
 def _hiding(test: str) -> str:
@@ -279,6 +284,24 @@ MUTANTS = [
         'scalar_reduce(b"k" * 64)',
         f"{_NO_WORD}[names1-ring]",
         _view("intersection_of_3_sets_by_ring", "bob"),
+    ),
+    _mutant(
+        "identifiers that are not common",
+        "protocols/intersection/intersect.py",
+        "        plan = _agree(channel, names, identifiers, rng, pad_to, memory, store)\n",
+        "        plan = _agree(channel, names, identifiers, rng, pad_to, memory, store)\n"
+        "        channel.broadcast(identifiers.digests(bytes(32)))\n"
+        "        channel.gather()\n",
+        *(
+            _job(name, "bank")
+            for name in (
+                "intersect",
+                "integrate",
+                "count, vertical",
+                "tree, vertical",
+                "bayesnet, vertical",
+            )
+        ),
     ),
     _mutant(
         "the salt of the digests",
@@ -554,6 +577,7 @@ MUTANTS = [
         "first: Ring = np.zeros(count, np.uint32)",
         _view("what_a_server_gets_of_one_holder", "bob"),
         _view("a_shared_table_of_divided_records", "bob"),
+        *(_job(f"{kind}, horizontal", "bank") for kind in ("count", "tree", "bayesnet")),
     ),
     _mutant(
         "shares of what is large",

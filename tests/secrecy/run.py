@@ -74,7 +74,7 @@ def judge(tree: Path, mutant: Mutant) -> str:
     finally:
         path.write_text(source, encoding="utf-8")
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    failed = [line.split(" ")[1] for line in output.splitlines() if line.startswith(_FAILURES)]
+    failed = [line.split(" ", 1)[1] for line in output.splitlines() if line.startswith(_FAILURES)]
     alive = [t for t in mutant.tests if not any(name.startswith(t) for name in failed)]
     if code == _FAILED and not alive:
         return ""

@@ -57,7 +57,7 @@ DOMAINS = declare(
 )
 CLASS_VALUES = declare(
     "statistics: values of the class",
-    what="With horizontal partition, the union of the values that the class has at all parties, and how many values they have together; not who has which.",
+    what="With horizontal partition, the union of the values that the class has at all parties, and how many values they have together; the first party also sees how many any two of them have in common; nobody who has which.",
     to="every party",
     why="All parties number the values of the class in the same way.",
 )
