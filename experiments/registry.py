@@ -7,6 +7,8 @@ when it is run.
 from __future__ import annotations
 
 EXPERIMENTS: dict[str, str] = {
+    "crowd": "coterie.experiments.probabilistic_anonymity.figures:main",
+    "keys": "coterie.experiments.masking_quasi_identifiers.keys:main",
     "adult": "coterie.experiments.secure_data_integration.adult:main",
     "constrained": "coterie.experiments.single_table.constrained:main",
     "deviation": "coterie.experiments.secure_data_integration.deviation:main",
