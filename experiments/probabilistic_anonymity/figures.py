@@ -208,7 +208,7 @@ def tables(found: dict[str, Any]) -> str:
     parts.append(markdown(["α", "sets that are", "sets named", "missed"], rows))
     cells = {(row["k"], row["beta"]): row for row in found["theorem_4"]}
     rows = [
-        [k, *(f"{cells[k, b]['chernoff']:.2f} / {cells[k, b]['exact']:.2f}" for b in BETAS)]
+        [str(k), *(f"{cells[k, b]['chernoff']:.2f} / {cells[k, b]['exact']:.2f}" for b in BETAS)]
         for k in CROWDS
     ]
     parts.append(markdown(["k", *(f"β = {beta:g}" for beta in BETAS)], rows))
