@@ -9,7 +9,17 @@ __version__ = "0.1.0"
 
 # The Python interface: the module of each function. A module is imported when its function is first
 # used, so that `import coterie` is quick.
-_INTERFACE = {"anonymise": "coterie.house.frames", "inspect": "coterie.house.inspect_frames"}
+_CALLS = "coterie.coordinator.interface.calls"
+_INTERFACE = {
+    "CoterieError": "coterie.base.errors",
+    "Job": "coterie.coordinator.interface.jobs",
+    "anonymise": "coterie.house.frames",
+    "inspect": "coterie.house.inspect_frames",
+    "run": _CALLS,
+    "simulate": _CALLS,
+    "verify": _CALLS,
+}
+__all__ = ["CoterieError", "Job", "anonymise", "inspect", "run", "simulate", "verify"]
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,15 +24,40 @@ from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.scales import DATE, DATETIME, NUMBER, TIME, Scale
 from coterie.anonymity.table.taxonomy import Taxonomy, taxonomy_of, with_gap
 from coterie.anonymity.utility.measures import Utility, utility_lines
-from coterie.base.errors import UsageError
+from coterie.base.errors import DataError, UsageError
 from coterie.house.anonymise import anonymise_prepared, release_columns
 from coterie.house.prepare import prepare_text
 from coterie.house.table_file import COSTS, TableAttribute, TableFile
 from coterie.jobs.data.missing import MISSING
-from coterie.jobs.data.sources import as_text, require_columns
+from coterie.jobs.data.sources import Source, as_text, file_source, require_columns
 
 Paths = Sequence[Sequence[str]]  # a taxonomy as leaf-to-root paths
 _NOTHING = "table"  # the name of a table without a file in errors
+
+
+@dataclass(frozen=True)
+class FrameSource:
+    """A party's table that is a frame in memory, read as any other source."""
+
+    name: str
+    table: pa.Table
+
+    @classmethod
+    def of(cls, name: str, frame: Any) -> Source:
+        """The frame, or the file of this name, as a source."""
+        if isinstance(frame, str | Path):
+            return file_source(Path(frame))
+        return cls(f"{name}'s frame", arrow_table(frame))
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        require_columns(columns, self.table.column_names, self.name)
+        for column in columns:
+            if self.table.column_names.count(column) > 1:
+                raise DataError(f"{self.name}: has the column '{column}' twice")
+        return as_text(self.table.select(list(columns)), self.name)
+
+    def __str__(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)

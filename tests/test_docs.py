@@ -45,3 +45,23 @@ def test_the_threat_model_lists_what_is_opened_as_the_code_declares_it():
     spec.loader.exec_module(openings)
     page = openings.PAGE.read_text()
     assert page == openings.filled(page), "run: python docs/openings.py"
+
+
+WITH_PYTHON = [
+    page for page in sorted((ROOT / "docs").glob("*.md")) if "```python\n" in page.read_text()
+]
+FRAGMENTS = {
+    "fair-play.md": "its lines stand inside a protocol, which has a channel",
+    "logarithm.md": "its lines stand inside a protocol, which has a channel",
+    "one-table.md": "a reader's own frame stands in its lines; tests/house/test_frames.py has them",
+}
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
+def test_the_python_of_the_docs_runs(page, tmp_path, monkeypatch):
+    """All blocks of a page, one after the other, as a reader would type them."""
+    if page.name in FRAGMENTS:
+        pytest.skip(FRAGMENTS[page.name])
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    exec(compile("".join(blocks), str(page), "exec"), {})

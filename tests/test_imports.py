@@ -31,7 +31,7 @@ FOLDERS = {
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
                   "numbers", "statistics", "integration"],
     "jobs": ["file", "data", "matching", "pages", "kinds", "run"],
-    "coordinator": ["run", "results", "simulate", "demo", "cli"],
+    "coordinator": ["run", "results", "simulate", "demo", "interface", "cli"],
 }  # fmt: skip
 
 

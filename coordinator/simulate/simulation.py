@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import PeerLostError, UsageError
 from coterie.coordinator.run.progress import Board
-from coterie.jobs.data.sources import parse_source, read_wanted
+from coterie.jobs.data.sources import Source, parse_source, read_wanted
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kind import AnyKind
@@ -29,22 +29,26 @@ def simulate(
     seed: str | None = None,
     board: Board | None = None,
     kind: AnyKind | None = None,
+    sources: Mapping[str, Source] | None = None,
 ) -> dict[str, Any]:
     """Runs the job on the sources that its `data` keys name; files are relative to `folder`.
 
     The same seed gives the same messages. Results are left in `out`, which must exist. `kind`
-    replaces the job's own, to let parties deviate.
+    replaces the job's own, to let parties deviate; `sources` replace what the `data` keys name.
     """
     board = board or Board(job.party_names, show=False)
     kind = kind or KINDS[job.kind]
     prepared = {}
     for party in job.parties:
-        if party.data is None:
+        board.update(party.name, "reading", "read")
+        if sources is not None:
+            source = sources[party.name]
+        elif party.data is not None:
+            source = parse_source(party.data, folder)
+        else:
             raise UsageError(
                 f"parties.{party.name}: the key 'data' is missing; a simulation reads it"
             )
-        board.update(party.name, "reading", "read")
-        source = parse_source(party.data, folder)
         wanted = kind.needs(job, party.name)
         table = read_wanted(source, wanted.used, wanted.optional)
         prepared[party.name] = kind.prepare(job, party.name, table, str(source))

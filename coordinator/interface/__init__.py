@@ -1,0 +1,1 @@
+"""Jobs from Python: `coterie.Job`, `coterie.simulate`, `coterie.run`, `coterie.verify`."""
