@@ -32,7 +32,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not compose" --cov --cov-report=
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs -m "not compose" --cov --cov-report=
 	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines (make coverage lists the rest)"
 
 coverage:

@@ -15,15 +15,23 @@ import click
 from coterie.base.errors import UsageError
 
 # Everything after NAME is passed to the benchmark or experiment, `--help` included.
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 _PASS_ON: dict[str, Any] = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
 @click.command(context_settings=_PASS_ON)
 @click.option("--runs", type=click.IntRange(1), help="Run it so often; figures get their spread.")
 @click.option("--save", type=click.Path(path_type=Path), help="Keep the result in DIR/NAME.json.")
+@_JSON
 @click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def bench(runs: int | None, save: Path | None, name: str | None, arguments: tuple[str, ...]) -> int:
+def bench(
+    runs: int | None,
+    save: Path | None,
+    as_json: bool,
+    name: str | None,
+    arguments: tuple[str, ...],
+) -> int:
     """Run the benchmark bench/NAME with its own ARGUMENTS; prints one JSON object.
 
     Without NAME: lists the benchmarks. With --runs or --save the result has the date, the machine,
@@ -32,7 +40,7 @@ def bench(runs: int | None, save: Path | None, name: str | None, arguments: tupl
     """
     folder = Path(next(iter(importlib.import_module("coterie.bench").__path__)))
     known = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
-    chosen = _chosen("benchmark", name, known)
+    chosen = _chosen("benchmark", name, known, as_json)
     if not chosen:
         return 0
     main = importlib.import_module(f"coterie.bench.{chosen}").main
@@ -70,25 +78,27 @@ def _measured(
 
 
 @click.command(context_settings=_PASS_ON)
+@_JSON
 @click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def experiment(name: str | None, arguments: tuple[str, ...]) -> int:
+def experiment(as_json: bool, name: str | None, arguments: tuple[str, ...]) -> int:
     """Make one of the papers' tables or figures again, with its data.
 
     Without NAME: lists the experiments.
     """
     from coterie.experiments.registry import EXPERIMENTS
 
-    chosen = _chosen("experiment", name, sorted(EXPERIMENTS))
+    chosen = _chosen("experiment", name, sorted(EXPERIMENTS), as_json)
     if not chosen:
         return 0
     module, _, function = EXPERIMENTS[chosen].partition(":")
-    return int(getattr(importlib.import_module(module), function)(list(arguments)) or 0)
+    given = [*(["--json"] if as_json else []), *arguments]
+    return int(getattr(importlib.import_module(module), function)(given) or 0)
 
 
-def _chosen(what: str, name: str | None, known: list[str]) -> str | None:
+def _chosen(what: str, name: str | None, known: list[str], as_json: bool) -> str | None:
     if name is None:
-        click.echo("\n".join(known))
+        click.echo(json.dumps({f"{what}s": known}) if as_json else "\n".join(known))
         return None
     if name not in known:
         raise UsageError(f"no {what} '{name}'; there are: {', '.join(known) or 'none'}")

@@ -6,6 +6,7 @@ The work of the command is in other modules, which are imported when the command
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -62,6 +63,10 @@ def demo(
     work.prepare(out, people, seed, kind or work.default_kind(), place)
     tell(f"{people:,} people, three organisations and an analyst are in {out}\n")
     if prepare_only:
+        if as_json:
+            click.echo(
+                json.dumps({"out": str(out), "people": people, "parties": list(work.PARTIES)})
+            )
         return
     with Interrupts() as interrupts:
         job, result = work.play(out, tell, not as_json, interrupts.check)

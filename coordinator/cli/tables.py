@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +198,14 @@ def attack(folder: Path, known: Path, columns: str | None, as_json: bool) -> Non
 @click.option("--quantile", metavar="8,4,2", help="Numbers in so many bands of equal size.")
 @click.option("--cuts", metavar="18,30,65/18,65", help="Numbers between cuts, finest level first.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the taxonomy to this file.")
+@JSON
 def taxonomy(
-    file: Path | None, data: Path | None, column: str | None, out: Path | None, **ways: Any
+    file: Path | None,
+    data: Path | None,
+    column: str | None,
+    out: Path | None,
+    as_json: bool,
+    **ways: Any,
 ) -> None:
     """Draw the taxonomy FILE, or build one from a column of a table and draw or write it.
 
@@ -210,7 +217,8 @@ def taxonomy(
     if file is not None:
         if data or column or chosen or out:
             raise UsageError("FILE is drawn as it is; to build one, leave FILE out")
-        click.echo("\n".join(drawn(load(file))))
+        found = load(file)
+        click.echo(json.dumps(_tree(found)) if as_json else "\n".join(drawn(found)))
         return
     if data is None or column is None or len(chosen) != 1:
         raise UsageError(
@@ -222,7 +230,15 @@ def taxonomy(
     if out is None:
         from coterie.anonymity.table.taxonomy import taxonomy_of
 
-        click.echo("\n".join(drawn(taxonomy_of(paths))))
+        built = taxonomy_of(paths)
+        click.echo(json.dumps(_tree(built)) if as_json else "\n".join(drawn(built)))
         return
     out.write_text(as_csv(paths), encoding="utf-8")
-    click.echo(f"{len(paths):,} values: {out}")
+    told = {"values": len(paths), "out": str(out)}
+    click.echo(json.dumps(told) if as_json else f"{len(paths):,} values: {out}")
+
+
+def _tree(found: Any, node: int = 0) -> dict[str, Any]:
+    """A taxonomy as nested values."""
+    below = [_tree(found, child) for child in found.children[node]]
+    return {"value": found.labels[node], **({"children": below} if below else {})}
