@@ -1,11 +1,11 @@
-"""The columns of a table as codes, read piece by piece, so that the table itself is never held.
+"""The columns of a table as codes, read in batches, so that the table itself is never in memory.
 
 A code takes one to four bytes where the text takes many more. If even the codes are too much for
 the memory given, they go to files in a temporary folder, which is removed with the table, and are
 read from there as they are needed. The values of a column are kept once each.
 
-An empty value and `?` are one value like others: that something is not known of a person also tells
-people apart.
+An empty value and `?` count as one value: that something is unknown about a person distinguishes
+people, too.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class CodedColumn:
         return "mixed" if numbers * 2 >= len(told) else "text"
 
     def notes(self) -> list[str]:
-        """What somebody should look at before the table is used."""
+        """Remarks that a person should read before the table is used."""
         found = []
         if self.kind == "mixed":
             plain = pc.match_substring_regex(self.values, _NUMBER)
@@ -94,7 +94,7 @@ class CodedTable:
 
 
 def free_memory() -> int:
-    """Bytes that this machine could give to a process now."""
+    """The bytes of memory that are free on this machine now."""
     try:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
@@ -159,7 +159,7 @@ class _Growing:
         self.bytes += codes.nbytes
 
     def spill(self, file: Path) -> None:
-        """What came so far goes to a file, and so does the rest."""
+        """Moves the codes so far to a file, to which further codes are appended."""
         self._file, pieces, self._pieces, self.bytes = file, self._pieces, [], 0
         for codes in pieces:
             self._keep(codes)

@@ -1,21 +1,21 @@
-"""The places of a server for running jobs, and the queue of jobs that wait for one.
+"""The places of a server for running jobs, and the queue of jobs that wait for a place.
 
-At most `limits.running` jobs hold a place. A place is granted to a job that is *asked* for: by the
-party that leads the job (`party.reservations`), or by the server itself. Fair order: of the jobs
-that are asked for, the next place goes to the coordinator that holds the fewest places, among
-several such to the one whose last turn is longest ago, and of its jobs to the one that came into
-the queue first.
+At most `limits.running` jobs hold a place. A place is granted to a job for which somebody *asks*:
+the party that leads the job (`party.reservations`), or the server itself. The order is fair: of the
+jobs that are asked for, the next place goes to the coordinator that holds the fewest places, among
+several such coordinators to the one whose last turn is longest ago, and of its jobs to the first in
+the queue.
 
-A place that was granted and not begun is kept for `limits.reserved` seconds after it was last asked
-for, then it lapses: the asking party may have died. The job stays in the queue where it was.
+A granted place whose job has not begun is kept for `limits.reserved` seconds after it was last
+asked for; then it lapses, because the asking party may have died. The job keeps its position in the
+queue.
 
-No job waits for ever. Every job takes its places in one order, that of the names of its parties,
-and holds a place only while it runs or waits for a place at a party of a later name. Look at the
-party with the last name: whatever holds a place there waits for nobody, so that it runs, and ends,
-or lapses; each of its places becomes free again, and fairness gives every waiting job its turn.
-Then the same holds for the party before it, whose places are held by jobs that run or wait for a
-place that they will get; and so on to the first name. So no queues of several parties wait for each
-other.
+No job waits for ever. Every job takes its places in the order of its parties' names, and holds a
+place only while it runs or waits for a place at a party with a later name. At the party with the
+last name, a job that holds a place waits for nobody, so it runs and ends, or its place lapses; each
+place becomes free again, and fairness gives every waiting job its turn. The same then holds for the
+party before it, whose places are held by jobs that run or wait for a place that they will get; and
+so on to the first name. So the queues of several parties cannot deadlock.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _NEVER = -math.inf
 class _Entry:
     job_id: str
     coordinator: str
-    ticket: int  # lower numbers came earlier
+    ticket: int  # lower for a job that came earlier
     asked_until: float = _NEVER
-    not_before: float = _NEVER  # it lets others pass until then
+    not_before: float = _NEVER  # until then other jobs go first
     holds: bool = False
     began: bool = False
 
@@ -60,7 +60,7 @@ class JobQueue:
         self._turns: dict[str, int] = {}  # when each coordinator was last granted a place
 
     def add(self, job_id: str, coordinator: str, *, asked: bool) -> None:
-        """One more job, behind all others of its coordinator; `asked` for until it is removed."""
+        """Adds a job behind all others of its coordinator; `asked` asks for it until it is removed."""
         with self._changed:
             if job_id in self._entries:
                 if asked:
@@ -72,7 +72,7 @@ class JobQueue:
         self.look()
 
     def ask(self, job_id: str, seconds: float = 0.0) -> bool:
-        """Asks for a place, and waits so long for one; whether the job holds a place."""
+        """Asks for a place and waits up to `seconds`; whether the job holds a place."""
         with self._changed:
             entry = self._entries.get(job_id)
             if entry is None:
@@ -94,7 +94,7 @@ class JobQueue:
         self.look()
 
     def release(self, job_id: str, pause: float = 0.0) -> None:
-        """Gives a place back that was not used; the job lets others pass for the `pause`."""
+        """Returns an unused place; other jobs go first for the `pause`."""
         with self._changed:
             entry = self._entries.get(job_id)
             if entry is None or entry.began:
@@ -106,7 +106,7 @@ class JobQueue:
         self.look()
 
     def begin(self, job_id: str) -> bool:
-        """The job runs from now on, if it holds a place: True once, for whoever begins it."""
+        """Marks a job that holds a place as running; True for the first caller only."""
         with self._changed:
             entry = self._entries.get(job_id)
             if entry is None or not entry.holds or entry.began:
@@ -115,7 +115,7 @@ class JobQueue:
             return True
 
     def remove(self, job_id: str) -> None:
-        """The job has ended."""
+        """Removes a job that has ended, and frees its place."""
         with self._changed:
             self._entries.pop(job_id, None)
         self.look()
@@ -126,7 +126,7 @@ class JobQueue:
             return entry is not None and entry.holds
 
     def place(self, job_id: str) -> int:
-        """Its place in the queue, counted from 1; 0 if it holds one, or is not in the queue."""
+        """The job's position in the queue, counted from 1; 0 if it holds a place or is not queued."""
         with self._changed:
             entry = self._entries.get(job_id)
             if entry is None or entry.holds:
@@ -136,7 +136,7 @@ class JobQueue:
             return order.index(job_id) + 1
 
     def look(self) -> None:
-        """Takes back places that have lapsed, and grants those that are free."""
+        """Frees places that have lapsed, and grants free places."""
         granted = []
         with self._changed:
             now = self._clock()
@@ -159,7 +159,7 @@ class JobQueue:
             self._on_grant(job_id)
 
     def _in_order(self, entries: Iterable[_Entry]) -> Iterator[_Entry]:
-        """The order in which these would get places, one after the other, if none became free."""
+        """The order in which these jobs would get places, if no place became free in between."""
         held = Counter(entry.coordinator for entry in self._entries.values() if entry.holds)
         turns, turn = dict(self._turns), self._next_turn()
         waiting: dict[str, list[_Entry]] = {}

@@ -1,9 +1,9 @@
-"""The party file in force, and a newer one that is taken up while the server serves.
+"""Reloads the party file while the server runs.
 
-The party file and the certificates that it names are looked at every two seconds, and at once on
-SIGHUP. What has changed is read as a whole: it comes into force for whatever begins afterwards, or,
-where it cannot be read or changes what a running server cannot change, nothing of it does, and the
-older file stays in force. Jobs that run keep the file under which they began.
+The party file and the certificates that it names are checked for changes every two seconds, and at
+once on SIGHUP. A changed configuration is read as a whole and applies to everything that begins
+afterwards. If it cannot be read, or changes what a running server cannot change, none of it
+applies, and the older file stays in force. Running jobs keep the file under which they began.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 from coterie.base.errors import CoterieError, UsageError
 from coterie.party.config import PartyConfig, load_party
 
-EVERY = 2.0  # seconds between two looks
-# What only a restart changes: where the server is, and what it has open.
+EVERY = 2.0  # seconds between two checks
+# The keys that only a restart changes: the server's address, and the files it has open.
 _FIXED = ("name", "listen", "state", "audit_head", "reflection")
 _KEYS = {
     "identity": "tls",
@@ -42,13 +42,11 @@ class Change:
 
     before: PartyConfig
     after: PartyConfig
-    keys: Sequence[str]  # of the party file, whose meaning has changed
+    keys: Sequence[str]  # the keys of the party file whose values have changed
 
 
 class Live:
-    """Holds the configuration in force. `taken_up` and `refused` are told what became of a newer
-    one.
-    """
+    """The configuration in force. `taken_up` or `refused` is called for a newer one."""
 
     def __init__(
         self,
@@ -68,9 +66,9 @@ class Live:
         self._unsettled = False
 
     def look(self, at_once: bool = False) -> bool:
-        """Takes up what has changed; whether a newer file came into force.
+        """Loads a changed configuration; whether a newer file came into force.
 
-        A change is taken up once nothing has changed since the last look, so that a certificate and
+        A change is loaded once nothing has changed since the last check, so that a certificate and
         its key that are written one after the other are read together; or `at_once`.
         """
         with self._lock:
@@ -115,7 +113,7 @@ class Live:
 
 
 def _stamps(config: PartyConfig) -> list[tuple[Path, int, int, int]]:
-    """What shows that a file was written: its time, size and place on the disk."""
+    """The time, size and inode of each file, which change when the file is written."""
     found = []
     for path in config.files:
         try:

@@ -1,11 +1,11 @@
-"""The finished results that this party is given as a recipient of a job.
+"""The finished results that this party receives as a recipient of a job.
 
-The coordinator delivers the finished files once the job has ended. They are checked against what
-this party kept of its own run (`jobs/run/received.py`), laid into the job's folder as `received`,
-and their digest is compared with that of every other recipient, which is called and calls in turn.
-Where one of them was given something else, the folder is called `disputed` from then on, and the
-audit log names both. Nobody but a recipient of the job is told a digest: whoever knows nearly all
-of a table could try out the rest with it.
+The coordinator delivers the finished files after the job has ended. The party checks them against
+what it kept of its own run (`jobs/run/received.py`), stores them in the job's folder as `received`,
+and compares their digest with every other recipient, which calls in turn. If another recipient got
+something else, the folder is renamed to `disputed`, and the audit log names both. Only recipients
+of the job learn a digest, because somebody who knows nearly all of a table could guess the rest
+with it.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ from coterie.transport.peers import COMPARE
 
 RECEIVED, DISPUTED, NOTE = "received", "disputed", "reception.json"
 _SECONDS = 10.0  # for another recipient to answer
-_CELL = 4096  # bytes of a cell of the result on average, at most
+_CELL = 4096  # the most bytes of a cell of the result, on average
 _DIGITS = 64
 
 
 class Receptions:
-    """Takes in results, and compares them with the other recipients."""
+    """Receives results, and compares them with the other recipients."""
 
     def __init__(self, live: Live, book: Book, audit: AuditLog) -> None:
         self._live = live
@@ -56,7 +56,7 @@ class Receptions:
         self._lock = threading.Lock()
 
     def deliver(self, record: Record, chunks: Iterable[pb.FileChunk]) -> pb.Delivered:
-        """Takes in the finished files of a job. The same files may be delivered again."""
+        """Receives the finished files of a job. The same files may be delivered again."""
         job = self._job(record)
         me = self._live.config.name
         scratch = _scratch(record.folder)
@@ -88,9 +88,7 @@ class Receptions:
         return pb.Delivered(digest=found.digest, holds=found.holds, same=same)
 
     def compare(self, peer: str, session: str, digest: str) -> str:
-        """What another recipient was given; returns what this party was given, empty if nothing
-        yet.
-        """
+        """Compares another recipient's digest; returns this party's own, empty if it has none."""
         record = self._book.get(session)
         if record is None or record.state != State.FINISHED:
             raise RefusedError("there is no such finished job")
@@ -101,7 +99,7 @@ class Receptions:
         return self._heard(record, peer, digest)
 
     def _heard(self, record: Record, peer: str, digest: str) -> str:
-        """Notes what a peer was given; returns what this party was given."""
+        """Notes a peer's digest; returns this party's own."""
         with self._lock:
             note = _read(record)
             own = str(note["digest"])
@@ -130,7 +128,7 @@ class Receptions:
                 raise VerificationError(f"{peer} was given another result of this job")
 
     def _ask(self, record: Record, peer: str, digest: str) -> None:
-        """Compares with one other recipient; one that does not answer will ask itself."""
+        """Compares with one other recipient; a recipient that does not answer will call later."""
         config = self._live.config
         known = config.peers.get(peer)
         if known is None:
@@ -162,7 +160,7 @@ class Receptions:
 
 
 def _most(record: Record, job: Job) -> int:
-    """Bytes that a result may have, so that nobody can fill the disk."""
+    """The most bytes of a result, so that nobody can fill the disk."""
     columns = len(KINDS[job.kind].needs(job, job.party_names[0]).used) + len(job.text) // 8
     return max(record.records, 1) * columns * _CELL
 
@@ -175,7 +173,7 @@ def _scratch(folder: Path) -> Path:
 
 
 def _save(chunks: Iterable[pb.FileChunk], wanted: Iterable[str], folder: Path, most: int) -> None:
-    """Writes the files that are wanted, each once and whole, and no others."""
+    """Writes the wanted files, each once and complete, and no others."""
     left = list(wanted)
     file: IO[bytes] | None = None
     size = 0
@@ -229,7 +227,7 @@ def _write(record: Record, note: dict[str, Any]) -> None:
 
 
 def read_note(folder: Path) -> dict[str, Any] | None:
-    """What is known of the result that a job's folder received; None if nothing came."""
+    """The note about a job's received result; None if nothing was received."""
     try:
         note: dict[str, Any] = json.loads((folder / NOTE).read_text())
         return note if note.get("digest") else None

@@ -1,13 +1,13 @@
-"""How the party that leads a queued job gets a place for it at every party, and has it begin.
+"""Reserves a place for a queued job at every party, and starts the job.
 
-The first of the job's parties by name leads. Once the job has a place in its own queue, it asks the
-others one after the other, in the order of their names, and asks again those that have granted a
-place so that it does not lapse. When every party has one, it tells all to begin. `party.job_queue`
-argues why no jobs wait for each other for ever.
+The first of the job's parties by name leads. Once the job has a place in the leader's own queue,
+the leader asks the others one after the other, in the order of their names, and asks those that
+have granted a place again, so that the place does not lapse. When every party has a place, the
+leader tells all to begin. `party.job_queue` argues why no jobs wait for each other for ever.
 
-A party that does not answer keeps the job waiting, not its place: all places are given back, and
-other jobs pass until the party is asked again. A party that has ended the job, or will not talk to
-this one, ends it.
+While a party does not answer, the job waits without its places: all places are returned, and other
+jobs go first until the party is asked again. A party that has ended the job, or refuses the
+leader's calls, ends the job.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TELLING = 2.0
 
 
 def leader_of(names: Sequence[str]) -> str:
-    """The party that gets the places: every party of the job comes to the same one."""
+    """The party that reserves the places, the same at every party of the job."""
     return min(names, key=_by_name)
 
 
@@ -78,11 +78,11 @@ class Reservations:
             channel.close()
 
     def secure(self) -> bool:
-        """Waits until every party has reserved a place; False if there is no need any more."""
+        """Waits until every party has reserved a place; False if the job needs none any more."""
         queued = self._clock()  # when every party that was asked had the job in its queue
         while not self._stopped():
             for at, peer in enumerate(self._peers):
-                # Whoever holds a later place must not wait for an earlier one.
+                # A job that holds a later place must not wait for an earlier one.
                 answer = self._ask(peer, RESERVE, _WAIT if at >= self._secured else 0.0)
                 if not answer.granted:
                     self._give_back(at)
@@ -100,7 +100,7 @@ class Reservations:
         return False
 
     def begin(self) -> None:
-        """Every party has a place: tells them to begin."""
+        """Tells all parties, which have reserved their places, to begin."""
         for peer in self._peers:
             end = self._clock() + self._heartbeat.deadline
             while not self._ask(peer, BEGIN, _WAIT).granted:
@@ -109,7 +109,7 @@ class Reservations:
                 time.sleep(_RETRY)
 
     def _give_back(self, first: int) -> None:
-        """The places of the parties from this one on."""
+        """Returns the places of the parties from this one on."""
         for peer in self._peers[first : self._secured]:
             with contextlib.suppress(grpc.RpcError):  # then the place lapses
                 self._call(peer, RELEASE, 0.0, _TELLING)
@@ -122,7 +122,9 @@ class Reservations:
             try:
                 return self._call(peer, ask, wait, wait + self._heartbeat.deadline)
             except grpc.RpcError as error:
-                if error.code() == grpc.StatusCode.UNIMPLEMENTED:  # it begins when it is told
+                if (
+                    error.code() == grpc.StatusCode.UNIMPLEMENTED
+                ):  # an older server, without a queue
                     return Reserved(granted=True)
                 reason = self._judge(peer, error)
                 late = self._clock() > end or self._stopped()
@@ -134,7 +136,7 @@ class Reservations:
             time.sleep(_RETRY)
 
     def _judge(self, peer: str, error: Any) -> str:
-        """Why the call failed, if it may be made again; otherwise raises what ends the job."""
+        """Why the call failed, if it may be retried; otherwise raises the error that ends the job."""
         words = dict(error.trailing_metadata() or ()).get(FAREWELL)
         if words is not None:
             names = (self._session.me, *self._session.peers)
@@ -153,10 +155,11 @@ class Reservations:
 
 
 def inquire(session: Session, connect: Callable[[str], grpc.Channel]) -> CoterieError | None:
-    """Why a job that has not begun here has ended at a peer; None if it has not, as far as they say.
+    """Why a job that has not begun here has ended at a peer; None if it has not, as far as they
+    say.
 
-    A coordinator that cancels, and a party that fails, tell whoever they reach. A party that was away
-    hears of it by asking when it is back.
+    A coordinator that cancels, and a party that fails, tell whoever they reach. A party that was
+    away hears of it by asking when it is back.
     """
     request = Reservation(session=session.session, ask=INQUIRE).SerializeToString()
     names = (session.me, *session.peers)
@@ -172,7 +175,7 @@ def inquire(session: Session, connect: Callable[[str], grpc.Channel]) -> Coterie
 
 
 def tell_peers(session: Session, connect: Callable[[str], grpc.Channel]) -> None:
-    """A job that has ended before it began: its peers, which may wait for it, are told why."""
+    """Tells the peers why a job has ended before it began."""
     words = session.last_words
     if words is None:
         return

@@ -1,10 +1,10 @@
-"""A key that never leaves its house: the organisation asks for a certificate, the authority signs.
+"""Certificate requests, so that a key never leaves its organisation: the authority signs a request.
 
-`request` is run by the organisation and makes NAME.key, which stays, and NAME.csr, which it gives to
-the authority. `sign` is run by the authority, for a name that it knows the request to be from, and
-makes the certificate. Of the request only the key is used: names and uses are the authority's word.
-A key that is there is used again, so that the certificate of a server is renewed by putting the new
-file in the place of the old one.
+The organisation runs `request`, which makes NAME.key, which stays there, and NAME.csr, which goes
+to the authority. The authority runs `sign` for the name from which it knows the request to come,
+which makes the certificate. Only the key of the request is used; the authority decides names and
+uses. An existing key is used again, so that a server's certificate is renewed by replacing its
+file.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from coterie.trust.certificates import (
 
 @dataclass(frozen=True)
 class Requested:
-    """What `request` made."""
+    """The files that `request` made."""
 
     name: str
     request: Path
     key: Path
-    renewed: bool  # for a key that was there
+    renewed: bool  # whether an existing key was used
 
 
 def request(folder: Path, name: str) -> Requested:
-    """Makes a key, unless there is one, and a request for a certificate of it."""
+    """Makes a key, unless there is one, and a certificate request for it."""
     require_certificate_name(name)
     key_path = folder / f"{name}.key"
     renewed = key_path.exists()

@@ -1,14 +1,15 @@
 """Certificates that no longer count: the authority's revocation list, `ca.crl`.
 
-`revoke` adds certificates to the list in the authority's folder and signs it. The list is a standard
-one (X.509 CRL in PEM form), so that the list of another authority can be used as well. It goes to
-everyone as a file beside `ca.crt`; it holds serial numbers and dates only. Whoever connects with a
-listed certificate is turned away, whatever date the certificate has.
+`revoke` adds certificates to the list in the authority's folder and signs it. The list is a
+standard one (X.509 CRL in PEM form), so that the list of another authority can be used as well. All
+parties get it as a file beside `ca.crt`; it has serial numbers and dates only. A connection with a
+listed certificate is refused, whatever date the certificate has.
 
-gRPC lets a server see its caller's certificate, and so every call is checked; it does not let a client
-see the server's. So whoever is about to connect shakes hands once by itself and looks (`shows_revoked`).
-A thief who answers that handshake with the true server and the next connection itself still gets
-nothing: a party sends its messages only to whoever calls it, and every such call is checked.
+gRPC shows a server its caller's certificate, so that every call is checked, but it does not show a
+client the server's certificate. So a client first makes a TLS handshake of its own and checks the
+certificate (`shows_revoked`). An attacker who forwards that handshake to the true server and
+answers the next connection itself still gets nothing: a party sends its messages only to its
+callers, and every call is checked.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ _SECONDS = 3.0  # for a handshake
 
 @dataclass(frozen=True)
 class Revoked:
-    """What `revoke` has added."""
+    """The certificates that `revoke` has added."""
 
     file: Path
     names: Sequence[str]
     serials: Sequence[int]
-    listed: int  # in all
+    listed: int  # the length of the whole list
 
 
 def load_revoked(path: Path, authority_path: Path, now: datetime | None = None) -> frozenset[int]:
@@ -78,7 +79,7 @@ def shows_revoked(
 ) -> bool:
     """Whether the server at this address shows a certificate of this name that is revoked.
 
-    A server that does not answer, or shows something else, is for others to complain about.
+    False for a server that does not answer or shows another certificate; other checks report these.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:

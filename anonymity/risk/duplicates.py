@@ -1,4 +1,4 @@
-"""Records that are probably of one person: alike in all columns but one, by values that are rare.
+"""Records that are probably of one person: equal in all columns but one, with rare values.
 
 Motwani, Xu (P3DM 2008) note that records which agree on columns that separate nearly all others are
 likely duplicates. Here two records count that agree in all columns but at most one. How surprising

@@ -1,4 +1,4 @@
-"""Groups of records that are alike in several columns, refined one column at a time.
+"""Groups of records that are equal in several columns, refined one column at a time.
 
 Every measure of this folder counts the sizes of such groups. A `Grouping` has a number for each
 record; adding a column is one pass over the records, by a table of all pairs of a group and a value
@@ -33,7 +33,7 @@ class Grouping:
         return np.bincount(self.numbers, minlength=self.count)
 
     def refined(self, codes: Codes) -> Grouping:
-        """Groups that are alike in this column as well."""
+        """The groups of records that are equal in this column as well."""
         size = int(codes.max(initial=0)) + 1
         if size == 1 or self.count == len(self.numbers):
             return self
@@ -49,7 +49,7 @@ def whole(records: int) -> Grouping:
 
 
 def grouped(columns: Sequence[Codes], records: int) -> Grouping:
-    """Groups alike in all these columns; one group where there is no column."""
+    """Groups of records equal in all these columns; one group if there is no column."""
     found = whole(records)
     for codes in columns:
         found = found.refined(codes)
@@ -57,7 +57,7 @@ def grouped(columns: Sequence[Codes], records: int) -> Grouping:
 
 
 def group_sizes(columns: Sequence[Codes], records: int) -> Ints:
-    """The sizes of the groups alike in all these columns, in no order.
+    """The sizes of the groups of records equal in all these columns, in no order.
 
     Columns with many values come first, and a record that is alone is not looked at again.
     """

@@ -1,4 +1,4 @@
-"""The smallest sets of columns that tell all records apart: greedy, and exactly.
+"""The smallest sets of columns that distinguish all records: greedy, and exact.
 
 Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), section
 2.
@@ -15,8 +15,8 @@ Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P
   NP-hard: after a number of steps the search ends, and the answer says how small a key could be at the
   least (`at_least`).
 
-Where records are alike in all columns no key exists. Both then give a set that tells apart whatever
-can be told apart.
+If records are equal in all columns, no key exists. Both then return a set that distinguishes all
+different records.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def greedy_key(columns: Sequence[Codes], records: int) -> tuple[int, ...]:
 
 
 def minimum_key(columns: Sequence[Codes], records: int, trials: int = _TRIALS) -> Key:
-    """The smallest set that tells apart all records that differ."""
+    """The smallest set that distinguishes all different records."""
     sample = np.linspace(0, records - 1, min(records, _SAMPLE)).astype(np.int64)
     small = [codes[sample] for codes in columns]
     bits = [math.log2(int(codes.max(initial=0)) + 1) for codes in columns]
@@ -148,7 +148,7 @@ def _minimal(sets: set[int]) -> set[int]:
 
 
 def necessary(columns: Sequence[Codes], records: int) -> tuple[int, ...]:
-    """Columns that any key has: without them two different records are alike."""
+    """Columns that any key has: without them two different records are equal."""
     every = grouped(columns, records).count
     others = [[codes for i, codes in enumerate(columns) if i != j] for j in range(len(columns))]
     return tuple(j for j, rest in enumerate(others) if grouped(rest, records).count < every)

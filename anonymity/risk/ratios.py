@@ -4,7 +4,7 @@ Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P
 1.1. With groups of sizes c alike in a set of columns, d of them among n records:
 
 * distinct ratio = d / n: the set is a key once n - d records are removed;
-* separation ratio = 1 - sum C(c, 2) / C(n, 2): the share of pairs of records that are told apart.
+* separation ratio = 1 - sum C(c, 2) / C(n, 2): the share of pairs of records that are distinguished.
 
 Cost: one pass over the records for each column.
 
@@ -24,11 +24,11 @@ from coterie.base.arrays import Codes, Ints
 
 @dataclass(frozen=True)
 class Ratios:
-    """What a set of columns tells apart."""
+    """How well a set of columns distinguishes records."""
 
     distinct: float
     separation: float
-    uniques: int  # records alike with no other
+    uniques: int  # records that are equal to no other
     groups: int
 
 
@@ -37,7 +37,7 @@ def ratios_of(columns: Sequence[Codes], records: int) -> Ratios:
 
 
 def ratios_of_sizes(sizes: Ints, records: int) -> Ratios:
-    """The ratios of groups of these sizes. One record is told apart from all others."""
+    """The ratios of groups of these sizes. A single record counts as distinguished from all others."""
     return Ratios(
         len(sizes) / max(records, 1),
         separation_of(pairs_within(sizes), records),
@@ -47,7 +47,7 @@ def ratios_of_sizes(sizes: Ints, records: int) -> Ratios:
 
 
 def separation_of(together: int, records: int) -> float:
-    """The separation ratio where so many pairs are not told apart."""
+    """The separation ratio if `together` pairs are not distinguished."""
     pairs = records * (records - 1) // 2
     return 1 - together / pairs if pairs else 1.0
 

@@ -1,9 +1,9 @@
-"""The coordinator's own list of the runs that it proposed, so that it finds them again by their id.
+"""The coordinator's own list of its runs, so that it finds them again by their id.
 
 One small file a run, in `COTERIE_STATE`, or else the user's state folder
 (`$XDG_STATE_HOME/coterie`, `~/.local/state/coterie`): id, name, kind, parties, date and the result
-folder. Where a run stands is seen in its result folder: `run.json` lies there while the result can
-still be had, `result.json` once it is there.
+folder. The result folder shows the state of a run: it has `run.json` while the result can still be
+fetched, and `result.json` once it is complete.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coterie.base.names import is_job_id
 from coterie.coordinator.run.collect import NOTE
 from coterie.jobs.file.job import Job
 
-_SHORTEST = 4  # letters of an id that may stand for it
+_SHORTEST = 4  # the least letters of an id that identify a run
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def remember(job: Job, job_id: str, out: Path) -> None:
-    """Adds a run to the list. Without a list the run goes on: its folder is enough to fetch it."""
+    """Adds a run to the list. A failure does not stop the run: its folder is enough to fetch it."""
     date = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     run = Run(job_id, job.name, job.kind, job.party_names, date, str(out.absolute()))
     with contextlib.suppress(OSError):

@@ -1,8 +1,8 @@
-"""A source read piece by piece, and the names of its columns.
+"""Reads a source in batches, and the names of its columns.
 
-`Source.read` gives a whole table of texts. What only counts values need not hold it: `batches`
-gives the same rows in the same text form, some ten thousand at a time, where the source can be read
-so: CSV and Parquet files. Others are read whole and handed on in one piece.
+`Source.read` returns a whole table of texts. Code that only counts values need not hold the table:
+`batches` returns the same rows in the same text form, some ten thousand at a time, if the source is
+a CSV or Parquet file. Other sources are read in one batch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROWS = 1 << 18
 
 
 def column_names(source: Source) -> list[str]:
-    """The columns of a source, in its order; one that stands twice is an error."""
+    """The columns of a source, in its order; a repeated column is an error."""
     if isinstance(source, CsvFile):
         names = source.header()
     elif isinstance(source, ParquetFile):
@@ -66,7 +66,7 @@ def _csv(source: CsvFile, columns: list[str]) -> Iterator[pa.Table]:
             for batch in reader:
                 yield pa.table(batch)
     except pa.ArrowInvalid:
-        source.read(columns)  # tells the row that cannot be read
+        source.read(columns)  # raises an error with the row that cannot be read
         raise DataError(f"{source}: cannot be read piece by piece") from None
 
 
@@ -76,5 +76,5 @@ def _parquet(source: ParquetFile, columns: list[str]) -> Iterator[pa.Table]:
             for batch in file.iter_batches(_ROWS, columns=columns):
                 yield as_text(pa.table(batch).select(columns), str(source))
     except (OSError, pa.ArrowException):
-        source.read(columns)  # tells what is wrong
+        source.read(columns)  # raises an error that explains the fault
         raise DataError(f"{source}: cannot be read piece by piece") from None

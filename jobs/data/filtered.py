@@ -4,12 +4,12 @@
     where: {Country: [DE, AT], Year: {at_least: 2020}, Status: {not: closed}}
 
 Both are the steward's, in the party file, and no job can change them. They are applied as the table
-is read, before anything else looks at it: `exclude` first. How many rows they leave out is said in
-the metadata of the table, for the steward alone.
+is read, before anything else looks at it: `exclude` first. The metadata of the table have the
+number of rows that they leave out, for the steward alone.
 
-An identifier of the list stands for every row with the same text, compared without regard to blanks
-at the ends, to capital letters and to forms of Unicode: who objected must not be found because of a
-blank. A list that cannot be read is an error, and nothing is used without it.
+An identifier of the list excludes every row with the same text, compared without spaces at the
+ends, capital letters and Unicode forms: a person who objected must not be included because of a
+space. A list that cannot be read is an error, and the table is not used without it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _plain(value: str | None) -> str:
 
 @dataclass(frozen=True)
 class Filtered:
-    """A source without those rows. Errors call it as they call the source itself."""
+    """A source without those rows. Errors name it like the source itself."""
 
     source: Source
     where: tuple[Condition, ...] = ()
@@ -127,7 +127,7 @@ class Filtered:
         except MissingColumnsError as error:
             if set(error.missing) <= set(wanted):
                 raise
-            own = sorted(set(error.missing) - set(wanted))  # no job names it: the steward is told
+            own = sorted(set(error.missing) - set(wanted))  # no job names it: for the steward
             log.error(
                 "%s: 'where' or 'exclude' names the column '%s', which is not there", self, own[0]
             )

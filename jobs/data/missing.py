@@ -5,8 +5,8 @@
     missing: drop     these rows take no part; they are left out before anything is exchanged
 
 A value is missing where the table has none, and where it is written `?` and nothing that the job
-declares has a `?`. Rows that were left out are told to their steward alone: `Dropped.write` leaves
-them in the folder that stays with the party. The class and identifiers take no such key.
+declares has a `?`. Only the steward learns which rows were left out: `Dropped.write` lists them in
+the folder that stays with the party. The class and identifiers do not have this key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The columns of a release in their owner's house, from text to codes; nothing has left it yet."""
+"""The columns of a release at their owner, from text to codes, before anything is sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from coterie.base.errors import DataError
 from coterie.jobs.data.attributes import Attribute
 from coterie.jobs.data.missing import CURE, DROP, gaps_of, refuse_gaps
 
-MOST_VALUES = 4096  # of a flat column whose values are told to others
+MOST_VALUES = 4096  # of a flat column, whose values are sent to others
 LONGEST_VALUE = 200  # bytes
 
 

@@ -1,8 +1,8 @@
-"""A finished result as a recipient takes it in: the same at a party server and in a simulation.
+"""Receives a finished result as a recipient: the same at a party server and in a simulation.
 
-The coordinator gives a recipient the finished files alone. The rest of the folder is the
-recipient's own: the job as it was proposed to it and the result as it computed it itself. So
-`coterie verify` checks the folder without anything that the coordinator says.
+The coordinator sends a recipient the finished files alone. The rest of the folder is the
+recipient's own: the job as it was proposed, and the result as the recipient computed it. So
+`coterie verify` checks the folder without relying on the coordinator.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def take_in(job: Job, party: str, job_id: str, workspace: Path, folder: Path) ->
 
 
 def digest_of(files: Sequence[str], folder: Path) -> str:
-    """Of the finished files, each with its name and length."""
+    """A digest of the finished files, each with its name and length."""
     total = hashlib.sha256()
     for name in files:
         content = hashlib.sha256()
@@ -68,7 +68,7 @@ def digest_of(files: Sequence[str], folder: Path) -> str:
 
 
 def add_recipients(result: dict[str, Any], digests: Mapping[str, str], out: Path) -> dict[str, Any]:
-    """The result with who was given it, written anew; as it is where there are no recipients."""
+    """Writes the result with its recipients and their digests; unchanged without recipients."""
     if not digests:
         return result
     if len(set(digests.values())) > 1:

@@ -1,8 +1,9 @@
 """A job in plain words, for the steward who decides on it: `coterie party show JOB`.
 
-Everything follows from the job, from what its kind declares and from the policy in force: who asks,
-with whom, which columns are used, which of them leave the house and in which form, which never do,
-what others learn, and which rules permit it. `party show --json` and the desk show the same facts.
+All facts follow from the job, from its kind's declaration and from the policy in force: who
+requests the job, with whom, which columns are used, which of them leave the organisation and in
+which form, which never do, what others learn, and which rules permit it. `party show --json` and
+the desk show the same facts.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def explain(config: PartyConfig, record: Record, job: Job | None) -> dict[str, A
         "received": read_note(record.folder),
         "disputed": (record.folder / DISPUTED).exists(),
     }
-    if job is None:  # it was pruned, or never parsed
+    if job is None:  # the job was pruned, or never parsed
         return facts
     kind = KINDS[job.kind]
     table = job.table_of(config.name)
@@ -87,7 +88,7 @@ def date(seconds: float) -> str:
 
 
 def _opened(folder: Path) -> list[dict[str, Any]]:
-    """What the job has told whom, as far as it has run."""
+    """What the job has opened to whom, so far."""
     try:
         entries = json.loads((folder / "kept" / OPENED).read_text())
         names = declared()
@@ -97,7 +98,7 @@ def _opened(folder: Path) -> list[dict[str, Any]]:
 
 
 def _openings(job: Job, needs: Needs) -> list[dict[str, str]]:
-    """Whatever a job of this kind may tell anybody, from the declarations of the one door."""
+    """Everything that a job of this kind may open to anybody, from the declared openings."""
     parts = {"job", job.kind, *KINDS[job.kind].opens}
     if needs.matching is not None:
         parts.add("intersection")
@@ -109,7 +110,7 @@ def _openings(job: Job, needs: Needs) -> list[dict[str, str]]:
 
 
 def _rules(policy: Policy, job: Job, needs: Needs) -> list[dict[str, Any]]:
-    """The rules that the job touches: what the policy says, what the job wants."""
+    """The rules that concern the job: what the policy says, and what the job needs."""
     rules: list[tuple[str, Any, Any]] = [
         ("kinds", sorted(policy.kinds), job.kind),
         *([("purposes", sorted(policy.purposes), job.purpose)] if policy.purposes else []),

@@ -1,7 +1,7 @@
-"""Tells the steward what happens: a command or a webhook that the party file names.
+"""Notifies the steward by a command or a webhook that the party file names.
 
-A notification holds the names and the state of a job, never data, and reasons as the coordinator is
-told them. It is sent by a thread of its own: no job waits for it, and one that fails is noted in
+A notification has the names and the state of a job, never data, and the reason that the coordinator
+gets. A thread of its own sends notifications, so that no job waits for them; a failure is noted in
 the server's log and in the audit log.
 """
 
@@ -24,12 +24,12 @@ from coterie.party.records import Record
 from coterie.protos.jobs_pb2 import State
 
 _SECONDS = 30.0  # for a command to end, or a webhook to answer
-_WAITING = 1000  # notifications that have not been sent; further ones are dropped, and counted
+_WAITING = 1000  # the most unsent notifications; further ones are dropped and counted
 log = logging.getLogger("coterie.party")
 
 
 class Notifier:
-    """Sends what happens to jobs where the party file in force says."""
+    """Sends notifications about jobs, by the party file in force."""
 
     def __init__(
         self, party: str, notify: Callable[[], Notify | None], note: Callable[..., None]
@@ -42,7 +42,7 @@ class Notifier:
         self._thread.start()
 
     def changed(self, record: Record) -> None:
-        """A job has come into another state. Returns at once."""
+        """Queues a notification that a job has entered another state. Returns at once."""
         wanted = self._notify()
         event = State.Name(record.state).lower()
         if wanted is None or event not in wanted.on:

@@ -1,9 +1,9 @@
 """How long a party keeps what jobs leave in its state folder: `retention` in the party file.
 
-`coterie party prune` removes what is older, and a server does so every hour. Jobs that have not
-ended are never touched. A job that is removed as a whole leaves its id in the journal, so that no
-coordinator can use it again; the audit log has a line for what was removed, and is itself divided
-into files whose chain goes on from one to the next.
+`coterie party prune` removes older files, and a server does so every hour. Jobs that have not ended
+are never touched. A job that is removed completely leaves its id in the journal, so that no
+coordinator can use the id again. The audit log has a line for what was removed, and is itself
+divided into files whose hash chain continues from one to the next.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from coterie.party.receptions import DISPUTED, RECEIVED
 from coterie.party.records import ENDED, Book, Record
 
 _SHARE = 10  # an audit log is continued in a new file when it covers this share of its retention
-_LEFT_OVER = 86400.0  # seconds after which what a crash left behind is removed
+_LEFT_OVER = 86400.0  # seconds after which the remains of a crash are removed
 _RESUME = "resume"
 
 
 def prune(
     book: Book, audit: AuditLog, state: Path, retention: Retention, now: float
 ) -> dict[str, int]:
-    """Removes what is older than the party file permits; says how much of each."""
+    """Removes everything older than the party file permits; returns how much of each."""
     removed = {field.name: 0 for field in fields(Retention)}
     places = (
         ("kept", retention.kept, ("kept",)),
@@ -61,7 +61,7 @@ def _past(limit: float | None, since: float, now: float) -> bool:
 
 
 def _remove(place: Path) -> int:
-    """Whether there was something to remove."""
+    """Removes a place; whether there was something to remove."""
     if not place.exists():
         return 0
     shutil.rmtree(place, ignore_errors=True)
@@ -75,7 +75,7 @@ def _remove_leftovers(record: Record, now: float) -> None:
 
 
 def _prune_resume(folder: Path, limit: float | None, now: float) -> int:
-    """What an interrupted intersection has left to go on from; the newest file in it counts."""
+    """Removes checkpoints of interrupted intersections, by the age of their newest file."""
     if limit is None or not folder.is_dir():
         return 0
     old = [place for place in folder.iterdir() if now - _newest(place) > limit]
@@ -87,7 +87,7 @@ def _newest(place: Path) -> float:
 
 
 def _prune_audit(audit: AuditLog, limit: float | None, now: float) -> int:
-    """Continues the log in a new file from time to time, and removes files that are wholly older."""
+    """Continues the log in a new file from time to time, and removes files that are too old."""
     if limit is None:
         return 0
     if now - _time_of(audit.path, first=True) > limit / _SHARE:
@@ -99,7 +99,7 @@ def _prune_audit(audit: AuditLog, limit: float | None, now: float) -> int:
 
 
 def _time_of(path: Path, first: bool) -> float:
-    """The time of the first or the last line of an audit log; of now, if it cannot be told."""
+    """The time of the first or the last line of an audit log; now, if it is unknown."""
     try:
         with path.open("rb") as file:
             line = file.readline()

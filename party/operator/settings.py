@@ -13,7 +13,7 @@ _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @dataclass(frozen=True)
 class Retention:
-    """Seconds after a job has ended; None: for ever."""
+    """How many seconds after the end of a job its parts are kept; None means for ever."""
 
     kept: float | None = None
     released: float | None = None

@@ -1,33 +1,37 @@
-"""Which records bounds on generalization leave out of a joint table, decided before any search.
+"""Decides which records bounds on generalization leave out of a joint table, before any search.
 
-Miller, Campan, Truta, "Constrained k-anonymity: privacy with generalization boundaries" (P3DM 2008),
-carried over to columns in several houses. Two records that differ in where the bounds let them start
-(`anonymity.specialization.starting`) can never stand in one group. So the records in start groups of
-fewer than k must be left out, and all others can stay; with several requirements the pass is repeated,
-since a record that goes can make another group too small.
+Miller, Campan, Truta, "Constrained k-anonymity: privacy with generalization boundaries" (P3DM
+2008), for columns at several parties. The start value of a record is where the bounds let its
+specialization begin (`anonymity.specialization.starting`). Two records with different start values
+can never be in one group. So the records in start groups of fewer than k must be left out, and all
+others can stay; with several requirements the pass is repeated, since leaving out a record can make
+another group too small.
 
-In: each party the start values of its own bounded attributes, in the joint order. Public: how many
-start values each attribute has, the requirement, how many records may be left out. Out, at every
-party: whether so few records are left out as may be, and nothing else if not; if so, which start
-groups have enough records (the release shows these, and no other) and which records stay.
+In: at each party the start values of its own bounded attributes, in the joint order. Public: the
+number of start values of each attribute, the requirement, the number of records that may be left
+out. Out, at every party: whether the records to leave out are within that number, and nothing else
+if not; if so, which start groups have enough records (the release shows these, and no others) and
+which records stay.
 
 How. The parties count the start groups as additive shares at two of them, the servers
-(`contingency`): with two holders of bounded attributes these two themselves, with more the first two.
-A garbled circuit of the servers compares the groups with k, pass by pass, on shares; with several
-requirements all learn after each pass whether it changed something. A last circuit says whether the
-cost is within the limit, and gives the groups that stay only if it is. A record stays if its start
-group does: the first holder looks its own part up in this table of bits, and every further holder
-picks its own part by products with its one-hot bits (`gmw`); the last products are the records' bits
-and are opened to all. Where one party holds all bounded attributes, it decides alone and tells.
+(`contingency`): with two holders of bounded attributes these two themselves, with more the first
+two. A garbled circuit of the servers compares the groups with k, pass by pass, on shares; with
+several requirements all learn after each pass whether it changed something. A last circuit says
+whether the cost is within the limit, and gives the groups that stay only if it is. A record stays
+if its start group does: the first holder looks its own part up in this table of bits, and every
+further holder picks its own part by products with its one-hot bits (`gmw`); the last products are
+the records' bits and are opened to all. If one party holds all bounded attributes, it decides alone
+and sends the result to all.
 
 Adversary: semi-honest; of three and more holders the two servers must not collude: together they
-could read the counts. A party that deviates can have records left out, or kept that it should not
-keep: then an instruction that all recount violates k, and the job ends.
+could read the counts. A party that deviates can have records left out, or kept that should be left
+out: then an instruction violates k, which all parties count, and the job ends.
 
-Messages, in the step `bounds`: those of `contingency`; per pass one garbled circuit and, with several
-requirements, a bit to all; a circuit, and its answer to all; the products; one bit a record to all.
-Cost, for n records, h holders with s_1 … s_h start values: n (s_2 + … + s_h) transfers for the counts
-and as many for the records; a circuit of about 3 log2(n) gates a start group and requirement.
+Messages, in the step `bounds`: those of `contingency`; per pass one garbled circuit and, with
+several requirements, a bit to all; a circuit, and its answer to all; the products; one bit a record
+to all. Cost, for n records, h holders with s_1 … s_h start values: n (s_2 + … + s_h) transfers for
+the counts and as many for the records; a circuit of about 3 log2(n) gates a start group and
+requirement.
 """
 
 from __future__ import annotations
@@ -51,7 +55,7 @@ from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
 
 MOST_GROUPS = 4096  # start groups of all bounded attributes together
-_BATCH = 1 << 20  # products made at once
+_BATCH = 1 << 20  # products that are prepared together
 _STRING = 64  # bits of a product's string
 
 CHANGED = declare(
@@ -76,7 +80,7 @@ STAYING = declare(
 
 @dataclass(frozen=True)
 class Demand:
-    """Records alike in the start values of these attributes (places in the axes) are `k` or more."""
+    """At least `k` records share the start values of these attributes (places in the axes)."""
 
     axes: tuple[int, ...]
     k: int
@@ -94,7 +98,7 @@ def records_within_bounds(
 ) -> Mask:
     """Which records stay; `codes` has this party's start values, by attribute.
 
-    A `DataError` at every party if more than `most` records would have to be left out.
+    Raises `DataError` at every party if more than `most` records would have to be left out.
     """
     owners = [name for name in names if any(axis.owner == name for axis in axes)]
     with channel.step("bounds"):
@@ -115,11 +119,11 @@ def _refused(most: int) -> DataError:
 
 
 def servers_of(owners: Sequence[str]) -> tuple[str, str]:
-    """Who holds the shares of the counts: the two holders, or the first two of several."""
+    """The holders of the shares of the counts: the two holders, or the first two of several."""
     return owners[0], owners[1]
 
 
-# One house has all bounded attributes.
+# One party has all bounded attributes.
 
 
 def _decided_alone(
@@ -131,7 +135,7 @@ def _decided_alone(
     records: int,
     most: int,
 ) -> Mask:
-    """The holder of all bounded attributes counts its own records and tells which stay."""
+    """The holder of all bounded attributes counts its own records and sends all which stay."""
     if owner == channel.me:
         stays = plainly_within(axes, codes, demands, records)
         fits = records - int(stays.sum()) <= most
@@ -153,7 +157,7 @@ def _decided_alone(
 def plainly_within(
     axes: Sequence[Axis], codes: Mapping[str, Codes], demands: Sequence[Demand], records: int
 ) -> Mask:
-    """The same with all attributes at hand."""
+    """The same for a party that has all attributes."""
     groups = [
         np.unique(joint_codes([axes[a] for a in d.axes], codes, records), return_inverse=True)[1]
         for d in demands
@@ -167,7 +171,7 @@ def plainly_within(
     return stays
 
 
-# Two houses and more.
+# Two or more parties have bounded attributes.
 
 
 def _good_groups(
@@ -195,7 +199,7 @@ def _good_groups(
         stays = np.full((1, cells), 1 if hidden.first else 0, np.uint8)
     circuit = pass_circuit(sizes, wanted, width)
     while True:
-        if len(demands) == 1:  # one pass is enough, so that nothing needs to be told of it
+        if len(demands) == 1:  # one pass is enough, so that no bit about a pass is opened
             found = hidden.shared(circuit, 1, {**inputs, "stays": stays})
             stays = found["stays"]
             break
@@ -236,7 +240,7 @@ def _total(builder: Builder, counts: Sequence[Word], width: int) -> Word:
 
 @lru_cache(maxsize=8)
 def pass_circuit(sizes: tuple[int, ...], demands: tuple[Demand, ...], width: int) -> Circuit:
-    """One pass: of every group that is too small, its cells stay no longer.
+    """One pass: removes the cells of every group that is too small.
 
     The counts are below 2^width, so that sums of some of them do not overflow.
     """
@@ -285,7 +289,7 @@ def _looked_up(
     records: int,
     rng: Random,
 ) -> Mask:
-    """Which records have a combination that stays, without anybody's start values being told."""
+    """Which records have a combination that stays, without revealing anybody's start values."""
     own_axes = {
         owner: [at for at, axis in enumerate(axes) if axis.owner == owner] for owner in owners
     }
@@ -317,7 +321,7 @@ def _looked_up(
 
 
 def _picked(gmw: Gmw, holders: tuple[str, ...], picker: str, share: Bits, bits: Bits) -> Bits:
-    """Of each record's strings, one for every value of the picker, shares of the one it has."""
+    """Shares of the string, of one for every value of the picker, that each record has."""
     count, values = bits.shape
     length = share.shape[1] // values
     strings = share.reshape(count, values, length)

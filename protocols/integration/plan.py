@@ -1,4 +1,4 @@
-"""What the job says about a joint specialization, and what comes out of it."""
+"""The plan of a joint specialization, from the job, and its outcome."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coterie.anonymity.table.scales import Scale
 
 @dataclass(frozen=True)
 class Plan:
-    """What the job says. `trees` and `holders` have the attributes of the QIDs in job order.
+    """The public input. `trees` and `holders` have the attributes of the QIDs in job order.
 
     A tree is None if the holder has yet to announce the span of its numbers.
     """
@@ -29,7 +29,7 @@ class Plan:
     turns: bool = False  # whether a winner may continue while its candidates stay the best
     # How proposals are judged: on "shares" (nobody sees them) or by the "holder", as in the paper.
     conditions: str = "shares"
-    # By attribute, the values that bounds ask to be specialized before the first round.
+    # By attribute, the values that bounds require to specialize before the first round.
     starts: Mapping[str, Sequence[int]] = field(default_factory=dict)
     # What the numbers of attributes without taxonomy stand for, and whether some may be missing.
     scales: Mapping[str, tuple[Scale, bool]] = field(default_factory=dict)

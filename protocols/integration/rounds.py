@@ -98,7 +98,7 @@ class Rounds:
             return candidate, find_winner(self.channel, self.plan.names, key)
 
     def start(self, table: StartedSpecializer) -> None:
-        """Leads the table to where the bounds let it begin, each holder instructing all others.
+        """Leads the table to the cut that the bounds set, with instructions of each holder to all.
 
         These steps win nothing and count for nobody's contribution. They are judged like proposals:
         a condition that a step violates would be violated by every release within the bounds.

@@ -1,8 +1,8 @@
-"""Finding the winner of a round by announced scores: the plain way, without `hide_scores`.
+"""Finds the winner of a round by announced scores, without `hide_scores`.
 
 In: each party's key, which is its best candidate's score and attribute. Out, at every party: the
-winner, its key and the best key of the others. Messages: each party to all, its key or 0. `integrate`
-says who learns what by it; `hidden_winner` and `participation` find the winner in other ways.
+winner, its key and the best key of the others. Messages: each party to all, its key or 0.
+`integrate` says who learns what; `hidden_winner` and `participation` find the winner in other ways.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""The spans of numeric columns whose range the job leaves open, told by their holders to all.
+"""The spans of numeric columns whose range the job leaves open, which their holders announce.
+
+In: at each party its own numeric columns. Out, at every party: the trees of all numeric columns.
+All parties learn the least and the largest number of each such column, which the release shows too.
 
 Messages: each party to all, in the step `announce`: the lowest and the highest number of each such
-column. `digests_of_announced` is what `broadcast_check` compares afterwards.
+column. `broadcast_check` compares `digests_of_announced` afterwards.
 """
 
 from __future__ import annotations

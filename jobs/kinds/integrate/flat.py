@@ -1,12 +1,12 @@
 """Attributes without a taxonomy, `flat: true`: the value or `*`.
 
-All parties must know what stands below `*`. The owner tells them the values of its whole table, sorted:
-not who has them, nor which of them common records have. `protocols.integration.broadcast_check` finds an
-owner that tells the parties different values.
+All parties must know the values below `*`. The owner sends them the values of its whole table,
+sorted: not who has them, nor which of them common records have.
+`protocols.integration.broadcast_check` detects an owner that sends the parties different values.
 
 Messages, if the job has such attributes:
     domains    each owner to all: the values of its flat attributes
-    compare    three or more parties, each to all: digests of what every owner has told
+    compare    three or more parties, each to all: digests of what every owner has sent
 """
 
 from __future__ import annotations

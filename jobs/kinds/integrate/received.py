@@ -1,10 +1,10 @@
-"""What a recipient of a release checks it against: the part of the table that it knew beforehand.
+"""A recipient's check of a release against the part of the table that it knew beforehand.
 
 Each party knows the generalized columns of all, the class, and its own columns in no QID, row by
-row. Sorted, so that the joint order of the records goes no further, these columns of the release
-must be the very same table: number of records, counts of every value and every group with them.
-What a recipient cannot check is another party's column in no QID; recipients compare digests of the
-whole.
+row. Sorted, so that the joint order of the records is not kept, these columns of the release must
+be the same table, with the same number of records and the same counts of every value and every
+group. A recipient cannot check another party's column in no QID; so recipients compare digests of
+the whole table.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_VALUES = 1000  # of a column whose counts are kept, to say what differs
 
 
 def keep_expected(columns: Mapping[str, Coded], kept: Path) -> None:
-    """Leaves with the party what the release must hold: a digest, and counts for a clear error."""
+    """Stores at the party what the release must contain: a digest, and counts for a clear error."""
     expected = {
         "columns": list(columns),
         "records": len(next(iter(columns.values())).codes) if columns else 0,
@@ -42,7 +42,7 @@ def keep_expected(columns: Mapping[str, Coded], kept: Path) -> None:
 
 
 def check_expected(job: IntegrateJob, kept: Path, folder: Path) -> Sequence[str]:
-    """What holds of the release in `folder`; whatever differs is a `VerificationError`."""
+    """Checks the release in `folder`; raises a `VerificationError` for any difference."""
     try:
         expected = json.loads((kept / EXPECTED).read_text())
     except (OSError, ValueError):

@@ -1,13 +1,14 @@
-"""`conditions: holder`, the paper's way: who holds a sensitive column judges the instruction itself.
+"""`conditions: holder`, as in the paper: holders of sensitive columns see and judge proposals.
 
-Mohammed, Fung, Debbabi (paper 1), §8. A holder sees a proposal before anybody follows it, also one that
-it then rejects, which is more than the release shows; docs/threat-model.md weighs that. With
-`conditions: shares` nothing of this happens (`conditions`), except that `checkers_of` says there, too,
-whom a proposal concerns.
+Mohammed, Fung, Debbabi (paper 1), §8. In: at the winner its instruction; at each holder its
+sensitive columns. Out, at every party: whether all holders accept. Adversary: semi-honest. A holder
+sees a proposal before anybody follows it, also one that it then rejects, which is more than the
+release shows; docs/threat-model.md discusses that. With `conditions: shares` (`conditions`) nobody
+sees proposals; that module uses only `checkers_of`.
 
 Messages, in the step `propose`: winner to all: the attribute; winner to each party that holds a
-sensitive column concerned: the instruction; these to the winner: yes or no; winner to all: yes or no.
-Two holders of columns that are judged jointly exchange the messages of `joint_frequencies`.
+sensitive column concerned: the instruction; these to the winner: yes or no; winner to all: yes or
+no. Two holders of columns that are judged jointly exchange the messages of `joint_frequencies`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The slots of a proposal: what everybody knows of how a candidate may divide the groups.
+"""The slots of a proposal: what all parties know about how a candidate may divide the groups.
 
 `conditions` says why each group has a number of slots that all parties know, and how the proposer
 assigns the parts of a group to them. Nothing is sent here.
