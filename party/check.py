@@ -17,16 +17,20 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import pyarrow as pa
+import pyarrow.compute as pc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from coterie.base.checks import Check, failed, passed, validity
 from coterie.base.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
+from coterie.jobs.matching.hygiene import profile
 from coterie.party.config import PartyConfig, Peer, load_party
 from coterie.party.live import EVERY
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
 from coterie.transport.call_errors import HOPELESS, failure_reason
 
+_NEARLY_ALL = 0.95  # the share of different values from which a column may be an identifier
 _SECONDS = 5.0  # for a peer to answer
 _TAKING_UP = 2 * EVERY + 0.5
 
@@ -115,14 +119,28 @@ def _data(config: PartyConfig) -> Check:
     policy = config.policy
     columns = sorted(policy.use | policy.release | policy.raw)
     try:
-        records = config.source.read(columns).num_rows
+        table = config.source.read(columns)
     except CoterieError as error:
         return failed("data", "columns", str(error), error.exit_code)
     except MemoryError:
         detail = f"{config.source}: not enough memory to read it"
         return failed("data", "columns", detail, EnvironmentFaultError.exit_code)
     listed = ", ".join(columns) or "no column, because the policy lists none"
-    return passed("data", "columns", f"{config.source}: {records:,} records with {listed}")
+    detail = f"{config.source}: {table.num_rows:,} records with {listed}"
+    hints = [finding.line() for finding in profile(table, _identifying(table))]
+    if hints:
+        return Check("data", "columns", "warning", "; ".join([detail, *hints]))
+    return passed("data", "columns", detail)
+
+
+def _identifying(table: pa.Table) -> list[str]:
+    """The columns that may be identifiers: nearly every row has a value of its own."""
+    return [
+        name
+        for name in table.column_names
+        if table.num_rows > 1
+        and pc.count_distinct(table.column(name)).as_py() >= _NEARLY_ALL * table.num_rows
+    ]
 
 
 def _policy(config: PartyConfig) -> Iterator[Check]:

@@ -31,6 +31,7 @@ from coterie.base.names import is_job_id
 from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.matching.hygiene import findings_of
 from coterie.jobs.run.party_run import WIRE
 from coterie.party.books.audit import AuditLog
 from coterie.party.config import PartyConfig
@@ -130,7 +131,10 @@ class JobService(JobsServicer):
                     digest=job[0].digest,
                 )
                 try:
-                    return f"{check_data(self._config, job[0], self._audit.note)[1]} records"
+                    prepared, records = check_data(self._config, job[0], self._audit.note)
+                    counts = self._config.any_policy.explain == "rows"
+                    hints = [one.line(counts) for one in findings_of(prepared)]
+                    return "; ".join([f"{records} records", *hints])
                 except DataError as error:
                     self._audit.note(
                         "data refused",

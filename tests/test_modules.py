@@ -81,6 +81,7 @@ REASONS = {
     "jobs/data/domains.py": ("the columns of statistics jobs", "tests/jobs/kinds/statistics/test_statistics.py"),
     "jobs/data/attributes.py": ("the keys of attributes, in whole jobs", "tests/jobs/kinds/integrate/test_everyday.py"),
     "jobs/data/own_columns.py": ("the columns of integrate jobs", "tests/jobs/kinds/integrate/test_everyday.py"),
+    "jobs/matching/rules.py": ("a name for a rule", "tests/jobs/matching/test_identifiers.py"),
     "jobs/kinds/integrate/usefulness.py": ("the summary of integrate jobs", "tests/jobs/kinds/integrate/test_everyday.py"),
     "jobs/kinds/integrate/flat.py": ("flat attributes of integrate jobs", "tests/jobs/kinds/integrate/test_everyday.py"),
     "jobs/kinds/integrate/behaviour.py": ("an honest party of every integrate job", "tests/jobs/kinds/integrate/test_integrate.py"),

@@ -159,6 +159,7 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
         f"{byte_count(sent)} exchanged"
     ]
     lines += [f"  {line}" for line in KINDS[job.kind].summary(job, Claim(result))]
+    lines += [f"  {line}" for line in identifier_lines(result)]
     about = result.get("job", {})
     if about:
         known = f"job {about['id']}, " if about.get("id") else ""
@@ -171,3 +172,15 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
     names = dict.fromkeys((*_RESULT, *KINDS[job.kind].leaves))
     left = [name for name in names if name != "job" and (out / name).exists()]
     return lines + [f"{name.split('.')[0]}: {out / name}" for name in left]
+
+
+def identifier_lines(result: dict[str, Any]) -> list[str]:
+    """What a simulation found about identifiers, and how many records would match by which rule."""
+    hints = result.get("identifiers", {})
+    lines = [
+        f"{party}: {line}" for party, found in hints.get("found", {}).items() for line in found
+    ]
+    rules = hints.get("would_match", [])
+    return lines + [
+        f"{entry['records']:,} records would match under '{entry['rule']}'" for entry in rules
+    ]

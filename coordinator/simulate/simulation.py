@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from coterie.base.errors import PeerLostError, UsageError
 from coterie.coordinator.run.progress import Board
 from coterie.jobs.data.sources import Source, parse_source, read_wanted
@@ -16,6 +18,8 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kind import AnyKind
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.matching.identifiers import Matching
+from coterie.jobs.matching.would_match import would_match
 from coterie.jobs.run.party_run import FINISH, Progress, assemble, run_party
 from coterie.jobs.run.received import add_recipients, recipients_of, take_in
 from coterie.protocols.messaging.memory import MemoryNetwork
@@ -39,6 +43,7 @@ def simulate(
     board = board or Board(job.party_names, show=False)
     kind = kind or KINDS[job.kind]
     prepared = {}
+    tables: dict[str, pa.Table] = {}
     for party in job.parties:
         board.update(party.name, "reading", "read")
         if sources is not None:
@@ -52,6 +57,9 @@ def simulate(
         wanted = kind.needs(job, party.name)
         table = read_wanted(source, wanted.used, wanted.optional)
         prepared[party.name] = kind.prepare(job, party.name, table, str(source))
+        tables[party.name] = table
+    hints = identifier_hints(job, tables)
+    tables.clear()
 
     random = Random(seed)
     network = MemoryNetwork(job.party_names)
@@ -94,12 +102,24 @@ def simulate(
         for name, space in spaces.items():
             shutil.copytree(space.kept, out / "parties" / name, dirs_exist_ok=True)
         released = {name: space.released for name, space in spaces.items()}
-        measured = kind.measure(job, {name: s.exhibits or {} for name, s in spaces.items()})
+        measured = {
+            **kind.measure(job, {name: s.exhibits or {} for name, s in spaces.items()}),
+            **hints,
+        }
         result = assemble(job, released, out, measured=measured)
         digests = {
             name: _received(job, name, spaces[name].folder, out) for name in recipients_of(job)
         }
         return add_recipients(result, digests, out)
+
+
+def identifier_hints(job: Job, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
+    """What may keep records from matching, and how many would match under each proposed rule."""
+    matching: object = getattr(job, "matching", None)
+    if not isinstance(matching, Matching):
+        return {}
+    hints = would_match(matching, tables)
+    return {"identifiers": hints} if hints else {}
 
 
 def _received(job: Job, name: str, workspace: Path, out: Path) -> str:

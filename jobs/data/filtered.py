@@ -145,7 +145,9 @@ class Filtered:
             table = table.filter(condition.holds(table.column(condition.column), str(self)))
         if self.where:
             left_out["where"] = before - table.num_rows
-        return table.select(wanted).replace_schema_metadata({_LEFT_OUT: json.dumps(left_out)})
+        kept_notes = table.schema.metadata or {}
+        notes = {**kept_notes, _LEFT_OUT: json.dumps(left_out)}
+        return table.select(wanted).replace_schema_metadata(notes)
 
 
 def left_out(table: pa.Table) -> dict[str, int]:

@@ -16,6 +16,8 @@ from coterie.protocols.intersection.intersect import intersect
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
+HINTS = "identifiers.txt"  # what may keep a party's identifiers from matching
+
 
 def line_up(
     job: Job,
@@ -26,6 +28,9 @@ def line_up(
     workspace: Workspace,
 ) -> Ints:
     """The rows of this party's table that all parties have, in the same order at every party."""
+    if prepared.findings:  # for the party's own steward: it stays there
+        lines = [finding.line() for finding in prepared.findings]
+        (workspace.kept / HINTS).write_text("\n".join(lines) + "\n", encoding="utf-8")
     if workspace.memory is not None:  # which counts what reading the table left allocated
         pa.default_memory_pool().release_unused()
     with (

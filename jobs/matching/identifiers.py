@@ -35,18 +35,12 @@ from coterie.anonymity.table.columns import no_value
 from coterie.base.arrays import Ints
 from coterie.base.errors import DataError
 from coterie.jobs.file.document import Node, Section
+from coterie.jobs.matching.hygiene import Finding, profile
+from coterie.jobs.matching.rules import Rule
 from coterie.protocols.intersection.identifiers import Identifiers
 
 _PLAIN = ("trim", "lower", "upper", "nfc", "nfkc", "digits", "number", "date")
 _ISO = "%Y-%m-%d"
-
-
-@dataclass(frozen=True)
-class Rule:
-    """One step of normalisation; `formats` belongs to `date`."""
-
-    name: str
-    formats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +62,7 @@ class PreparedIdentifiers:
 
     identifiers: Identifiers
     rows: Ints
+    findings: tuple[Finding, ...] = ()  # what may keep them from matching
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -134,13 +129,7 @@ def _rule(node: Node) -> Rule:
 
 def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> PreparedIdentifiers:
     """The identifiers of a party's table; errors name the rows, counted from 1."""
-    # Arrow's plain strings are limited to 2 GB; joined columns take more than their own bytes.
-    kind = pa.string() if table.nbytes < 1 << 30 else pa.large_string()
-    columns = [
-        _normalised(table.column(name).cast(kind), matching.normalise.get(name, ()), name, source)
-        for name in matching.columns
-    ]
-    joined = columns[0] if len(columns) == 1 else _join(columns)
+    joined = identifier_texts(matching, table, source)
     packed = _packed(joined)
     rows = _distinct(joined, packed.suspects(), matching, source)
     if len(rows) < len(joined):
@@ -151,7 +140,19 @@ def prepare_identifiers(matching: Matching, table: pa.Table, source: str) -> Pre
             file=source,
             value=len(rows),
         )
-    return PreparedIdentifiers(packed, rows)
+    findings = profile(table, matching.columns, matching.normalise)
+    return PreparedIdentifiers(packed, rows, tuple(findings))
+
+
+def identifier_texts(matching: Matching, table: pa.Table, source: str) -> pa.ChunkedArray:
+    """The identifier of every row, normalised, several columns joined to one text."""
+    # Arrow's plain strings are limited to 2 GB; joined columns take more than their own bytes.
+    kind = pa.string() if table.nbytes < 1 << 30 else pa.large_string()
+    columns = [
+        _normalised(table.column(name).cast(kind), matching.normalise.get(name, ()), name, source)
+        for name in matching.columns
+    ]
+    return columns[0] if len(columns) == 1 else _join(columns)
 
 
 def _normalised(

@@ -124,3 +124,11 @@ def test_the_command_prints_a_line_a_check_and_gives_the_first_exit_code(houses,
     assert run(["party", "check", path, "--json"]) == 3
     report = json.loads(capsys.readouterr().out)
     assert (report["ok"], report["exit_code"], len(report["checks"])) == (False, 3, 8)
+
+
+def test_identifiers_that_may_not_match_are_a_warning_with_the_rule_that_mends_them(houses):
+    houses.people("bank", ["p1", "p2 ", "P3", "p4"])
+    data = about(check(houses), "data")
+    assert (data.state, data.exit_code) == ("warning", 0)
+    assert "column 'ID': 1 values have white space at an end" in data.detail
+    assert "'normalise: {ID: [lower]}' would mend it" in data.detail

@@ -80,3 +80,13 @@ def test_the_standard_health_and_reflection_services_answer(houses):
     names = {service.name for service in answer.list_services_response.service}
     assert {"coterie.v1.Jobs", "coterie.v1.Peers", "grpc.health.v1.Health"} <= names
     channel.close()
+
+
+def test_a_coordinator_hears_which_rule_would_help_and_not_how_many_values_need_it(houses):
+    houses.people("bank", ["p1", "p2 ", "p3 "])
+    houses.serve("bank")
+    detail = describe(houses, houses.job()).checks[-1].detail
+    assert detail == (
+        "3 records; column 'ID': some values have white space at an end; "
+        "'normalise: {ID: [trim]}' would mend it"
+    )

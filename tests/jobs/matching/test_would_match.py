@@ -1,0 +1,68 @@
+"""How many records would match under each rule, in a simulation, and what stays with a party."""
+
+import csv
+import json
+
+from coterie.coordinator.results.folder import summary
+from coterie.coordinator.simulate.simulation import simulate
+from coterie.jobs.kinds.job_file import load_job
+
+JOB = """\
+kind: intersect
+name: pilot
+parties:
+  lender: {data: lender.csv}
+  bank: {data: bank.csv}
+id: ID
+"""
+LENDER = ["ann", "bob ", "cid", "dan", "eve"]
+BANK = ["ANN", "BOB", "cid", "DAN ", "zoe"]
+
+
+def run(folder, lender=LENDER, bank=BANK, job=JOB):
+    for name, people in (("lender", lender), ("bank", bank)):
+        with (folder / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([["ID"], *([one] for one in people)])
+    (folder / "job.yaml").write_text(job)
+    (folder / "out").mkdir()
+    job = load_job(folder / "job.yaml")
+    result = simulate(job, folder, folder / "out")
+    return result, summary(job, result, folder / "out")
+
+
+def test_a_simulation_says_how_many_would_match_under_each_rule(tmp_path):
+    result, lines = run(tmp_path)
+    assert result["records"] == 1  # cid
+    told = {entry["rule"]: entry["records"] for entry in result["identifiers"]["would_match"]}
+    assert told == {"normalise: {ID: [trim]}": 1, "normalise: {ID: [lower]}": 2}
+    assert "  2 records would match under 'normalise: {ID: [lower]}'" in lines
+    assert any(
+        line.startswith("  lender: column 'ID': 1 values have white space") for line in lines
+    )
+
+
+def test_rules_are_tried_though_each_party_is_consistent_alone(tmp_path):
+    result, _ = run(tmp_path, ["ann", "bob"], ["ANN", "BOB"])
+    assert result["identifiers"] == {
+        "found": {},
+        "would_match": [{"rule": "normalise: {ID: [lower]}", "records": 2}],
+    }
+
+
+def test_with_the_rules_in_the_job_nothing_is_left_to_say(tmp_path):
+    result, lines = run(tmp_path, job=JOB + "normalise: [trim, lower]\n")
+    assert result["records"] == 4
+    assert "identifiers" not in result
+    assert not any("would match" in line for line in lines)
+
+
+def test_a_party_keeps_what_was_found_in_its_own_identifiers_and_in_nobody_elses(tmp_path):
+    run(tmp_path)
+    kept = tmp_path / "out" / "parties"
+    assert (
+        "1 values have white space at an end" in (kept / "lender" / "identifiers.txt").read_text()
+    )
+    assert "capital" not in (kept / "lender" / "identifiers.txt").read_text()
+    assert "capital" in (kept / "bank" / "identifiers.txt").read_text()
+    released = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert "identifiers" in released  # a simulation alone has both sides
