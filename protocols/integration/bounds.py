@@ -11,7 +11,8 @@ In: at each party the start values of its own bounded attributes, in the joint o
 number of start values of each attribute, the requirement, the number of records that may be left
 out. Out, at every party: whether the records to leave out are within that number, and nothing else
 if not; if so, which start groups have enough records (the release shows these, and no others) and
-which records stay.
+which records stay. A party concludes that the others' start values of a record that is left out are
+among those which, combined with its own, do not stay.
 
 How. The parties count the start groups as additive shares at two of them, the servers
 (`contingency`): with two holders of bounded attributes these two themselves, with more the first
