@@ -73,6 +73,7 @@ JOBS = {
     "intersect": "kind: intersect\nid: ID\n",
     "integrate": INTEGRATE,
     "integrate with hidden scores": INTEGRATE + "hide_scores: true\n",
+    "integrate with recipients": INTEGRATE + "recipients: all\n",
     "integrate with a strategy": INTEGRATE + "adversary: malicious\n",
     "integrate with a condition on shares": SENSITIVE,
     "integrate with a condition at its holder": SENSITIVE + "conditions: holder\n",

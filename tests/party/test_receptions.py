@@ -14,7 +14,7 @@ from coterie.jobs.kinds.job_file import parse_job
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.peers_pb2 import Received
 from coterie.transport.peers import COMPARE
-from tests.party.houses import status
+from tests.party.houses import _patiently, status
 from tests.party.lending import COLUMNS, LOANS, as_lenders, propose_loans, taxonomies
 from tests.party.served import states
 from tests.party.test_live import audited
@@ -128,7 +128,7 @@ def ask(houses, caller, called, job_id, digest="a" * 64):
     channel = houses.authority.identity(caller).connect(called, f"127.0.0.1:{houses.ports[called]}")
     try:
         request = Received(session=job_id, digest=digest).SerializeToString()
-        answer = channel.unary_unary(COMPARE)(request, timeout=30)
+        answer = _patiently(channel.unary_unary(COMPARE), request)
         return Received.FromString(answer).digest
     finally:
         channel.close()
