@@ -63,12 +63,9 @@ def _measured(
         if code:
             return code
         results.append(json.loads(printed.getvalue()))
-    # The saved result does not name the folder of the data on this machine.
-    shown = [
-        a
-        for before, a in zip(["", *arguments], arguments, strict=False)
-        if "--data" not in (before, a)
-    ]
+    # The saved result names no file or folder of this machine.
+    pairs = zip(["", *arguments], arguments, strict=False)
+    shown = [a for before, a in pairs if not {before, a} & {"--data", "--peers", "--chart"}]
     text = json.dumps(stamped(results, shown), indent=1)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
