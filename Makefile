@@ -13,6 +13,7 @@ help:
 	@echo "make traces        renews the digests of the wire traces; CONTRIBUTING.md says when that is right"
 	@echo "make secrecy       removes every step that hides something, one at a time; the tests must notice"
 	@echo "make openings      writes the threat model's tables of what is opened anew"
+	@echo "make figures       every benchmark, DATA=folder of Adult; writes the tables of docs/ (an hour, idle machine)"
 	@echo "make soak          500 jobs of all kinds and outcomes at real servers; what they hold is printed"
 	@echo "make fuzz          a million inputs for every decoder of bytes that others wrote, ten minutes each at most"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
@@ -53,6 +54,18 @@ secrecy: $(STAMP)
 
 openings: $(STAMP)
 	$(BIN)/python docs/openings.py
+
+# PEERS is the Python of an environment with the other tools that are measured beside Coterie.
+PEERS ?= $(BIN)/python
+MEASURE = $(BIN)/coterie bench --runs 3 --save bench/results
+
+figures: $(STAMP)
+	for name in channel dka fair garbling logarithm scalar_products; do $(MEASURE) $$name >/dev/null || exit 1; done
+	$(MEASURE) anonymise --data $(DATA) --peers $(PEERS) --repeat 1 >/dev/null
+	$(MEASURE) integrate --data $(DATA) --chart docs/integrate.svg >/dev/null
+	$(MEASURE) intersect --peers $(PEERS) --chart docs/intersect.svg >/dev/null
+	$(MEASURE) models --data $(DATA) >/dev/null
+	$(BIN)/coterie bench tables
 
 soak: $(STAMP)
 	$(BIN)/python -m tests.soak --jobs 500

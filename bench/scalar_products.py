@@ -22,6 +22,7 @@ import platform
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -75,14 +76,20 @@ def party(channel: Any, names: list[str], arguments: dict[str, Any]) -> dict[str
         if kind == "transfer":
             small = Sizes(8, 3, 1)  # compiles the kernels
             scalar_products(way, small, np.ones((8, 3 if first else 1), np.int64), rng)
-        with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as executor:
-            helpers = executor if first else None
+        with _helpers(first and kind == "paillier") as helpers:
             _, offline = meter.measure(partial(way.prepare, sizes, masked=False, executor=helpers))
         result, online = meter.measure(partial(scalar_products, way, sizes, mine, rng, "many"))
         if first and not (result == expected).all():
             raise RuntimeError(f"{kind}: wrong scalar products")
         results[kind] = {"set_up": begun, "offline": offline, "online": online}
     return results
+
+
+def _helpers(wanted: bool) -> Any:
+    """Processes that make randomizers; nothing where none are made."""
+    if not wanted:
+        return nullcontext()
+    return ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
 
 
 def measure_phe(records: int, products: int, key_bits: int, sample: int = 20) -> dict[str, float]:

@@ -28,6 +28,30 @@ def test_every_table_that_can_be_made_stands_in_one_document():
     assert sorted(found) == sorted(TABLES)
 
 
+# Sentences with a time that was not measured: a setting, a limit, a paper's own figure.
+TIMES = re.compile(r"\d ?(?:s|ms|µs|ns|seconds|minutes|hours|MB/s|GB/s)\b(?! of silence)")
+GIVEN = [
+    r"2\.5 hours there",  # the paper's
+    r"The paper reports 5 seconds",
+    r"longer than 15 minutes is given up",
+    r"more than 60 seconds apart",
+    r"asked again after 2 seconds",
+    r"1971, 1970s",
+]
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+)
+def test_a_time_that_was_measured_stands_in_a_table_that_a_benchmark_writes(page):
+    """Otherwise two pages say different things of one benchmark, and nobody knows of which day."""
+    text = re.sub(r"<!-- bench: .*?<!-- end bench -->", "", page.read_text(), flags=re.DOTALL)
+    for line in text.splitlines():
+        for found in TIMES.finditer(line):
+            around = line[max(0, found.start() - 60) : found.end() + 40]
+            assert any(re.search(given, around) for given in GIVEN), f"{page.name}: {around}"
+
+
 def test_a_block_is_replaced_and_the_rest_stays(tmp_path):
     runs = [
         {"tool": "ours", "size": 1000, **RUN},

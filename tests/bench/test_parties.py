@@ -1,0 +1,35 @@
+"""What benchmarks measure at each party is right and whole, here on a small scale without a network."""
+
+import pytest
+
+from coterie.bench import dka, fair, scalar_products
+from coterie.protocols.messaging.memory import run_same
+
+UNITS = {"seconds", "cpu_seconds", "sent_bytes"}
+
+
+def of_all(names, party, argument):
+    """What each party of a benchmark reports."""
+    return run_same(names, lambda channel: party(channel, names, argument))
+
+
+@pytest.mark.parametrize(("party", "argument"), [("coterie_party", 10), ("hidden_party", 3)])
+def test_the_rounds_of_a_fair_job_are_measured_in_all_units(party, argument):
+    found = of_all(["a", "b", "c"], getattr(fair, party), argument)
+    for report in found.values():
+        assert all(set(spent) == UNITS for spent in report.values())
+    assert sum(found["a"][what]["sent_bytes"] for what in found["a"]) > 0
+
+
+def test_the_parts_of_scalar_products_are_measured_in_all_units():
+    arguments = {"records": 50, "products": 3, "key_bits": 2048, "kinds": ["transfer"]}
+    for report in of_all(["a", "b"], scalar_products.party, arguments).values():
+        assert list(report["transfer"]) == ["set_up", "offline", "online"]
+        assert all(set(spent) == UNITS for spent in report["transfer"].values())
+
+
+def test_the_growth_of_dka_counts_encryptions_and_bytes():
+    small, large = dka.growth([20, 40], k=5)
+    assert small["encryptions_per_round"] == 2 * 20 * (20 // 5 + 1)
+    assert large["encryptions_per_round"] == 2 * 40 * (40 // 5 + 1)
+    assert 0 < small["sent_bytes"] / small["rounds"] < large["sent_bytes"] / large["rounds"]
