@@ -49,7 +49,6 @@ REASONS = {
     "bench/_mpyc.py": ("runs other libraries, which tests do not install", "docs/dependencies.md"),
     "bench/_psi_peers.py": ("runs other libraries, which tests do not install", "docs/dependencies.md"),
     "bench/_sessions.py": ("processes and connections of the benchmarks", "tests/bench/test_integrate.py"),
-    "bench/_spent.py": ("seconds and bytes, of which no test can know the right ones", "tests/bench/test_integrate.py"),
     "bench/anonymise.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
     "bench/channel.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
     "bench/dka.py": ("a benchmark of a few lines", "tests/bench/test_tables.py"),
