@@ -52,9 +52,10 @@ def run(
     cancelled at all parties.
     """
     from coterie.coordinator.results.folder import result_folder, summary
+    from coterie.coordinator.run.follower import Patience
     from coterie.coordinator.run.interrupts import Interrupts
     from coterie.coordinator.run.progress import Board
-    from coterie.coordinator.run.run_job import Patience, detach_job, run_job
+    from coterie.coordinator.run.run_job import detach_job, run_job
     from coterie.jobs.kinds.job_file import load_job
     from coterie.trust.identity import find_identity
 
@@ -105,9 +106,10 @@ def attach(identity: Path, heartbeat: float, job: str, as_json: bool) -> None:
     command and not the job.
     """
     from coterie.coordinator.results.folder import continued_folder, summary
+    from coterie.coordinator.run.follower import Patience
     from coterie.coordinator.run.interrupts import Interrupts
     from coterie.coordinator.run.progress import Board
-    from coterie.coordinator.run.run_job import Patience, attach_job
+    from coterie.coordinator.run.run_job import attach_job
     from coterie.coordinator.run.runs import folder_of
     from coterie.trust.identity import find_identity
 

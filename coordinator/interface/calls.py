@@ -15,8 +15,9 @@ from coterie.coordinator.interface.jobs import Job
 from coterie.coordinator.interface.outcome import Outcome
 from coterie.coordinator.results.folder import result_folder
 from coterie.coordinator.results.verify import verify as check
+from coterie.coordinator.run.follower import Patience
 from coterie.coordinator.run.progress import Board
-from coterie.coordinator.run.run_job import Patience, run_job
+from coterie.coordinator.run.run_job import run_job
 from coterie.coordinator.simulate.simulation import simulate as simulate_job
 from coterie.house.frames import FrameSource
 from coterie.jobs.data.sources import Source

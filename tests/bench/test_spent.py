@@ -9,7 +9,12 @@ from coterie.protocols.messaging.memory import run_same
 def test_the_bytes_of_the_work_are_counted_and_those_of_meeting_are_not():
     def party(channel):
         meter = Meter(channel)
-        return meter.measure(lambda: meter.channel.broadcast(b"x" * 1000), repeat=3)[1]
+
+        def work():
+            meter.channel.broadcast(b"x" * 1000)
+            meter.channel.gather()
+
+        return meter.measure(work, repeat=3)[1]
 
     for spent in run_same(["a", "b", "c"], party).values():
         assert 2000 <= spent["sent_bytes"] < 2100

@@ -7,8 +7,9 @@ import time
 import grpc
 import pytest
 
+from coterie.coordinator.run.follower import Patience
 from coterie.coordinator.run.progress import Board
-from coterie.coordinator.run.run_job import Patience, run_job
+from coterie.coordinator.run.run_job import run_job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party.books.append_file import read_entries
 from coterie.party.reservations import leader_of

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from coterie.coordinator.run.run_job import Drive, Patience
+from coterie.coordinator.run.follower import Patience
+from coterie.coordinator.run.run_job import Drive
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party.books.append_file import read_entries
 from coterie.party.config import load_party

@@ -11,8 +11,9 @@ import time
 import pytest
 
 from coterie.base.errors import EnvironmentFaultError, PeerLostError
+from coterie.coordinator.run.follower import Follower, Heard, Patience
 from coterie.coordinator.run.progress import Board
-from coterie.coordinator.run.run_job import Follower, Heard, Patience, run_job
+from coterie.coordinator.run.run_job import run_job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party.books.append_file import AppendFile
 from coterie.protos import jobs_pb2 as pb

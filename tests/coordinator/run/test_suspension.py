@@ -3,7 +3,7 @@
 import pytest
 
 from coterie.base.errors import PeerLostError
-from coterie.coordinator.run.run_job import Follower, Heard, Patience
+from coterie.coordinator.run.follower import Follower, Heard, Patience
 from coterie.coordinator.run.suspension import Wakefulness
 from coterie.protos import jobs_pb2 as pb
 
