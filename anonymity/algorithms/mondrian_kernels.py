@@ -18,6 +18,7 @@ from coterie.base.compiled import compiled
 
 SCALE = float(2**30)  # scores are compared as whole numbers, as everywhere in Coterie
 ENTROPY, SPREAD = 0, 1
+LARGE, UNEVEN = 1 << 15, 32  # of parts above so many records, each side gets a thirty-second
 
 
 @compiled
@@ -105,10 +106,19 @@ def _list_cuts(
             break
     if middle < 0:
         middle = used - 1  # the median is the largest value: values below it go left
+    # Of a large part every cut that is far from even would cost a pass over it for few records.
+    least = k if rule == SPREAD or size <= LARGE else max(k, size // UNEVEN)
+    if least > k:
+        below, most_even = 0, 0
+        for i in range(1, used):
+            below += cnts[i - 1]
+            most_even = max(most_even, min(below, size - below))
+        if most_even < least:
+            least = k
     below = 0
     for i in range(1, used):
         below += cnts[i - 1]
-        if below < k or size - below < k or (median_only and i != middle):
+        if below < least or size - below < least or (median_only and i != middle):
             continue
         cut[found], taken[found], under[found] = vals[i], 0, below
         score[found] = _score(size, below, left[i - 1], right[i], left[used - 1], rule, favour)
@@ -217,7 +227,7 @@ def partition(
                                left, right, cut, taken, under, score, nearness)  # fmt: skip
             for i in range(found):
                 better = best_j < 0 or score[i] > best
-                if rule == SPREAD and best_j == j and score[i] == best:
+                if best_j == j and score[i] == best:
                     better = nearness[i] > best_near
                 if better:
                     best_j, best, best_cut, best_taken = j, score[i], cut[i], taken[i]
