@@ -45,7 +45,7 @@ COMMANDS = {
     ),
     "fetch": (
         "coterie.coordinator.cli.run:fetch",
-        "Collect the result of a run that was broken off.",
+        "Collect the result of an interrupted run.",
     ),
     "doctor": (
         "coterie.coordinator.cli.doctor:doctor",
@@ -53,7 +53,7 @@ COMMANDS = {
     ),
     "verify": (
         "coterie.coordinator.cli.verify:verify",
-        "Check that a release holds what its job promises.",
+        "Check that a result satisfies what its job promises.",
     ),
     "inspect": (
         "coterie.coordinator.cli.tables:inspect",
@@ -76,11 +76,11 @@ COMMANDS = {
         "Draw a taxonomy, or build one from a column.",
     ),
     "certs": ("coterie.coordinator.cli.certs:certs", "Make and check certificates for mTLS."),
-    "party": ("coterie.party.cli:party", "Serve one organisation, and what its operator asks."),
+    "party": ("coterie.party.cli:party", "Serve one organisation; its operator's commands."),
     "bench": ("coterie.tools:bench", "Run a benchmark."),
     "experiment": (
         "coterie.tools:experiment",
-        "Make one of the papers' tables or figures.",
+        "Reproduce one of the papers' tables or figures.",
     ),
 }
 

@@ -20,8 +20,10 @@ _PASS_ON: dict[str, Any] = {"ignore_unknown_options": True, "allow_interspersed_
 
 
 @click.command(context_settings=_PASS_ON)
-@click.option("--runs", type=click.IntRange(1), help="Run it so often; figures get their spread.")
-@click.option("--save", type=click.Path(path_type=Path), help="Keep the result in DIR/NAME.json.")
+@click.option(
+    "--runs", type=click.IntRange(1), help="Repeat the benchmark; figures get their spread."
+)
+@click.option("--save", type=click.Path(path_type=Path), help="Save the result as DIR/NAME.json.")
 @_JSON
 @click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
@@ -79,7 +81,7 @@ def _measured(
 @click.argument("name", required=False)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def experiment(as_json: bool, name: str | None, arguments: tuple[str, ...]) -> int:
-    """Make one of the papers' tables or figures again, with its data.
+    """Reproduce one of the papers' tables or figures.
 
     Without NAME: lists the experiments.
     """

@@ -49,7 +49,7 @@ _CONFIG = click.option(
     "--config",
     type=click.Path(path_type=Path),
     required=True,
-    help="The party file of the server to ask.",
+    help="The server's party file.",
 )
 
 _PERSON = click.option(
@@ -73,7 +73,7 @@ def brief(record: logging.LogRecord) -> bool:
 
 @click.group()
 def party() -> None:
-    """The server one organisation runs, and what its operator asks of it."""
+    """The server of one organisation, and its operator's commands."""
 
 
 @party.command()
@@ -122,7 +122,7 @@ def serve(file: Path, as_json: bool) -> int:
 @click.argument("file", metavar="PARTY.yaml", type=click.Path(path_type=Path))
 @_JSON
 def check(file: Path, as_json: bool) -> int:
-    """Check a party file before serving it, one line a check.
+    """Check a party file before serving it, one line per check.
 
     The certificate, the state folder, whether the data has the columns that the policy names, rules
     that contradict each other, and the peers' servers. A peer that does not answer is a warning.
@@ -134,7 +134,7 @@ def check(file: Path, as_json: bool) -> int:
 @click.argument("job")
 @_CONFIG
 @click.option("--no", "refuse", is_flag=True, help="Refuse the job.")
-@click.option("--reason", default="", help="What the coordinator is told.")
+@click.option("--reason", default="", help="The reason that the coordinator gets.")
 @_PERSON
 @_JSON
 def approve(job: str, config: Path, refuse: bool, reason: str, person: str, as_json: bool) -> int:
@@ -151,7 +151,7 @@ def approve(job: str, config: Path, refuse: bool, reason: str, person: str, as_j
 @party.command()
 @click.argument("job")
 @_CONFIG
-@click.option("--reason", default="", help="What the coordinator and the peers are told.")
+@click.option("--reason", default="", help="The reason that the coordinator and the peers get.")
 @_PERSON
 @_JSON
 def cancel(job: str, config: Path, reason: str, person: str, as_json: bool) -> int:
@@ -292,9 +292,7 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
 
 
 @party.group(invoke_without_command=True)
-@click.option(
-    "--config", type=click.Path(path_type=Path), help="The party file of the server to ask."
-)
+@click.option("--config", type=click.Path(path_type=Path), help="The server's party file.")
 @_JSON
 @click.pass_context
 def ledger(context: click.Context, config: Path | None, as_json: bool) -> int:

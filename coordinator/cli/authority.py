@@ -27,10 +27,10 @@ _DIR = click.option(
 )
 @JSON
 def request(name: str, out: Path, as_json: bool) -> None:
-    """Ask for a certificate of NAME: make NAME.key, which stays here, and NAME.csr.
+    """Request a certificate for NAME: make NAME.key, which stays here, and NAME.csr.
 
-    Give NAME.csr to the authority, which signs it with `certs sign`. A NAME.key that is here
-    already is used again: so a certificate is renewed.
+    Give NAME.csr to the authority, which signs it with `certs sign`. An existing NAME.key is used
+    again, which renews its certificate.
     """
     from coterie.trust.requests import request as work
 
@@ -50,7 +50,7 @@ def request(name: str, out: Path, as_json: bool) -> None:
     default=365,
     show_default=True,
     type=click.IntRange(1, 36500),
-    help="Until it expires.",
+    help="Days until it expires.",
 )
 @JSON
 def sign(
@@ -79,10 +79,10 @@ def sign(
 @_DIR
 @JSON
 def revoke(what: str, folder: Path, as_json: bool) -> None:
-    """Take back a certificate, or all that were issued for a name: write DIR/ca.crl.
+    """Revoke a certificate, or all that were issued for a name: write DIR/ca.crl.
 
-    Give ca.crl to every party, whose file names it with `tls.revoked`. Servers take it up while
-    they serve.
+    Give ca.crl to every party, whose file names it with `tls.revoked`. Running servers load it
+    without a restart.
     """
     from coterie.trust.revocation import revoke as work
 

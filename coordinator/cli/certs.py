@@ -22,7 +22,7 @@ def _days(default: int) -> Callable[[Any], Any]:
         default=default,
         show_default=True,
         type=click.IntRange(1, 36500),
-        help="Until it expires.",
+        help="Days until it expires.",
     )
 
 
@@ -59,10 +59,10 @@ def init(folder: Path, days: int, as_json: bool) -> None:
 @_days(365)
 @JSON
 def issue(name: str, folder: Path, hosts: tuple[str, ...], days: int, as_json: bool) -> None:
-    """Make what the party or coordinator NAME is given.
+    """Make a key and a certificate for the party or coordinator NAME.
 
-    That is the folder DIR/NAME with NAME.crt, NAME.key (mode 0600) and ca.crt. An earlier one of
-    this name is replaced.
+    They are in the folder DIR/NAME: NAME.crt, NAME.key (mode 0600) and ca.crt. Earlier files of
+    this name are replaced.
     """
     from coterie.trust.certificates import issue as work
 

@@ -24,7 +24,7 @@ from coterie.coordinator.cli.options import JSON, print_result
     help="Folder for everything; an earlier demo there is replaced.",
 )
 @click.option("--people", default=3000, show_default=True, help="Size of the population.")
-@click.option("--seed", default=7, show_default=True, help="Another seed, other people.")
+@click.option("--seed", default=7, show_default=True, help="Another seed gives other people.")
 @click.option("--kind", help="Kind of job: intersect or integrate.")
 @click.option("--prepare-only", is_flag=True, help="Write the files; start nothing.")
 @click.option(

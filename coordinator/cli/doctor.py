@@ -18,7 +18,7 @@ from coterie.coordinator.cli.options import IDENTITY, JOB, JSON
 @IDENTITY
 @JSON
 def doctor(job: Path, identity: Path, as_json: bool) -> int:
-    """Check everything JOB needs before it starts, one line a check.
+    """Check everything that JOB needs before it starts, one line per check.
 
     Your job file and certificate; each party's name resolution, port, TLS and certificate, clock,
     version; and whether its policy permits the job and its data fits it. Nothing is started.

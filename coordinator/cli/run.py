@@ -32,7 +32,11 @@ from coterie.coordinator.cli.options import FORCE, IDENTITY, JOB, JSON, OUT, pri
     type=click.FloatRange(min=1),
     help="Seconds of silence after which a party counts as lost.",
 )
-@click.option("--detach", is_flag=True, help="Propose and start it; 'coterie attach' follows it.")
+@click.option(
+    "--detach",
+    is_flag=True,
+    help="Propose and start the job, and return; 'coterie attach' follows it.",
+)
 @FORCE
 @JSON
 def run(
@@ -127,13 +131,13 @@ def attach(identity: Path, heartbeat: float, job: str, as_json: bool) -> None:
 
 @click.command()
 @click.option(
-    "--open", "only_open", is_flag=True, help="Only those whose result is still to be had."
+    "--open", "only_open", is_flag=True, help="Only those whose result can still be collected."
 )
 @JSON
 def jobs(only_open: bool, as_json: bool) -> None:
     """List the jobs that were proposed from here, the newest last.
 
-    A job is open while its result can still be had, by 'coterie attach' or 'coterie fetch'.
+    A job is open while its result can still be collected, by 'coterie attach' or 'coterie fetch'.
     """
     from dataclasses import asdict
 

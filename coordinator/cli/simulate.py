@@ -16,7 +16,7 @@ from coterie.coordinator.cli.options import FORCE, JOB, JSON, OUT, print_result,
 @click.command()
 @JOB
 @OUT
-@click.option("--seed", help="Same seed, same messages; for tests only. Without it: random.")
+@click.option("--seed", help="The same seed gives the same messages; for tests only.")
 @click.option(
     "--deviate",
     "deviations",
@@ -37,7 +37,7 @@ def simulate(
     """Run JOB with every party in this process, without network.
 
     Each party's table is the file that its `data` key names, relative to the job file. The result
-    folder is what `coterie run` leaves, and DIR/parties/NAME holds what each party would keep.
+    folder is what `coterie run` leaves, and DIR/parties/NAME has what each party would keep.
     """
     from coterie.coordinator.results.folder import result_folder, summary
     from coterie.coordinator.run.progress import Board

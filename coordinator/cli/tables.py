@@ -43,7 +43,7 @@ def _names(text: str | None) -> list[str]:
 
 @click.command()
 @click.argument("table", type=click.Path(path_type=Path))
-@click.option("--columns", metavar="A,B,...", help="Look at these columns only, in this order.")
+@click.option("--columns", metavar="A,B,...", help="Inspect these columns only, in this order.")
 @click.option(
     "--population", type=click.IntRange(1), metavar="N", help="People that the table is drawn from."
 )
@@ -63,9 +63,11 @@ def _names(text: str | None) -> list[str]:
     "--epsilon",
     default=0.001,
     show_default=True,
-    help="Pairs that a sampled key may leave together.",
+    help="Share of pairs that a sampled key may fail to separate.",
 )
-@click.option("--delta", default=0.01, show_default=True, help="Chance that a sample misleads.")
+@click.option(
+    "--delta", default=0.01, show_default=True, help="Probability that a sample misleads."
+)
 @click.option(
     "--k",
     default=10,
@@ -114,7 +116,7 @@ def inspect(
     type=click.IntRange(1),
     help="People who must share a record's values.",
 )
-@click.option("--beta", default=0.1, show_default=True, help="Chance that there are fewer.")
+@click.option("--beta", default=0.1, show_default=True, help="Probability that there are fewer.")
 @click.option(
     "--alpha",
     default=0.2,
@@ -191,11 +193,11 @@ def attack(folder: Path, known: Path, columns: str | None, as_json: bool) -> Non
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @click.option("--data", type=click.Path(path_type=Path), help="A table to build from.")
 @click.option("--column", help="The column of that table.")
-@click.option("--prefix", metavar="3,1", help="Beginnings of these lengths: postal codes.")
+@click.option("--prefix", metavar="3,1", help="Prefixes of these lengths, as of postal codes.")
 @click.option("--codes", metavar="FILE", help="A catalogue: lines of code;parent, as of ICD.")
 @click.option("--dates", is_flag=True, help="Month, year, decade of dates.")
 @click.option("--equal", metavar="5,10,20", help="Numbers in bands of these widths.")
-@click.option("--quantile", metavar="8,4,2", help="Numbers in so many bands of equal size.")
+@click.option("--quantile", metavar="8,4,2", help="Numbers in this many bands of equal size.")
 @click.option("--cuts", metavar="18,30,65/18,65", help="Numbers between cuts, finest level first.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the taxonomy to this file.")
 @JSON

@@ -23,9 +23,9 @@ from coterie.coordinator.cli.options import JSON, print_result
 )
 @JSON
 def verify(folder: Path, data: Path | None, as_json: bool) -> int:
-    """Check a result again: that it holds what its job promises.
+    """Check that a result satisfies what its job promises.
 
-    The first line is the verdict, "holds: ..." or "violated: ...", and the exit code says it, too.
+    The first line is the verdict, "holds: ..." or "violated: ...", and the exit code says the same.
     """
     from coterie.coordinator.results.verify import lines
     from coterie.coordinator.results.verify import verify as work
