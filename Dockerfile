@@ -1,11 +1,17 @@
 # One image for every organisation's server and for the coordinator.
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /src
-RUN python -m venv /opt/coterie
+# Nothing is installed where the programs run: the environment there has no pip of its own.
+RUN python -m venv --without-pip /opt/coterie
 # The dependencies are a layer of their own, rebuilt only when pyproject.toml changes.
 COPY pyproject.toml ./
 RUN python -c "import tomllib; print('\n'.join(tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']))" > requirements.txt \
- && /opt/coterie/bin/pip install --no-cache-dir --quiet -r requirements.txt
+ && pip --python /opt/coterie/bin/python install --no-cache-dir --no-compile --quiet -r requirements.txt \
+ # What Coterie never loads: the packages' own tests, and Arrow's remote procedures and S3.
+ && cd /opt/coterie/lib/python3.11/site-packages \
+ && find . -type d -name tests -prune -exec rm -rf {} + \
+ && rm -rf pyarrow/include pyarrow/libarrow_flight* pyarrow/libarrow_python_flight* pyarrow/_flight* \
+           pyarrow/libarrow_s3* pyarrow/_s3fs*
 COPY README.md LICENSE ./
 # The rooms, and `coterie`, whose links make them one package.
 COPY base base
@@ -21,12 +27,15 @@ COPY coordinator coordinator
 COPY experiments experiments
 COPY bench bench
 COPY coterie coterie
-RUN /opt/coterie/bin/pip install --no-cache-dir --quiet --no-deps .
+RUN pip --python /opt/coterie/bin/python install --no-cache-dir --no-compile --quiet --no-deps .
 
 FROM python:3.11-slim-bookworm
 # /data: what the organisation puts in (party.yaml, certificates, tables). /state: what Coterie keeps.
+# No pip, and no program that gives its user another one's rights.
 RUN useradd --uid 10001 --create-home coterie \
- && install -d -o coterie -g coterie -m 0700 /data /state /out /var/cache/coterie
+ && install -d -o coterie -g coterie -m 0700 /data /state /out /var/cache/coterie \
+ && rm -rf /usr/local/bin/pip* /usr/local/lib/python3.11/site-packages/pip* /usr/local/lib/python3.11/ensurepip \
+ && find / -xdev -type f -perm /6000 -exec chmod a-s {} +
 COPY --from=build /opt/coterie /opt/coterie
 ENV PATH=/opt/coterie/bin:$PATH PYTHONUNBUFFERED=1 NUMBA_CACHE_DIR=/var/cache/coterie
 USER coterie

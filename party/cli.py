@@ -34,6 +34,7 @@ from coterie.party.books.audit import heads_of, verify
 from coterie.party.books.ledger import Ledger
 from coterie.party.check import examine
 from coterie.party.config import PartyConfig, load_party
+from coterie.party.operator.backup import back_up, restore
 from coterie.party.operator.explain import date, lines
 from coterie.party.operator.retention import told
 from coterie.party.server import PartyServer, prune_unserved
@@ -237,6 +238,35 @@ def prune(config: Path, as_json: bool) -> int:
         except UnreachableError:
             removed = prune_unserved(operator.config)
         _print(as_json, removed, told(removed))
+    return 0
+
+
+@party.command()
+@click.argument("file", metavar="BACKUP.tar", type=click.Path(path_type=Path))
+@_CONFIG
+@_JSON
+def backup(file: Path, config: Path, as_json: bool) -> int:
+    """Copy the state folder into a tar file, also while the server serves."""
+    loaded = load_party(config)
+    count = back_up(loaded.state, loaded.name, file)
+    facts = {"file": str(file), "files": count}
+    _print(as_json, facts, f"{file}: {count} files of {loaded.state}; keep it as safe as these")
+    return 0
+
+
+@party.command("restore")
+@click.argument("file", metavar="BACKUP.tar", type=click.Path(path_type=Path))
+@_CONFIG
+@_JSON
+def restore_state(file: Path, config: Path, as_json: bool) -> int:
+    """Make the state folder, which must be empty or missing, from a backup.
+
+    Start the server afterwards. Jobs that ran when the backup was made have failed.
+    """
+    loaded = load_party(config)
+    date = restore(file, loaded.name, loaded.state)
+    facts = {"state": str(loaded.state), "backup": date}
+    _print(as_json, facts, f"{loaded.state}: restored as of {date}")
     return 0
 
 

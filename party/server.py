@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import threading
 import time
 from collections.abc import Callable
 from concurrent import futures
-from pathlib import Path
-from typing import IO
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
@@ -23,11 +20,13 @@ from coterie.party.config import PartyConfig
 from coterie.party.gate import REVOKED, Gate
 from coterie.party.health import Health
 from coterie.party.live import EVERY, Change, Live
+from coterie.party.operator.backup import restored_from
 from coterie.party.operator.notify import Notifier
 from coterie.party.operator.retention import prune, told
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
 from coterie.party.service import JobService
+from coterie.party.state_folder import bring_forward, take
 from coterie.party.worker import Worker
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.jobs_pb2_grpc import add_JobsServicer_to_server
@@ -63,8 +62,15 @@ class PartyServer:
     ) -> None:
         self._wall = wall
         self._live = Live(config, self._taken_up, self._kept_back, wall)
-        self._lock = _prepare_state(config.state)
+        self._lock = take(config.state)
+        before, after = bring_forward(config.state)
+        backup = restored_from(config.state)
         self._audit = AuditLog(config.state / "audit.log", config.audit_head)
+        if backup:
+            self._audit.note("state restored", backup=backup)
+        if before != after:
+            log.info("%s: brought from version %d to %d", config.state, before, after)
+            self._audit.note("state brought forward", before=before, after=after)
         self._book = Book(config.state, wall=wall)
         for place in self._book.damaged:
             log.error("%s: %s: not an entry of a journal; it is passed over", config.state, place)
@@ -264,7 +270,8 @@ def _accepts(config: PartyConfig, caller: Caller) -> bool:
 
 def prune_unserved(config: PartyConfig) -> dict[str, int]:
     """Prunes the state folder of a party whose server does not run."""
-    with _prepare_state(config.state):
+    with take(config.state):
+        bring_forward(config.state)
         book = Book(config.state)
         audit = AuditLog(config.state / "audit.log", config.audit_head)
         try:
@@ -272,17 +279,3 @@ def prune_unserved(config: PartyConfig) -> dict[str, int]:
         finally:
             book.close()
             audit.close()
-
-
-def _prepare_state(folder: Path) -> IO[str]:
-    """Creates and locks the state folder, because two servers must not write the same files."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = (folder / "lock").open("w")
-    except OSError as error:
-        raise EnvironmentFaultError(f"{folder}: state folder: {error.strerror}") from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise EnvironmentFaultError(f"{folder}: another server uses this state folder") from None
-    return lock

@@ -124,7 +124,6 @@ REASONS = {
     "protocols/primitives/sodium.py": ("the library under both groups", "tests/protocols/primitives/test_group.py"),
     "protocols/transfer/base_transfer.py": ("the start of all transfers", "tests/protocols/transfer/test_oblivious_transfer.py"),
     "transport/peers.py": ("the calls of good and bad peers", "tests/transport/test_bad_peers.py"),
-    "trust/identity.py": ("certificates and whom they identify", "tests/trust/test_certificates.py"),
 }  # fmt: skip
 
 

@@ -30,6 +30,18 @@ from coterie.trust.certificates import (
 )
 from coterie.trust.revocation import load_revoked, shows_revoked
 
+# Paths through NAT and firewalls forget a connection on which nothing passes for some minutes. So
+# whoever has a call open asks for a sign of life; servers permit it, and ask, too.
+KEEPALIVE = (
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 60_000),
+    ("grpc.http2.max_pings_without_data", 0),  # as many as it takes
+)
+SERVER_KEEPALIVE = (
+    *KEEPALIVE,
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+)
+
 # Each channel has a connection of its own, without a proxy, and reconnects quickly. The thread that
 # waits for a peer's message reads the connection itself.
 CHANNEL_OPTIONS = (
@@ -39,11 +51,12 @@ CHANNEL_OPTIONS = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
+    *KEEPALIVE,
 )
 
 # The bytes that a party hands to gRPC before it waits for the peer to receive them: the next frame
 # is made while the last one is encrypted.
-SERVER_OPTIONS = (("grpc.http2.write_buffer_size", 2 << 20),)
+SERVER_OPTIONS = (("grpc.http2.write_buffer_size", 2 << 20), *SERVER_KEEPALIVE)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos import jobs_pb2_grpc
-from coterie.trust.identity import Identity
+from coterie.trust.identity import KEEPALIVE, Identity
 
 CALL_SECONDS = 15.0
 # Long, because a proposal makes the party read and check its whole table.
@@ -39,6 +39,7 @@ _OPTIONS = (
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.max_reconnect_backoff_ms", 2000),
+    *KEEPALIVE,
 )
 PROPOSAL_BYTES = 64_000_000  # the limit of a party server, for job file and taxonomies together
 
