@@ -16,6 +16,7 @@ from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedErr
 from coterie.base.text import one_line
 from coterie.party.admission import CAPACITY, Admission
 from coterie.party.books.audit import AuditLog
+from coterie.party.books.state_folder import bring_forward, take
 from coterie.party.config import PartyConfig
 from coterie.party.gate import REVOKED, Gate
 from coterie.party.health import Health
@@ -26,7 +27,6 @@ from coterie.party.operator.retention import prune, told
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
 from coterie.party.service import JobService
-from coterie.party.state_folder import bring_forward, take
 from coterie.party.worker import Worker
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.jobs_pb2_grpc import add_JobsServicer_to_server

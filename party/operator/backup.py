@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
-from coterie.party.state_folder import LOCK, VERSION_FILE
+from coterie.party.books.state_folder import LOCK, VERSION_FILE
 
 RESTORED = "restored.json"  # tells the server that its folder comes from a backup
 _FIRST = (VERSION_FILE, "audit.head", "audit.log", "journal.jsonl")

@@ -3,9 +3,9 @@
 import pytest
 
 from coterie.base.errors import EnvironmentFaultError
-from coterie.party import state_folder
+from coterie.party.books import state_folder
 from coterie.party.books.append_file import read_entries
-from coterie.party.state_folder import VERSION, bring_forward, version_of
+from coterie.party.books.state_folder import VERSION, bring_forward, version_of
 
 
 def test_a_new_folder_has_the_version_of_this_program(tmp_path):
