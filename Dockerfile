@@ -43,6 +43,9 @@ WORKDIR /data
 # Compiled loops are kept in a volume that starts with what this small job compiles.
 RUN coterie demo --prepare-only --out /tmp/warm --people 200 >/dev/null \
  && coterie simulate /tmp/warm/analyst/job.yaml --out /tmp/warm/out >/dev/null 2>&1 \
+ && printf 'Age,Sex\n1,F\n2,F\n3,M\n4,M\n' > /tmp/warm/t.csv \
+ && printf 'data: t.csv\nattributes: {Age: {}, Sex: {flat: true}}\nrequirement: [{qid: [Age, Sex], k: 2}]\n' > /tmp/warm/t.yaml \
+ && coterie anonymise /tmp/warm/t.yaml --out /tmp/warm/table >/dev/null \
  && rm -rf /tmp/warm
 VOLUME /var/cache/coterie
 EXPOSE 7000

@@ -324,9 +324,20 @@ def intersect_memory(result: dict[str, Any]) -> str:
     return table(["", "parties", "elements a side", "peak memory of a party"], rows)
 
 
+def anonymise_rows(result: dict[str, Any]) -> str:
+    entry = result["mondrian of a random table"]
+    keys = ["rows", "columns", "cpu_seconds", "seconds", "peak_gigabytes"]
+    head = ["Mondrian of a random table: rows", "columns", "processor seconds", "seconds",
+            "peak memory, GB"]  # fmt: skip
+    return table(head, [[shown(entry.get(key)) for key in keys]])
+
+
 # What makes each table, and the parts of a result of which it needs at least one.
 Writer = Callable[[dict[str, Any]], str]
+
+
 TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
+    ("anonymise", "rows"): (anonymise_rows, {"mondrian of a random table"}),
     ("anonymise", "adult"): (anonymise_adult, {"adult"}),
     ("channel", "rates"): (channel_rates, {"mtls"}),
     ("dka", "growth"): (dka_growth, {"growth"}),

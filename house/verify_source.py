@@ -113,7 +113,7 @@ def _measured(
     bits = suppressed * math.log2(total) - sum(n * math.log2(n) for n in own.values())
     numbers = {}
     if attribute.taxonomy is None and not attribute.flat:
-        numbers = {value: float(value) for value in own}
+        numbers = {value: attribute.scale.read(value) for value in own}
     for region, times in shown.items():
         inside = [value for value in own if _covers(attribute, region, value, numbers)]
         covered = sum(own[value] for value in inside)
@@ -137,9 +137,10 @@ def _covers(
     if attribute.taxonomy is not None:
         return value in _leaves(attribute.taxonomy, region)
     match = _INTERVAL.fullmatch(region)
+    read = attribute.scale.read
     if match is None:
-        return numbers[value] == float(region)
-    low, high = float(match[1]), float(match[2])
+        return numbers[value] == read(region)
+    low, high = read(match[1]), read(match[2])
     return low <= numbers[value] < high or (match[3] == "]" and numbers[value] == high)
 
 
