@@ -60,9 +60,10 @@ def caption(result: dict[str, Any]) -> str:
     """A sentence for the top of a table: when and where the result was measured."""
     m = result["measured"]
     times = "one run" if m["runs"] == 1 else f"median (lowest to highest) of {m['runs']} runs"
+    small = " of the small sizes (`--quick`)" if "--quick" in m.get("arguments", ()) else ""
     return (
         f"{m['date']}, version {m['version']}, {m['cores']} cores of {m['processor']}, "
-        f"Python {m['python']}, load {m['load']}: {times}."
+        f"Python {m['python']}, load {m['load']}: {times}{small}."
     )
 
 
