@@ -273,7 +273,7 @@ def _joined(job: IntegrateJob, folder: Path) -> pa.Table:
 
 
 @dataclass
-class Plan:
+class Suggestion:
     """What is proposed, and why."""
 
     qids: list[tuple[str, ...]]
@@ -291,7 +291,7 @@ class Plan:
         return [*told, *(entry(qid, self.k, bound) for qid in self.qids)]
 
 
-def _plan(case: Case, wishes: Wishes) -> Plan:
+def _plan(case: Case, wishes: Wishes) -> Suggestion:
     table = case.table
     population = wishes.population or table.records
     if population < table.records:
@@ -342,7 +342,7 @@ def _plan(case: Case, wishes: Wishes) -> Plan:
     )
     why.append(f"k = {k}: {reason}; the smallest allowed is {wishes.smallest_k}")
     why.append(f"about {cells:,} combinations can be told apart so that every record has its crowd")
-    return Plan(qids, k, cells, population, kept, minimal, why)
+    return Suggestion(qids, k, cells, population, kept, minimal, why)
 
 
 def _bound(sensitive: Sequence[str]) -> str:
@@ -378,7 +378,7 @@ def _replaced(text: str, node: Node, lines: Sequence[str]) -> str:
 
 
 def _checked_table(
-    case: Case, plan: Plan, text: str, folder: Path, class_name: str | None
+    case: Case, plan: Suggestion, text: str, folder: Path, class_name: str | None
 ) -> dict[str, Any]:
     """The proposal is read as `coterie anonymise` reads it before it is given out."""
     file = parse_table_file(text, folder, "the proposed table file")
@@ -408,7 +408,7 @@ def _look_for_cliffs(case: Case, prepared: Any, class_name: str | None) -> None:
             )
 
 
-def _answer(case: Case, plan: Plan, text: str) -> dict[str, Any]:
+def _answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
     warnings = [*_covered(case.present), *apart_warnings(case.present), *case.warnings]
     if len(case.sensitive) > 1 and not any(" joined " in w for w in warnings):
         warnings.append(

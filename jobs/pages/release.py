@@ -33,7 +33,7 @@ _WORK = 6_000_000  # records times sets of columns that are tried for what an at
 _SETS = 30
 
 
-class Attribute(Protocol):
+class ShownAttribute(Protocol):
     """A column of a release, as a job file or a table file declares it."""
 
     @property
@@ -51,7 +51,7 @@ class Release:
     """A released table and what was promised about it. `suppressed` records are not in the table."""
 
     columns: Mapping[str, Released]
-    attributes: Sequence[Attribute]
+    attributes: Sequence[ShownAttribute]
     requirements: Sequence[Requirement]
     class_name: str | None
     suppressed: int
@@ -63,7 +63,7 @@ class Release:
 
 def read_release(
     path: Path,
-    attributes: Sequence[Attribute],
+    attributes: Sequence[ShownAttribute],
     requirements: Sequence[Requirement],
     class_name: str | None,
     suppressed: int,
@@ -261,7 +261,7 @@ def _interval(value: str) -> Interval | None:
     return Interval(number, number, True) if math.isfinite(number) else None
 
 
-def _widths(attribute: Attribute, column: Released) -> Array:
+def _widths(attribute: ShownAttribute, column: Released) -> Array:
     """The normalised width of every released value; what is neither node nor interval has none."""
     if attribute.taxonomy is not None:
         tree = attribute.taxonomy
@@ -281,7 +281,7 @@ def _widths(attribute: Attribute, column: Released) -> Array:
     return np.array([0.0 if i is None else min((i.high - i.low) / span, 1.0) for i in intervals])
 
 
-def _drawing(attribute: Attribute, column: Released) -> Element:
+def _drawing(attribute: ShownAttribute, column: Released) -> Element:
     shares = np.bincount(column.codes, minlength=len(column.values)) / max(len(column.codes), 1)
     if attribute.taxonomy is not None:
         return _cut_tree(attribute.taxonomy, dict(zip(column.values, shares.tolist(), strict=True)))
