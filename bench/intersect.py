@@ -99,7 +99,11 @@ class Houses:
         for process in self.processes.values():
             process.terminate()
         for process in self.processes.values():
-            process.wait(20)
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:  # what was to be measured has been
+                process.kill()
+                process.wait()
 
     def run(self, protocol: str, reveal: str = "intersection") -> dict[str, Any]:
         """One job on the data as it is now."""
