@@ -123,7 +123,7 @@ REASONS = {
     "protocols/primitives/cipher.py": ("one suite for both groups", "tests/protocols/primitives/test_group.py"),
     "protocols/primitives/sodium.py": ("the library under both groups", "tests/protocols/primitives/test_group.py"),
     "protocols/transfer/base_transfer.py": ("the start of all transfers", "tests/protocols/transfer/test_oblivious_transfer.py"),
-    "transport/peers.py": ("the calls of good and bad peers", "tests/transport/test_bad_peers.py"),
+    "transport/peers.py": ("the calls of good and bad peers", "tests/bad_peers/test_streams.py"),
 }  # fmt: skip
 
 

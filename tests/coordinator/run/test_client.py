@@ -9,7 +9,6 @@ import pytest
 
 from coterie.base.checks import Check, line
 from coterie.base.errors import (
-    PeerFaultError,
     PeerLostError,
     RefusedError,
     UnreachableError,
@@ -73,33 +72,6 @@ def test_files_arrive_as_they_were_sent(network, tmp_path):
     network.client.fetch("0" * 32, tmp_path)
     assert (tmp_path / "a.txt").read_bytes() == b"12"
     assert (tmp_path / "deep" / "er" / "b.txt").read_bytes() == b""
-
-
-@pytest.mark.parametrize(
-    "chunks",
-    [
-        [chunk("../out.txt")],
-        [chunk("/etc/out.txt")],
-        [chunk("a/../../out.txt")],
-        [chunk("")],
-        [chunk("a\0b")],
-        [chunk("a\x1b[2J")],
-        [chunk("a"), chunk("a")],
-        [chunk("a"), chunk("a/b")],
-        [chunk("a/b"), chunk("a")],
-        [chunk("a", last=False), chunk("b")],
-        [chunk("a", last=False)],
-    ],
-    ids=lambda chunks: " ".join(repr(one.path) for one in chunks),
-)
-def test_a_release_that_misbehaves_is_its_partys_fault(network, tmp_path, chunks):
-    folder = tmp_path / "in"
-    folder.mkdir()
-    network.party.chunks = chunks
-    with pytest.raises(PeerFaultError) as caught:
-        network.client.fetch("0" * 32, folder)
-    assert (caught.value.peer, caught.value.step) == ("bank", "fetch")
-    assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
 @pytest.mark.parametrize(
