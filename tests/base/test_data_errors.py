@@ -84,6 +84,7 @@ COMPOSED = {
     ("anonymity/counts/hidden_cells.py", "others"),  # names of attributes
     ("anonymity/table/builders.py", "wider"),  # widths of bands that a command was given
     ("anonymity/table/builders.py", "finer"),
+    ("anonymity/table/builders.py", "above"),  # a code of a catalogue that a command was given
     ("anonymity/table/builders.py", "coarser"),
     ("protocols/integration/sensitive/holders.py", "j + 1"),  # of an entry of the requirement
     ("protocols/integration/rounds.py", "names[attribute]"),
