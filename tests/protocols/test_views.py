@@ -558,7 +558,7 @@ scene("integration/participation", ("ann", "bob"), name="specialization with a s
 
 def conditions(watched, world):
     """A proposal that is rejected, of other columns or for another sensitive one."""
-    from tests.protocols.integration.test_conditions import decision
+    from tests.protocols.integration.sensitive.test_conditions import decision
 
     return decision(watched, world, THREE)
 
