@@ -36,7 +36,7 @@ from coterie.jobs.data.missing import read_missing
 from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document
-from coterie.jobs.kinds.integrate.job import read_marks, read_requirement
+from coterie.jobs.kinds.integrate.job import read_marks, read_requirements
 
 COSTS = ("entropy", "precision", "discernibility")
 
@@ -113,16 +113,8 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
         section.required("requirement"),
     )
     names = attributes_node.section().keys()
-    requirements = tuple(
-        read_requirement(node, names, class_name) for node in requirement_node.items()
-    )
-    if not requirements:
-        raise requirement_node.error("must have at least one entry")
+    requirements = read_requirements(requirement_node, names, class_name)
     in_qid = {name for requirement in requirements for name in requirement.qid}
-    for node, requirement in zip(requirement_node.items(), requirements, strict=True):
-        for name in requirement.sensitive_columns:
-            if name in in_qid:
-                raise node.error(f"the sensitive '{name}' is in a qid; it must be in none")
     sensitive = {name for requirement in requirements for name in requirement.sensitive_columns}
     attributes = []
     for name, node in attributes_node.section().entries():

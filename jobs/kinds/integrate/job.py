@@ -182,17 +182,8 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     attributes_node = section.required("attributes")
     requirement_node = section.required("requirement")
     names = attributes_node.section().keys()
-    requirements = tuple(
-        read_requirement(node, names, class_name)
-        for node in requirement_node.items(MOST_REQUIREMENTS)
-    )
-    if not requirements:
-        raise requirement_node.error("must have at least one entry")
+    requirements = read_requirements(requirement_node, names, class_name)
     in_qid = {name for requirement in requirements for name in requirement.qid}
-    for node, requirement in zip(requirement_node.items(), requirements, strict=True):
-        for name in requirement.sensitive_columns:
-            if name in in_qid:
-                raise node.error(f"the sensitive '{name}' is in a qid; it must be in none")
     suppression_node = section.optional("max_suppression")
     max_suppression = suppression_node.number(0, 0.5) if suppression_node else 0.0
     if suppression_node and max_suppression and any(r.model for r in requirements):
@@ -336,7 +327,24 @@ def read_marks(
     return marks
 
 
-def read_requirement(node: Node, names: list[str], class_name: str | None) -> Requirement:
+def read_requirements(
+    node: Node, names: list[str], class_name: str | None
+) -> tuple[Requirement, ...]:
+    """The key `requirement` of a job or a table file; `names` are the attributes."""
+    requirements = tuple(
+        _read_requirement(item, names, class_name) for item in node.items(MOST_REQUIREMENTS)
+    )
+    if not requirements:
+        raise node.error("must have at least one entry")
+    in_qid = {name for requirement in requirements for name in requirement.qid}
+    for item, requirement in zip(node.items(), requirements, strict=True):
+        for name in requirement.sensitive_columns:
+            if name in in_qid:
+                raise item.error(f"the sensitive '{name}' is in a qid; it must be in none")
+    return requirements
+
+
+def _read_requirement(node: Node, names: list[str], class_name: str | None) -> Requirement:
     """An entry of `requirement`; `names` are the attributes."""
     section = node.section()
     qid_node = section.required("qid")
