@@ -54,7 +54,7 @@ class Started(subprocess.Popen):
         super().__init__(command, stdout=self._out, stderr=self._err)
 
     @property
-    def errors(self):
+    def error_output(self):
         return os.pread(self._err.fileno(), 1 << 20, 0).decode()
 
 
@@ -69,7 +69,7 @@ def finish(started, seconds=60):
         if started.poll() is None:
             started.kill()
             started.wait()
-    return Done(code, os.pread(started._out.fileno(), 1 << 24, 0).decode(), started.errors)
+    return Done(code, os.pread(started._out.fileno(), 1 << 24, 0).decode(), started.error_output)
 
 
 class Organisations:

@@ -177,10 +177,10 @@ def waiting_run(organisations, out, *options):
     assert not waiting(organisations)
     started = started_run(organisations, out, *options)
     wait_for(
-        lambda: "waiting for consent" in started.errors or started.poll() is not None,
+        lambda: "waiting for consent" in started.error_output or started.poll() is not None,
         "the run to wait",
     )
-    assert started.poll() is None, started.errors
+    assert started.poll() is None, started.error_output
     return started
 
 
