@@ -164,6 +164,7 @@ PASSED_ON = {
     "protocols/numbers/shares.py": {"open_shares": "its caller", "open_to": "its caller"},
     "protocols/statistics/hidden_counts.py": {
         "HiddenCounts._run": "leaves",
+        "HiddenCounts.added": "its caller",
         "HiddenCounts.decided": "its caller",
         "HiddenCounts.tell": "its caller",
     },

@@ -9,11 +9,11 @@ is one. A simulation also counts how many records would match under each (`would
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -133,10 +133,10 @@ def _check_digits(name: str, column: pa.ChunkedArray) -> list[Finding]:
     """Numbers that lack, or fail, the check digit that nearly all others have."""
     numbers = column.filter(pc.match_substring_regex(column, r"^[0-9]{6,20}$"))
     digits = numbers.slice(0, _MOST_DIGITS).to_pylist()
-    lengths = np.array([len(text) for text in digits], int)
-    if len(lengths) < _FEWEST:
+    lengths = Counter(map(len, digits))
+    if len(digits) < _FEWEST:
         return []
-    usual = int(np.bincount(lengths).argmax())
+    usual, _ = lengths.most_common(1)[0]
     whole = [text for text in digits if len(text) == usual]
     for scheme, holds in _SCHEMES.items():
         good = sum(map(holds, whole))
@@ -146,7 +146,7 @@ def _check_digits(name: str, column: pa.ChunkedArray) -> list[Finding]:
         if wrong := len(whole) - good:
             what = f"fail the check digit ({scheme}) that the others have"
             found.append(Finding(name, what, wrong))
-        if short := int((lengths == usual - 1).sum()):
+        if short := lengths[usual - 1]:
             found.append(
                 Finding(name, f"lack the check digit ({scheme}) that the others have", short)
             )

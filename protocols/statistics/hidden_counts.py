@@ -130,6 +130,10 @@ class HiddenCounts:
 
     def open(self, share: Ring | None, count: int) -> Codes:
         """The counts at every party. Pass only shares of counts that everybody may see."""
+        return self.channel.open(VISIBLE, self.added(share, count))
+
+    def added(self, share: Ring | None, count: int) -> Codes:
+        """The same; the caller knows what the counts mean, and passes them to `Channel.open`."""
         channel = self.channel
         with channel.step("open"):
             if share is not None:
@@ -140,7 +144,7 @@ class HiddenCounts:
                 else received_ring(channel, name, count)
                 for name in self.servers
             ]
-        return channel.open(VISIBLE, (parts[0] + parts[1]).astype(np.int64))
+        return (parts[0] + parts[1]).astype(np.int64)
 
     def leaves(
         self,

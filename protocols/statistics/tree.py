@@ -322,7 +322,7 @@ def predict(
     these bits. The parties get shares of the sum by `shared_counts`, and send them to the receiver.
     """
     channel = transfers.channel
-    leaves = list(_leaves(tree, {}))
+    leaves = list(leaves_of(tree, {}))
     owners = {plan.attributes[at].owner for path, _ in leaves for at in path}
     involved = [name for name in plan.names if name in owners] or [plan.names[0]]
     first, *others = involved
@@ -375,11 +375,12 @@ def _zero_share(channel: Channel, involved: Sequence[str], count: int, rng: Rand
     return total
 
 
-def _leaves(node: Node, path: dict[int, int]) -> list[tuple[dict[int, int], Node]]:
+def leaves_of(node: Node, path: dict[int, int]) -> list[tuple[dict[int, int], Node]]:
+    """The leaves from left to right, each with the tests on the way to it."""
     if node.attribute is None:
         return [(path, node)]
     return [
         leaf
         for value, branch in enumerate(node.branches)
-        for leaf in _leaves(branch, {**path, node.attribute: value})
+        for leaf in leaves_of(branch, {**path, node.attribute: value})
     ]

@@ -52,6 +52,7 @@ from coterie.protocols.statistics.bayesnet import Family, search
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
+from coterie.protocols.statistics.leaf_counts import Leaf, leaf_counts
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.small_factorials import corrections
 from coterie.protocols.statistics.tree import TreePlan, grow, predict
@@ -724,6 +725,34 @@ def a_tree_whose_leaves_are_pure_or_not(watched, world):
         return grow(Transfers(channel, rng.fork("transfers")), plan, mine, label, scores, rng)
 
     return dict.fromkeys(THREE, party)
+
+
+def counts_of_leaves(watched, world, tables):
+    """Leaves a and b = 0, and b = 1, of counts by a (Ann's), b (Bob's) and the class."""
+    axes = (Axis("a", "ann", 2), Axis("b", "bob", 2))
+    leaves = [Leaf({1: 0, 0: 0}, 0), Leaf({1: 0, 0: 1}, 1), Leaf({1: 1}, 1)]
+
+    def party(channel, rng):
+        group = HiddenCounts(channel, THREE, SERVERS, rng)
+        share = halves(np.array(tables[world]).reshape(-1), watched, channel.me, world)
+        shown = leaf_counts(group, axes, 2, leaves, share, 5, ("records", "accuracy"))
+        return [shown.records is None, shown.correct]
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/leaf_counts statistics/hidden_counts", THREE)
+def leaves_whose_differences_are_small(watched, world):
+    """All leaves are large; how many of Ann's records with a = 0 have b = 1 is few or none."""
+    tables = [[[9, 6], [3, 0]], [[5, 12], [16, 20]]], [[[9, 9], [0, 0]], [[5, 12], [16, 20]]]
+    return counts_of_leaves(watched, world, tables)
+
+
+@scene("statistics/leaf_counts statistics/hidden_counts", THREE)
+def right_predictions_that_stay_hidden(watched, world):
+    """The leaves have the same records; of one class there are few or none in one of them."""
+    tables = [[[12, 3], [7, 8]], [[5, 12], [6, 20]]], [[[15, 0], [7, 8]], [[5, 12], [6, 20]]]
+    return counts_of_leaves(watched, world, tables)
 
 
 @scene("statistics/tree statistics/hidden_counts", THREE, runs=1)

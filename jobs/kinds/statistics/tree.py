@@ -8,6 +8,8 @@
     precision: standard   or high: scores to six digits, by Paillier, more slowly
     open: false           true: branches carry values; otherwise numbers that only the owner can read
     predict: lender       optional: this party gets the predicted class of every common record
+    show: [records, accuracy]   optional: the records of leaves, and how often the tree is right, if
+                                no small count can be computed from them (`leaf_counts`)
 
 All parties learn the tree. An owner of splits keeps `branches.csv`, which says what its branch
 numbers mean.
@@ -39,6 +41,7 @@ from coterie.jobs.kinds.statistics.common import (
     StatisticsJob,
     StatisticsKind,
     begin,
+    count_shares,
     read_precision,
     read_statistics,
     reported,
@@ -49,6 +52,8 @@ from coterie.jobs.kinds.statistics.drawing import draw_tree
 from coterie.jobs.kinds.statistics.report import report_drawing
 from coterie.jobs.kinds.statistics.verify_models import (
     TreePromise,
+    leaf_lines,
+    verify_leaf_counts,
     verify_meanings,
     verify_precision,
     verify_predictions,
@@ -58,8 +63,9 @@ from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_scores import HiddenScores
+from coterie.protocols.statistics.leaf_counts import MOST_CELLS, Leaf, leaf_counts
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.tree import Node, TreePlan, grow, predict, pruned
+from coterie.protocols.statistics.tree import Node, TreePlan, grow, leaves_of, predict, pruned
 
 BRANCHES = "branches.csv"  # kept by an owner: the values of its branch numbers
 PREDICTIONS = "predictions.csv"  # kept by the party that `predict` names
@@ -74,6 +80,7 @@ class TreeJob(StatisticsJob):
     prune: bool
     open: bool
     predict: str | None
+    show: tuple[str, ...]
 
 
 class Tree(StatisticsKind[TreeJob]):
@@ -96,6 +103,7 @@ class Tree(StatisticsKind[TreeJob]):
             prune=section.read("prune", YamlNode.boolean, False),
             open=section.read("open", YamlNode.boolean, False),
             predict=receiver.choice(*common.party_names) if receiver else None,
+            show=_read_show(section, fields["matching"] is None),
         )
 
     def needs(self, job: TreeJob, party: str) -> Needs:
@@ -155,9 +163,11 @@ class Tree(StatisticsKind[TreeJob]):
             )  # fmt: skip
             if found is not None:
                 _write_predictions(prepared, joined, found, workspace)
+        shown = _shown(job, tree, joined, hides, transfers, scores, rng.fork("show"))
         return {
             "records": records,
             "tree": _as_result(job, tree, joined, hides),
+            **shown,
             "precision": {
                 "bits": scores.settings.bits,
                 "terms": scores.settings.terms,
@@ -173,7 +183,8 @@ class Tree(StatisticsKind[TreeJob]):
     def summary(self, job: TreeJob, result: Claim) -> Sequence[str]:
         form = verify_tree(result.entry("tree"), _promise(job))
         by = f", by {', '.join(form.splits)}" if form.splits else ""
-        return [f"a tree of depth {form.depth} with {form.leaves} leaves{by}"]
+        lines = [f"a tree of depth {form.depth} with {form.leaves} leaves{by}"]
+        return lines + leaf_lines(result, job.minimum)
 
     def report(self, job: TreeJob, result: Claim, folder: Path) -> Sequence[Part]:
         tree = result.entry("tree")
@@ -194,6 +205,7 @@ class Tree(StatisticsKind[TreeJob]):
         promise = _promise(job)
         form = verify_tree(result.entry("tree"), promise)
         verify_precision(result)
+        verify_leaf_counts(result, records, job.minimum, form.leaves)
         holds = [
             f"a tree of depth {form.depth} (at most {job.max_depth}) with {form.leaves} leaves, "
             "by attributes of the job, each split by its owner and once on a path",
@@ -220,6 +232,63 @@ def shown_tree(claim: Claim) -> dict[str, Any]:
         "party": claim.entry("party").value,
         "branches": {name: shown_tree(branch) for name, branch in branches.items()},
     }
+
+
+def _read_show(section: Section, horizontal: bool) -> tuple[str, ...]:
+    node = section.optional("show")
+    if node is None:
+        return ()
+    if horizontal:
+        raise node.error("with 'partition: horizontal' a party could take off its own records")
+    items = node.items() if node.is_list else [node]
+    chosen = {item.choice("records", "accuracy") for item in items}
+    return tuple(name for name in ("records", "accuracy") if name in chosen)
+
+
+def _shown(
+    job: TreeJob,
+    tree: Node,
+    joined: Joined,
+    hides: bool,
+    transfers: Transfers,
+    scores: HiddenScores,
+    rng: Random,
+) -> dict[str, Any]:
+    """What `show` asks for, as the result has it; hidden is null."""
+    if not job.show or joined.labels is None or job.class_name is None:
+        return {}
+    names = list(job.attributes)
+    leaves = leaves_of(tree, {})
+    used = sorted({at for path, _ in leaves for at in path})
+    axes = [joined.axes[names[at]] for at in used]
+    classes = len(joined.labels.values)
+    told: dict[str, Any] = dict.fromkeys(job.show)
+    if np.prod([axis.size for axis in axes], dtype=np.float64) * classes > MOST_CELLS:
+        return {"shown": told}
+    table = [*axes, joined.axes[job.class_name]]
+    share = count_shares(job, joined, transfers, table, rng)
+    place = {at: number for number, at in enumerate(used)}
+    found = leaf_counts(
+        scores,
+        axes,
+        classes,
+        [
+            Leaf({place[at]: value for at, value in path.items()}, leaf.label)
+            for path, leaf in leaves
+        ],
+        share,
+        job.minimum,
+        job.show,
+    )
+    if "records" in told and found.records is not None:
+        told["records"] = found.records.tolist()
+    if "accuracy" in told and found.correct is not None:
+        most = int(np.bincount(joined.labels.codes).max())
+        told["accuracy"] = {
+            "tree": found.correct / joined.records,
+            "most_frequent_class": most / joined.records,
+        }
+    return {"shown": told}
 
 
 def _promise(job: TreeJob) -> TreePromise:

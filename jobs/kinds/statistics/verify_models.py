@@ -146,3 +146,50 @@ def verify_precision(result: Claim) -> None:
     precision.entry("terms").integer(minimum=0)
     if precision.entry("logarithm_error").number() < 0:
         raise precision.entry("logarithm_error").error("must not be negative")
+
+
+def verify_leaf_counts(result: Claim, records: int, minimum: int, leaves: int) -> None:
+    """Checks what `show` told: every leaf has `minimum` records, and all together have all."""
+    shown = result.optional("shown")
+    if shown is None:
+        return
+    counts = shown.optional("records")
+    if counts is not None and counts.value is not None:
+        sizes = [item.integer(minimum=minimum) for item in counts.items()]
+        if len(sizes) != leaves or sum(sizes) != records:
+            raise counts.error(f"is not a number for each of {leaves} leaves, {records} together")
+    accuracy = shown.optional("accuracy")
+    if accuracy is not None and accuracy.value is not None:
+        for entry in accuracy.entries().values():
+            least = minimum / records
+            if not least <= entry.number() <= 1:
+                raise entry.error(f"must be a share of the records from {least:.3g} to 1")
+
+
+def leaf_lines(result: Claim, minimum: int) -> list[str]:
+    """What `show` asked for, in words; also that it stays hidden."""
+    shown = result.optional("shown")
+    if shown is None:
+        return []
+    hidden = (
+        f"stay hidden: from them somebody could compute a count below {minimum}; a larger tree has "
+        "smaller parts, 'max_depth' and 'prune' make it smaller"
+    )
+    lines = []
+    if (counts := shown.optional("records")) is not None:
+        sizes = [] if counts.value is None else [item.integer() for item in counts.items()]
+        listed = ", ".join(f"{size:,}" for size in sizes)
+        lines.append(
+            f"records of the leaves, from left to right: {listed}"
+            if sizes
+            else f"records of the leaves {hidden}"
+        )
+    if (accuracy := shown.optional("accuracy")) is not None:
+        if accuracy.value is None:
+            lines.append(f"right predictions {hidden}")
+        else:
+            own, plain = (accuracy.entry(key).number() for key in ("tree", "most_frequent_class"))
+            lines.append(
+                f"right for {own:.1%} of these records; always the most frequent class: {plain:.1%}"
+            )
+    return lines

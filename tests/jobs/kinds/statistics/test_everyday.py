@@ -6,13 +6,16 @@ from collections import Counter
 import pytest
 
 from coterie.base.errors import DataError, UsageError
+from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
 from tests.jobs.kinds.statistics.test_statistics import (
+    ATTRIBUTES,
     N,
     horizontal_job,
     people,
+    rows_of,
     vertical_job,
     write,
 )
@@ -145,3 +148,72 @@ def test_a_type_without_cuts_is_refused(tmp_path):
     with pytest.raises(UsageError, match="'type' goes with 'cuts' only"):
         load_job(path)
     write(tmp_path / "x.csv", {"a": ["1"]})
+
+
+def shown(folder, keys, table=None):
+    path = vertical_job(folder, "tree", keys, table or people())
+    (folder / "out").mkdir()
+    job = load_job(path)
+    result = simulate(job, folder, folder / "out")
+    assert verify(folder / "out")["verdict"].startswith("holds")
+    return result, summary(job, result, folder / "out")
+
+
+def leaves(tree, path=()):
+    if "class" in tree:
+        return [(path, tree["class"])]
+    return [
+        leaf
+        for value, branch in tree["branches"].items()
+        for leaf in leaves(branch, (*path, (tree["attribute"], value)))
+    ]
+
+
+def test_a_tree_shows_the_records_of_its_leaves_and_how_often_it_is_right(tmp_path):
+    table = people()
+    for row in range(N):  # no value so rare that a part of a leaf would be small
+        table["Job"][row] = "AB"[row % 2] if table["Job"][row] == "C" else table["Job"][row]
+    attributes = ATTRIBUTES.replace("[A, B, C]", "[A, B]")
+    keys = "max_depth: 1\nminimum: 3\nopen: true\nshow: [records, accuracy]"
+    path = vertical_job(tmp_path, "tree", keys, table, attributes)
+    (tmp_path / "out").mkdir()
+    job = load_job(path)
+    result = simulate(job, tmp_path, tmp_path / "out")
+    rows = rows_of(table)
+    fits = [
+        [row for row in rows if all(row[name] == value for name, value in path)]
+        for path, _ in leaves(result["tree"])
+    ]
+    assert result["shown"]["records"] == [len(part) for part in fits]
+    right = sum(
+        row["Class"] == label
+        for part, (_, label) in zip(fits, leaves(result["tree"]), strict=True)
+        for row in part
+    )
+    most = Counter(row["Class"] for row in rows).most_common(1)[0][1]
+    assert result["shown"]["accuracy"] == {"tree": right / N, "most_frequent_class": most / N}
+    lines = summary(job, result, tmp_path / "out")
+    assert (
+        f"  right for {right / N:.1%} of these records; always the most frequent class: {most / N:.1%}"
+        in lines
+    )
+    assert verify(tmp_path / "out")["verdict"].startswith("holds")
+
+
+def test_a_tree_with_small_parts_says_that_they_stay_hidden(tmp_path):
+    result, lines = shown(tmp_path, "max_depth: 3\nminimum: 5\nshow: [records]")
+    assert result["shown"] == {"records": None}
+    assert any(line.startswith("  records of the leaves stay hidden: from them") for line in lines)
+
+
+def test_a_tree_tells_no_more_than_before_unless_the_job_asks(tmp_path):
+    result, _ = shown(tmp_path, "max_depth: 1\nminimum: 5")
+    assert "shown" not in result
+    names = {entry["what"] for entry in result["opened"]}
+    assert not names & {"tree: leaves are large enough", "tree: records of leaves"}
+
+
+def test_records_of_leaves_are_not_shown_of_horizontal_tables(tmp_path):
+    path = horizontal_job(tmp_path, "tree", "show: [records]", people())
+    with pytest.raises(UsageError, match="a party could take off its own records"):
+        load_job(path)
