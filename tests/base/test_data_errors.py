@@ -79,6 +79,15 @@ HARMLESS = {
 COMPOSED = {
     ("anonymity/table/taxonomy.py", "error"),  # of the CSV reader, about the coordinator's file
     ("anonymity/table/columns.py", "reason"),  # two fixed texts, and the job's range
+    ("anonymity/table/columns.py", "len(gaps)"),  # of all rows; `bare` has no numbers
+    ("anonymity/table/columns.py", "after"),  # what to do, whatever the rows are
+    ("anonymity/table/columns.py", "hint"),  # one of a few texts; `bare` has all of them as one
+    ("anonymity/table/columns.py", "general"),
+    ("jobs/data/batches.py", "path"),  # the steward's own file
+    ("jobs/data/batches.py", "error.strerror or 'cannot be read'"),
+    ("jobs/data/missing.py", "error.what"),  # an error of the same form, with other row numbers
+    ("jobs/data/missing.py", "error.bare"),
+    ("jobs/data/own_columns.py", "most"),  # a fixed limit
     ("anonymity/models/closeness.py", "what"),
     ("anonymity/models/closeness.py", "str(error)"),  # of a model's check, which tells no value
     ("anonymity/counts/hidden_cells.py", "others"),  # names of attributes
