@@ -1,0 +1,80 @@
+"""This version and the last landed one, from git, compute together or say both versions of the wire.
+
+COTERIE_OLDER names another commit to compare with.
+"""
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+from coterie.protos import jobs_pb2 as pb
+from tests import ROOT
+
+
+def git(*words):
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True)
+    if done.returncode:
+        pytest.skip(f"no history of git here: {done.stderr.decode().strip()}")
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def older(tmp_path_factory):
+    """The files of the last landed version."""
+    commit = os.environ.get("COTERIE_OLDER")
+    if not commit:
+        head, before = git("rev-parse", "HEAD", "HEAD~1").decode().split()
+        landed = subprocess.run(
+            ["git", "merge-base", "HEAD", "origin/main"], cwd=ROOT, capture_output=True, text=True
+        ).stdout.strip()
+        commit = landed if landed and landed != head else before
+    folder = tmp_path_factory.mktemp("older")
+    with tarfile.open(fileobj=io.BytesIO(git("archive", commit))) as archive:
+        archive.extractall(folder, filter="tar")
+    return folder
+
+
+def wire_of(folder):
+    text = (folder / "jobs" / "run" / "party_run.py").read_text()
+    return int(re.search(r"^WIRE = (\d+)", text, re.MULTILINE)[1])
+
+
+def spawn(houses, name, folder):
+    """The server of a party, run from these files."""
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from coterie.__main__ import main; sys.exit(main())"
+    words = [sys.executable, "-c", code, str(folder), "party", "serve", str(houses.path(name))]
+    log = (houses.folder / f"{name}.log").open("w")
+    process = subprocess.Popen([*words, "--json"], stdout=subprocess.PIPE, stderr=log, text=True)
+    houses.stack.callback(process.communicate)
+    houses.stack.callback(process.kill)
+    assert process.stdout.readline(), (houses.folder / f"{name}.log").read_text()
+    return process
+
+
+# The bank leads the queue, and the lender comes last in it.
+@pytest.mark.parametrize("old", ["bank", "lender"])
+@pytest.mark.parametrize("way", ["queue", "start"])
+def test_a_party_of_the_last_version_computes_with_this_one(houses, older, old, way):
+    spawn(houses, old, older)
+    for name in houses.names:
+        if name != old:
+            houses.serve(name)
+    coordinator = houses.coordinator()
+    job_id, decisions = coordinator.propose(houses.job())
+    assert {d.state for d in decisions.values()} == {pb.ACCEPTED}, decisions
+    for name in houses.names:
+        known = name != old or "rpc Queue" in (older / "protos" / "jobs.proto").read_text()
+        getattr(coordinator, way if known else "start")(job_id, [name])
+    ends = {name: coordinator.end(job_id, name) for name in houses.names}
+    if wire_of(older) == wire_of(ROOT):
+        assert {end.state for end in ends.values()} == {pb.FINISHED}, ends
+    else:
+        assert any("of the wire" in end.error for end in ends.values()), ends
