@@ -38,6 +38,7 @@ GIVEN = [
     r"asked again after 2 seconds",
     r"1971, 1970s",
     r"Either has 30 seconds",
+    r"a sign of life every 30 seconds",
 ]
 
 
