@@ -18,8 +18,9 @@ Which cut comes first:
 
 * `rule="entropy"` (the default) takes the cut that saves most of the non-uniform entropy loss, as a
   share of the attribute's, per bit of the cut's own entropy: a gain ratio; of equal ones that
-  nearest the median. Parts of more than 32,768 records are cut so that each side has at least a
-  thirty-second, where they can be: columns of different numbers would lose k records a pass. On the Adult table it
+  nearest the median. Where it can be, each side has at least a 512th of a part of more than 4,096
+  records, and a 32nd of one of more than 32,768: columns of different numbers would otherwise
+  lose k records a pass. On the Adult table it
   loses a fifth to a quarter less than the paper's rule.
 * `rule="spread"` is the paper's: the attribute that is widest in the part as a share of its span, cut
   at the median, or at the nearest cut that is allowed. `median_only` tries no other, as the figures

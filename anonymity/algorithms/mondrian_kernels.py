@@ -18,7 +18,8 @@ from coterie.base.compiled import compiled
 
 SCALE = float(2**30)  # scores are compared as whole numbers, as everywhere in Coterie
 ENTROPY, SPREAD = 0, 1
-LARGE, UNEVEN = 1 << 15, 32  # of parts above so many records, each side gets a thirty-second
+# Above so many records each side of a part gets at least this share of it, where it can.
+LARGE, LARGE_SHARE, HUGE, HUGE_SHARE = 1 << 12, 512, 1 << 15, 32
 
 
 @compiled
@@ -107,7 +108,9 @@ def _list_cuts(
     if middle < 0:
         middle = used - 1  # the median is the largest value: values below it go left
     # Of a large part every cut that is far from even would cost a pass over it for few records.
-    least = k if rule == SPREAD or size <= LARGE else max(k, size // UNEVEN)
+    least = k
+    if rule == ENTROPY and size > LARGE:
+        least = max(k, size // (HUGE_SHARE if size > HUGE else LARGE_SHARE))
     if least > k:
         below, most_even = 0, 0
         for i in range(1, used):
