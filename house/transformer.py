@@ -1,14 +1,15 @@
 """A step for scikit-learn's pipelines: learns a generalization from one frame, shows others by it.
 
-`Generalizer(k=10, taxonomies=…).fit(X).transform(Y)`. `fit` makes the frame k-anonymous by a method that
-recodes whole columns, so that a value is always shown in the same way; `transform` shows any frame so.
-That is what a model needs: it is trained on released values and later asked about values in the same
-form. What is k-anonymous is the frame it was fitted to; records that come later are generalized, and
-nothing is promised of their number. No record may be suppressed, since a step keeps the number of rows.
+`Generalizer(k=10, taxonomies=…).fit(X).transform(Y)`. `fit` makes the frame k-anonymous by a method
+that recodes whole columns, so that a value is always shown in the same way; `transform` shows any
+frame so. That is what a model needs: it is trained on released values and later asked about values
+in the same form. What is k-anonymous is the frame it was fitted to; records that come later are
+generalized, and nothing is promised of their number. No record may be suppressed, since a step
+keeps the number of rows.
 
 It has the methods of an estimator (`get_params`, `set_params`, `fit`, `transform`, `fit_transform`,
-`get_feature_names_out`) without importing scikit-learn. Frames come in through the Arrow interface; the
-answer is a NumPy array of texts with the columns of `qid`, which encoders take.
+`get_feature_names_out`) without importing scikit-learn. Frames come in through the Arrow interface;
+the answer is a NumPy array of texts with the columns of `qid`, which encoders take.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from coterie.anonymity.table.intervals import Interval, read_interval
+from coterie.base.arrays import Array
 from coterie.base.errors import DataError, UsageError
 from coterie.house.frames import Release, anonymise, arrow_table
 from coterie.jobs.data.sources import as_text
@@ -74,17 +76,17 @@ class Generalizer:
         }
         return self
 
-    def transform(self, X: Any) -> np.ndarray[Any, Any]:
+    def transform(self, X: Any) -> Array:
         if not hasattr(self, "shown_"):
             raise UsageError("Generalizer: fit it before it transforms")
         text = as_text(arrow_table(X).select(list(self.shown_)), "table")
         columns = [self._column(name, text.column(name)) for name in self.shown_]
         return np.array(columns, object).T.reshape(text.num_rows, len(columns))
 
-    def fit_transform(self, X: Any, y: Any = None, **more: Any) -> np.ndarray[Any, Any]:
+    def fit_transform(self, X: Any, y: Any = None, **more: Any) -> Array:
         return self.fit(X, y).transform(X)
 
-    def get_feature_names_out(self, names: Any = None) -> np.ndarray[Any, Any]:
+    def get_feature_names_out(self, names: Any = None) -> Array:
         return np.array(list(self.shown_), object)
 
     def _column(self, name: str, values: pa.ChunkedArray) -> list[str]:
