@@ -112,7 +112,7 @@ def revoke(folder: Path, what: str) -> Revoked:
     now = datetime.now(UTC).replace(microsecond=0)
     if now > authority.not_valid_after_utc:
         raise ExpiredError(f"{folder / f'{CA}.crt'}: the authority itself has expired")
-    serials = [certificate.serial_number for certificate in certificates.values()]
+    serials = list(dict.fromkeys(one.serial_number for one in certificates.values()))
     builder = (
         x509.CertificateRevocationListBuilder()
         .issuer_name(authority.subject)

@@ -47,7 +47,8 @@ def test_a_name_means_all_its_certificates_and_a_file_means_one(authority):
     second = serial(authority / "bank" / "bank.crt")
     revoke(authority, str(authority / "bank" / "bank.crt"))
     assert load_revoked(authority / "ca.crl", authority / "ca.crt") == {second}
-    revoke(authority, "bank")
+    made = revoke(authority, "bank")
+    assert (sorted(made.serials), made.listed) == (sorted([first, second]), 2)
     assert load_revoked(authority / "ca.crl", authority / "ca.crt") == {first, second}
 
 
