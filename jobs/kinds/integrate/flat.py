@@ -49,10 +49,8 @@ def tell_domains(
             theirs = [attribute for attribute in flat if attribute.party == peer]
             if not theirs:
                 continue
-            message = channel.recv(peer)
-            if not isinstance(message, list) or len(message) != len(theirs):
-                names = ", ".join(attribute.name for attribute in theirs)
-                raise channel.fault(peer, f"told no values of {names}")
+            names = ", ".join(attribute.name for attribute in theirs)
+            message = channel.recv_list(peer, len(theirs), f"values of {names}")
             for attribute, values in zip(theirs, message, strict=True):
                 if not _sound(values):
                     raise channel.fault(peer, f"told no proper values of '{attribute.name}'")
