@@ -6,7 +6,8 @@ Reads a CSV file, prints {"seconds", "cpu_seconds", "entropy_loss", "smallest"}.
 import Coterie, so that the libraries may be installed in an environment of their own. The loss is
 the mean over the columns of the sum of log2(n(R)/n(v)) over all records, as a share of the same sum
 for a fully generalized column, where R is the set of values that the release leaves possible for a
-record with the value v. pycanon only measures: "smallest" is the k that it finds in FILE.
+record with the value v. pycanon only measures: "smallest" is the k that it finds in FILE,
+"prosecutor" the highest risk, "mean_over_groups" its average, over groups and not over records.
 """
 
 import csv
@@ -105,8 +106,13 @@ def main() -> None:
     begun, cpu = time.perf_counter(), time.process_time()
     if tool == "pycanon":
         from pycanon.anonymity import k_anonymity
+        from pycanon.metrics import average_rir, max_rir
 
-        found = {"smallest": int(k_anonymity(frame, columns))}
+        found = {
+            "smallest": int(k_anonymity(frame, columns)),
+            "prosecutor": float(max_rir(frame, columns)),
+            "mean_over_groups": float(average_rir(frame, columns)),
+        }
     else:
         losses, smallest = {"anonypy": anonypy, "anjana": anjana}[tool](
             frame, columns, folder, int(k)

@@ -31,6 +31,7 @@ from coterie.anonymity.algorithms.methods import anonymise
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import ContinuousColumn
 from coterie.anonymity.table.table import Table
+from coterie.experiments.masking_quasi_identifiers.speed import adult_entries, wide_entry
 from coterie.experiments.secure_data_integration.adult_data import (
     Adult,
     add_data_option,
@@ -168,6 +169,8 @@ def main(argv: list[str] | None = None) -> int:
                         "coterie": own, "peers": peers})  # fmt: skip
     big = random_table(options.rows)
     _, spent = timed(lambda: anonymise("mondrian", big, [Requirement(big.names, options.k)]), 1)
+    mondrian_peak = round(peak_memory(), 2)
+    command = [options.peers, str(Path(__file__).with_name("_anonymise_peers.py"))]
     print(
         json.dumps(
             {
@@ -179,8 +182,10 @@ def main(argv: list[str] | None = None) -> int:
                     "rows": options.rows,
                     "columns": 8,
                     **spent,
-                    "peak_gigabytes": round(peak_memory(), 2),
+                    "peak_gigabytes": mondrian_peak,
                 },
+                "risk": adult_entries(adult_folder(options.data), command, options.quick),
+                "wide": wide_entry(100_000 if options.quick else 10_000_000, 54),
             },
             indent=1,
         )

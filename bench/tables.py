@@ -342,6 +342,41 @@ def anonymise_rows(result: dict[str, Any]) -> str:
 Writer = Callable[[dict[str, Any]], str]
 
 
+def inspect_risk(result: dict[str, Any]) -> str:
+    rows = []
+    for entry in result["risk"]["risk"]:
+        own, peer = entry["coterie"], entry["pycanon"]
+        rows.append(
+            [
+                ", ".join(entry["columns"]),
+                shown(own["uniques"]),
+                shown(own["marketer"]),
+                shown(own["mean_over_groups"]),
+                "failed" if "error" in peer else shown(peer["mean_over_groups"]),
+                shown(own["cpu_seconds"], " s"),
+                "" if "error" in peer else shown(peer["cpu_seconds"], " s"),
+            ]
+        )
+    head = ["Adult, raw, by", "unique", "mean risk over records", "over groups", "pycanon's",
+            "processor, Coterie", "pycanon"]  # fmt: skip
+    return table(head, rows)
+
+
+def inspect_wide(result: dict[str, Any]) -> str:
+    wide = result["wide"]
+    rows = [
+        [name, shown(wide[key].get("size")), shown(wide[key]["seconds"], " s"),
+         shown(wide[key]["cpu_seconds"], " s")]
+        for key, name in (
+            ("separation_key", f"(0.001, 0.01)-separation key, {wide['pairs']:,} pairs"),
+            ("ratios_on_all_rows", "its ratios on all rows"),
+            ("minimum_key", f"minimum key (at least {wide['minimum_key']['at_least']})"),
+        )
+    ]  # fmt: skip
+    return table([f"{wide['rows']:,} rows, {wide['columns']} columns", "columns", "seconds",
+                  "processor"], rows)  # fmt: skip
+
+
 TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("anonymise", "rows"): (anonymise_rows, {"mondrian of a random table"}),
     ("anonymise", "adult"): (anonymise_adult, {"adult"}),
@@ -350,6 +385,8 @@ TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("fair", "argmax"): (fair_argmax, {"rows"}),
     ("fair", "rounds"): (fair_rounds, {"hide_scores_3_parties"}),
     ("garbling", "speed"): (garbling_speed, {"coterie"}),
+    ("anonymise", "risk"): (inspect_risk, {"risk"}),
+    ("anonymise", "keys"): (inspect_wide, {"wide"}),
     ("integrate", "ratios"): (integrate_ratios, {"adult", "many"}),
     ("integrate", "scale"): (integrate_scale, {"scale"}),
     ("intersect", "memory"): (intersect_memory, {"runs"}),

@@ -207,7 +207,7 @@ def _keys(
             }
         )
 
-    minimum = minimum_key(codes, records)
+    minimum = minimum_key(codes, records, len(every))
     add("minimum", minimum.columns, at_least=minimum.at_least)
     if not minimum.exact:
         notes.append(

@@ -69,6 +69,7 @@ REASONS = {
     "coordinator/cli/verify.py": ("arguments and output of `coterie verify`", "tests/coordinator/results/test_verify.py"),
     "experiments/census.py": ("the table of the experiments that count", "tests/papers/test_quasi_identifiers.py"),
     "experiments/masking_quasi_identifiers/keys.py": ("compared with the paper's tables", "tests/papers/test_quasi_identifiers.py"),
+    "experiments/masking_quasi_identifiers/speed.py": ("figures of a benchmark", "tests/papers/test_inspect_speed.py"),
     "experiments/probabilistic_anonymity/figures.py": ("compared with the paper's figure", "tests/papers/test_quasi_identifiers.py"),
     "experiments/secure_data_integration/adult.py": ("compared with the paper's figures", "tests/papers/test_adult.py"),
     "experiments/secure_data_integration/deviation.py": ("compared with the paper's theorem", "tests/papers/test_deviation.py"),

@@ -15,7 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-_STEPS = 100_000
+_VISITS = 5_000_000
+
+
+@dataclass
+class Work:
+    """How many sets may still be looked at."""
+
+    left: int = _VISITS
 
 
 @dataclass(frozen=True)
@@ -33,31 +40,29 @@ def smallest_hitting_set(
     elements: int,
     bits: Sequence[float] = (),
     need: float = 0.0,
-    exactly: bool = True,
+    work: Work | None = None,
 ) -> Hitting:
     """Sets are given as bits, one for each element. `bits` of the chosen reach `need` if all do.
 
-    Otherwise than `exactly`, a small one, and what bounds the smallest without a search.
+    Without any `work` left it is a small set, and what bounds the smallest without a search.
     """
     ordered = sorted(sets, key=int.bit_count)
     worth = list(bits) or [0.0] * elements
     need = min(need, sum(worth))
-    search = _Search(worth, need)
+    search = _Search(worth, need, work or Work())
     greedy = _greedy(ordered, worth, need)
-    if not exactly:
-        return Hitting(_members_of(greedy), search.bound(ordered, 0, 0.0))
     for size in range(search.bound(ordered, 0, 0.0), len(greedy)):
         chosen = search.within(ordered, size, 0, 0, 0.0)
         if chosen is not None:
             return Hitting(_members(chosen), size)
-        if search.steps > _STEPS:
+        if search.work.left <= 0:
             return Hitting(_members_of(greedy), size)
     return Hitting(_members_of(greedy), len(greedy))
 
 
 class _Search:
-    def __init__(self, worth: list[float], need: float) -> None:
-        self.worth, self.need, self.steps = worth, need, 0
+    def __init__(self, worth: list[float], need: float, work: Work) -> None:
+        self.worth, self.need, self.work = worth, need, work
         self.richest = sorted(range(len(worth)), key=lambda e: -worth[e])
 
     def bound(self, sets: Sequence[int], forbidden: int, reached: float) -> int:
@@ -81,8 +86,8 @@ class _Search:
         self, sets: Sequence[int], size: int, chosen: int, forbidden: int, reached: float
     ) -> int | None:
         """A set of so many further elements that meets all; None where there is none."""
-        self.steps += 1
-        if self.steps > _STEPS:
+        self.work.left -= len(sets) + 1
+        if self.work.left <= 0:
             return None
         if not sets and reached >= self.need:
             return chosen
@@ -93,10 +98,7 @@ class _Search:
         else:
             branch = ((1 << len(self.worth)) - 1) & ~chosen & ~forbidden
         tried = forbidden
-        # Elements that meet many sets first: a solution, where there is one, is found sooner.
-        for element in sorted(
-            _members(branch), key=lambda e: -sum(1 for mask in sets if mask >> e & 1)
-        ):
+        for element in sorted(_members(branch), key=lambda e: -self.worth[e]):
             bit = 1 << element
             rest = [mask for mask in sets if not mask & bit]
             found = self.within(rest, size - 1, chosen | bit, tried, reached + self.worth[element])

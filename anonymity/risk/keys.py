@@ -27,14 +27,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.anonymity.risk.grouping import grouped, pairs_within, size_counts, whole
-from coterie.anonymity.risk.hitting import smallest_hitting_set
+from coterie.anonymity.risk.grouping import group_sizes, grouped, pairs_within, size_counts, whole
+from coterie.anonymity.risk.hitting import Work, smallest_hitting_set
 from coterie.base.arrays import Array, Codes
 
 _SAMPLE = 50_000  # differences are first looked for among so many records
-_PAIRS = 2_000  # that one trial of a set adds at most
-_TRIALS = 3_000
-_WORK = 300_000_000  # records that are looked at in trials of the whole table
+_PAIRS = 100  # that one trial of a set adds at most
+_TRIALS = 60  # tables of people need some twenty; random ones with many small keys never end
+_RECORDS = 300_000_000  # that are looked at in trials of the whole table
+_VISITS = 5_000_000  # of sets of differences, in all searches together
 
 
 @dataclass(frozen=True)
@@ -76,28 +77,46 @@ def greedy_key(columns: Sequence[Codes], records: int) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def minimum_key(columns: Sequence[Codes], records: int, trials: int = _TRIALS) -> Key:
-    """The smallest set that distinguishes all different records."""
+def minimum_key(
+    columns: Sequence[Codes], records: int, different: int | None = None, trials: int = _TRIALS
+) -> Key:
+    """The smallest set that distinguishes all different records, of which there are `different`."""
     sample = np.linspace(0, records - 1, min(records, _SAMPLE)).astype(np.int64)
     small = [codes[sample] for codes in columns]
     bits = [math.log2(int(codes.max(initial=0)) + 1) for codes in columns]
-    need = math.log2(max(grouped(small, len(sample)).count, 1)) - 1e-9
+    need = math.log2(max(different or len(group_sizes(columns, records)), 1)) - 1e-9
     known: set[int] = set()
-    chosen: tuple[int, ...] = ()
+    work = Work(_VISITS)
     at_least = 0
     for part, count in ((small, len(sample)), (columns, records)):
-        left = min(trials, max(_WORK // max(count, 1), 3))
+        left = min(trials, max(_RECORDS // max(count, 1), 3))
         while True:
-            found = smallest_hitting_set(known, len(columns), bits, need, exactly=left > 0)
-            chosen, at_least = found.chosen, max(at_least, found.at_least)
-            fresh = differences(part, count, chosen)
+            found = smallest_hitting_set(known, len(columns), bits, need, work)
+            at_least = max(at_least, found.at_least)
+            if not found.proved or left <= 0:
+                return Key(
+                    _small_key(columns, records, _extended(small, len(sample), ())), at_least
+                )
+            fresh = differences(part, count, found.chosen)
             if not fresh:
                 break
-            known = _minimal(known | fresh)
+            known = _minimal(known, fresh)
             left -= 1
-    if len(chosen) > at_least:
-        chosen = _spared(columns, records, chosen)
-    return Key(chosen, at_least)
+    return Key(found.chosen, at_least)
+
+
+def _small_key(columns: Sequence[Codes], records: int, chosen: tuple[int, ...]) -> tuple[int, ...]:
+    """A set that tells apart all records that differ, none of whose columns can be spared."""
+    return tuple(sorted(_spared(columns, records, _extended(columns, records, chosen))))
+
+
+def _extended(columns: Sequence[Codes], records: int, chosen: tuple[int, ...]) -> tuple[int, ...]:
+    """Adds the column that settles most of the pairs found to be together, until there are none."""
+    size = [int(codes.max(initial=0)) for codes in columns]
+    while fresh := differences(columns, records, chosen):
+        settled = [sum(mask >> j & 1 for mask in fresh) for j in range(len(columns))]
+        chosen = (*chosen, max(range(len(columns)), key=lambda j: (settled[j], size[j])))
+    return chosen
 
 
 def _spared(columns: Sequence[Codes], records: int, chosen: tuple[int, ...]) -> tuple[int, ...]:
@@ -138,11 +157,12 @@ def _masks(columns: Sequence[Codes], one: Array, other: Array) -> set[int]:
     return {int.from_bytes(row.tobytes(), "little") for row in packed} - {0}
 
 
-def _minimal(sets: set[int]) -> set[int]:
-    """The sets that contain no other: who meets these meets all."""
-    kept: list[int] = []
-    for mask in sorted(sets, key=int.bit_count):
+def _minimal(known: set[int], fresh: set[int]) -> set[int]:
+    """The sets that contain no other: who meets these meets all. Those known are so already."""
+    kept = list(known)
+    for mask in sorted(fresh, key=int.bit_count):
         if not any(other & mask == other for other in kept):
+            kept = [other for other in kept if mask & other != mask]
             kept.append(mask)
     return set(kept)
 
