@@ -38,9 +38,6 @@ REVEALS = {"both", "garbler", "evaluator"}
 
 # What these send is uniform, or hidden by an assumption, whatever the secrets are.
 HIDDEN = {
-    "jobs/matching/hygiene.py": {
-        "_check_digits": "nothing: it calls NumPy's argmax, without a channel"
-    },
     "protocols/circuits/garbling.py": {
         "Garbler.run": "tables and labels of wires",
         "Evaluator.run": "the digest of a public circuit, and transfers",
