@@ -134,6 +134,7 @@ def inspect_table(
             "duplicates": table.records - len(sizes),
             **_keys(table, rest, sizes, settings, large, [], rng),
             "risk": risk_of(sizes, settings.population).as_dict(),
+            "known": _known(table.codes(rest), table.records, rng),
         }
     if settings.population is not None:
         found["quasi_identifiers"] = _quasi_identifiers(table, settings)

@@ -8,7 +8,7 @@ from typing import Any
 
 _SHOWN = 10
 _HOW = {
-    "minimum": "the fewest columns that tell all records apart",
+    "minimum": "the fewest columns that tell apart all records that differ",
     "greedy": "by the greedy rule",
     "separation": "tells nearly all pairs apart",
     "distinct": "nearly all records are alone",
@@ -36,7 +36,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         f"  by {entry['columns']} random column{'s' if entry['columns'] > 1 else ''}: "
         f"{share(entry['uniques'])} of the records are unique (from {share(entry['least'])} to "
         f"{share(entry['most'])})"
-        for entry in found["known"]
+        for entry in part["known"]
         if entry["uniques"] > 0 or entry["columns"] == 3
     ][:6]
     for entry in found["qids"]:
