@@ -22,6 +22,7 @@ from coterie.base.errors import (
 from coterie.base.names import is_job_id
 from coterie.base.text import one_line
 from coterie.jobs.data.filtered import left_out
+from coterie.jobs.data.missing import WithoutGaps
 from coterie.jobs.data.sources import read_wanted
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
@@ -99,7 +100,11 @@ def check_data(
             log.info("digest %s: rows left out: %s", job.digest[:12], counts)
             note("rows left out", digest=job.digest, **counts)
         prepared = kind.prepare(job, config.name, table, str(config.source))
-        return prepared, table.num_rows if wanted.pad_to is None else wanted.pad_to
+        if wanted.pad_to is not None:
+            return prepared, wanted.pad_to
+        # Peers learn how many rows take part; a coordinator beside them must not learn how many do not.
+        dropped = prepared.dropped.number if isinstance(prepared, WithoutGaps) else 0
+        return prepared, table.num_rows - dropped
     except MemoryError:
         raise DataError(f"{config.source}: not enough memory to read it") from None
 

@@ -16,6 +16,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -69,6 +70,10 @@ class Dropped:
         found: Ints = np.flatnonzero(np.logical_or.reduce(masks)) + 1 if masks else np.zeros(0, int)
         return found
 
+    @property
+    def number(self) -> int:
+        return len(self.rows)
+
     @contextlib.contextmanager
     def counted_as_read(self) -> Iterator[None]:
         """Errors inside name rows of the table that is left; outside, those of the table as read."""
@@ -104,6 +109,13 @@ class Dropped:
                 writer.writerow(
                     [row, ", ".join(n for n, gaps in self.gaps.items() if gaps[row - 1])]
                 )
+
+
+@runtime_checkable
+class WithoutGaps(Protocol):
+    """A party's prepared data of which rows may have been left out."""
+
+    dropped: Dropped
 
 
 def without_gaps(

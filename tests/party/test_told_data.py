@@ -113,3 +113,12 @@ def test_the_number_of_records_of_a_padded_set_is_not_told_to_the_coordinator(ba
     assert decision.records in (0, pad_to)
     for told in (decision.reason, check.detail):
         assert not set(re.findall(r"[0-9]+", told)) - {str(pad_to)}, told
+
+
+def test_rows_that_are_dropped_are_not_counted_to_the_coordinator(bank):
+    whole = len((bank.folder / "bank.csv").read_text().splitlines()) - 1
+    spoil(bank, "empty")
+    decision, check = asked(bank, missing="drop")
+    assert decision.state == pb.ACCEPTED
+    assert decision.records == whole - 1
+    assert check.detail.startswith(f"{whole - 1} records")
