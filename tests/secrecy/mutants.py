@@ -67,6 +67,14 @@ MUTANTS = [
         "if False:",
         "tests/party/test_receptions.py::test_the_digest_is_told_to_recipients_alone",
     ),
+    _mutant(
+        "values of the released columns that only other records have",
+        "jobs/kinds/integrate/kind.py",
+        "    labels = labels.compact()\n",
+        "",
+        "tests/jobs/kinds/integrate/test_integrate.py::"
+        "test_the_coordinator_is_given_no_value_that_only_other_records_have",
+    ),
     # what is padded and what is told of data
     _mutant(
         "the room of a padded set",

@@ -408,6 +408,8 @@ def _within_bounds(
 
 
 def coded(labels: Labels) -> Coded:
+    """The column as it is released: without the values that only other records have."""
+    labels = labels.compact()
     return Coded(labels.codes, labels.values)
 
 

@@ -99,6 +99,27 @@ def test_one_holder_of_the_class_is_enough(tmp_path, lender, bank):
     assert {row["Class"] for row in release(out)} == {"Y", "N"}
 
 
+def test_the_coordinator_is_given_no_value_that_only_other_records_have(tmp_path, monkeypatch):
+    """What the file of released columns holds, not only what the release shows of it."""
+    path = loan_folder(tmp_path)
+    with (tmp_path / "lender.csv").open("a") as file:
+        file.write("z1,Female,Ophiuchus,Y\n")  # a person whom only the lender knows
+    given = []
+
+    def watched(columns, folder):
+        given.append(columns)
+        write_share(columns, folder)
+
+    monkeypatch.setattr("coterie.jobs.kinds.integrate.kind.write_share", watched)
+    out = tmp_path / "out"
+    out.mkdir()
+    simulate(load_job(path), tmp_path, out)
+    plain = [columns[name] for columns in given for name in ("Zodiac", "Class") if name in columns]
+    assert len(plain) == 2
+    for column in plain:
+        assert sorted({column.values[code] for code in column.codes}) == sorted(column.values)
+
+
 def test_without_a_class_the_groups_alone_decide(tmp_path):
     job = JOB_FILE.replace("class: Class\n", "score: discernibility\n")
     result, out = run(tmp_path, job=job)
