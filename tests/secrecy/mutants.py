@@ -95,10 +95,18 @@ MUTANTS = [
     _mutant(
         "the number of records of a padded set",
         "party/worker.py",
-        "table.num_rows if wanted.pad_to is None else wanted.pad_to",
-        "table.num_rows",
+        "if wanted.pad_to is not None:",
+        "if False:",
         "tests/party/test_told_data.py::"
         "test_the_number_of_records_of_a_padded_set_is_not_told_to_the_coordinator",
+    ),
+    _mutant(
+        "the number of rows that are dropped",
+        "party/worker.py",
+        "table.num_rows - dropped",
+        "table.num_rows",
+        "tests/party/test_told_data.py::"
+        "test_rows_that_are_dropped_are_not_counted_to_the_coordinator",
     ),
     _mutant(
         "the rows of an error about data",
