@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from coterie.anonymity.models.audit import Released, group_numbers
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.intervals import Interval, read_interval, read_old_interval
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array, Ints
-from coterie.jobs.data.sources import read_table
+from coterie.jobs.data.release_file import read_release as read_columns
 from coterie.jobs.pages.charts import bars, histogram, strip
 from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
 from coterie.jobs.pages.page import Part, folded, note, table
@@ -69,14 +67,7 @@ def read_release(
     suppressed: int,
 ) -> Release:
     names = [a.name for a in attributes] + ([] if class_name is None else [class_name])
-    text = read_table(path, names)
-    columns = {}
-    for name in names:
-        column = pc.fill_null(text.column(name), "").combine_chunks().dictionary_encode()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks()
-        codes = column.indices.to_numpy().astype(np.int64)
-        columns[name] = Released(codes, tuple(column.dictionary.to_pylist()))
+    columns = read_columns(path, names, "the job")
     return Release(columns, attributes, requirements, class_name, suppressed)
 
 

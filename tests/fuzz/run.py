@@ -61,14 +61,13 @@ def fuzz(name: str, inputs: int, seconds: float, begin: int, keep: bool) -> int:
     end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(prefix="coterie-fuzz-") as scratch:
         folder = Path(scratch)
-        last = folder / "last"
         for data in pool:
-            seen.add(_tried(decoder, name, data, folder, last))
+            seen.add(_tried(decoder, name, data, folder))
         done = 0
         while done < inputs and time.monotonic() < end:
             chance = random.Random(f"{name} {begin + done}")
             data = mutated(chance.choice(pool), pool, chance)
-            said = _tried(decoder, name, data, folder, last)
+            said = _tried(decoder, name, data, folder)
             if said not in seen:
                 seen.add(said)
                 pool.append(data)
@@ -78,7 +77,7 @@ def fuzz(name: str, inputs: int, seconds: float, begin: int, keep: bool) -> int:
     return done
 
 
-def _tried(decoder: Decoder, name: str, data: bytes, folder: Path, last: Path) -> str:
+def _tried(decoder: Decoder, name: str, data: bytes, folder: Path) -> str:
     try:
         return answer(decoder, data, folder)
     except Exception as error:

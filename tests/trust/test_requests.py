@@ -107,11 +107,8 @@ def test_a_request_that_was_changed_on_the_way_is_not_signed(authority, tmp_path
     path = tmp_path / "bank.csr"
     request = x509.load_pem_x509_csr(path.read_bytes())
     changed = bytearray(request.public_bytes(Encoding.DER))
-    changed[-1] ^= 1
-    try:
-        pem = x509.load_der_x509_csr(bytes(changed)).public_bytes(Encoding.PEM)
-    except ValueError:
-        pytest.skip("the last byte was part of the form")
+    changed[-1] ^= 1  # of the number at the end of the signature: its value, never its form
+    pem = x509.load_der_x509_csr(bytes(changed)).public_bytes(Encoding.PEM)
     path.write_bytes(pem)
     done = coterie("certs", "sign", "bank", path, "--dir", authority)
     assert (done.code, "not signed by its own key" in done.error) == (11, True)
