@@ -8,7 +8,6 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,33 +16,24 @@ import click
 
 # gRPC would write its own lines to the operator's terminal; failures are reported as errors.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.checks import show as show_checks
-from coterie.base.errors import (
-    INTERRUPTED,
-    CoterieError,
-    RefusedError,
-    UnreachableError,
-    UsageError,
-)
+from coterie.base.errors import INTERRUPTED, UnreachableError, UsageError
 from coterie.base.text import one_line
 from coterie.party.books.audit import heads_of, verify
 from coterie.party.books.ledger import Ledger
-from coterie.party.check import examine
-from coterie.party.config import PartyConfig, load_party
+from coterie.party.config import load_party
 from coterie.party.operator.backup import back_up, restore
+from coterie.party.operator.check import examine
+from coterie.party.operator.connection import SECONDS, Operator
 from coterie.party.operator.explain import date, lines
 from coterie.party.operator.retention import told
 from coterie.party.server import PartyServer, prune_unserved
 from coterie.protos import jobs_pb2 as pb
-from coterie.protos.jobs_pb2_grpc import JobsStub
-from coterie.transport.call_errors import failure_reason
 from coterie.transport.spool import keep_memory_together
 
-_SECONDS = 10.0
 _PRUNING = 600.0
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _CONFIG = click.option(
@@ -140,10 +130,10 @@ def check(file: Path, as_json: bool) -> int:
 @_JSON
 def approve(job: str, config: Path, refuse: bool, reason: str, person: str, as_json: bool) -> int:
     """Say yes (or --no) to a job that waits for consent. JOB is its id, or its name."""
-    with _Operator(config) as operator:
-        job_id = _job_id(operator, job, (pb.WAITING,), "waits for consent")
+    with Operator(config) as operator:
+        job_id = operator.job_in((pb.WAITING,), job, "waits for consent")
         request = pb.Approval(job_id=job_id, yes=not refuse, reason=reason, person=person)
-        decision = operator.call(lambda stub: stub.Approve(request, timeout=_SECONDS))
+        decision = operator.call(lambda stub: stub.Approve(request, timeout=SECONDS))
         state = pb.State.Name(decision.state)
         _print(as_json, {"job": job_id, "state": state}, f"{job_id} {state.lower()}")
     return 0
@@ -157,10 +147,11 @@ def approve(job: str, config: Path, refuse: bool, reason: str, person: str, as_j
 @_JSON
 def cancel(job: str, config: Path, reason: str, person: str, as_json: bool) -> int:
     """End a job that has not ended, whether it runs or not. JOB is its id, or its name."""
-    with _Operator(config) as operator:
-        job_id = _job_id(operator, job, (pb.WAITING, pb.ACCEPTED, pb.QUEUED, pb.RUNNING), "goes on")
+    with Operator(config) as operator:
+        going_on = (pb.WAITING, pb.ACCEPTED, pb.QUEUED, pb.RUNNING)
+        job_id = operator.job_in(going_on, job, "goes on")
         request = pb.Cancellation(job_id=job_id, reason=reason, person=person)
-        operator.call(lambda stub: stub.Cancel(request, timeout=_SECONDS))
+        operator.call(lambda stub: stub.Cancel(request, timeout=SECONDS))
         _print(as_json, {"job": job_id, "state": "CANCELLED"}, f"{job_id} cancelled")
     return 0
 
@@ -171,7 +162,7 @@ def cancel(job: str, config: Path, reason: str, person: str, as_json: bool) -> i
 @_JSON
 def jobs(config: Path, waiting: bool, as_json: bool) -> int:
     """List the jobs this party knows, with the date of each proposal, the newest last."""
-    with _Operator(config) as operator:
+    with Operator(config) as operator:
         listed = operator.jobs()
         if waiting:
             listed = [job for job in listed if job.state == pb.WAITING]
@@ -209,11 +200,9 @@ def show(job: str, config: Path, as_json: bool) -> int:
 
     JOB is its id, the beginning of it, or its name; of several jobs of one name the newest.
     """
-    with _Operator(config) as operator:
-        job_id = _newest(operator, job)
-        answer = operator.call(
-            lambda stub: stub.Explain(pb.JobRef(job_id=job_id), timeout=_SECONDS)
-        )
+    with Operator(config) as operator:
+        job_id = operator.newest(job)
+        answer = operator.call(lambda stub: stub.Explain(pb.JobRef(job_id=job_id), timeout=SECONDS))
         facts = json.loads(answer.json)
         _print(
             as_json,
@@ -231,7 +220,7 @@ def prune(config: Path, as_json: bool) -> int:
 
     A running server does it, which also does so every hour; without one the command does.
     """
-    with _Operator(config) as operator:
+    with Operator(config) as operator:
         try:
             answer = operator.call(lambda stub: stub.Prune(pb.PruneRequest(), timeout=_PRUNING))
             removed = json.loads(answer.json)
@@ -275,10 +264,10 @@ def restore_state(file: Path, config: Path, as_json: bool) -> int:
 @_JSON
 def health(config: Path, as_json: bool) -> int:
     """Ask this party's server whether it serves: exit code 0 if it does."""
-    with _Operator(config) as operator:
+    with Operator(config) as operator:
         stub = health_pb2_grpc.HealthStub(operator.channel)
         request = health_pb2.HealthCheckRequest(service="coterie.v1.Jobs")
-        answer = operator.call(lambda _: stub.Check(request, timeout=_SECONDS))
+        answer = operator.call(lambda _: stub.Check(request, timeout=SECONDS))
         serving = answer.status == health_pb2.HealthCheckResponse.SERVING
         state = "serving" if serving else "not serving"
         if not serving:
@@ -358,78 +347,6 @@ def forgive(partner: str, config: Path, job: str | None, as_json: bool) -> int:
         f"forgiven: {forgiven:.6f} that {partner} owed",
     )
     return 0
-
-
-class _Operator:
-    """A connection to the party's own server, with the party's own certificate."""
-
-    def __init__(self, config: Path) -> None:
-        self.config: PartyConfig = load_party(config)
-        self.channel = self.config.identity.connect(self.config.name, self.config.own_address)
-        self._stub: Any = JobsStub(self.channel)  # type: ignore[no-untyped-call]
-
-    def __enter__(self) -> _Operator:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.channel.close()
-
-    def jobs(self) -> list[pb.JobSummary]:
-        """All jobs that the server knows, requested page by page."""
-        found: list[pb.JobSummary] = []
-        while True:
-            page = self._page(found[-1].job_id if found else "")
-            found += page.jobs
-            if not page.more or not page.jobs:
-                return found
-
-    def _page(self, after: str) -> pb.JobList:
-        request = pb.ListRequest(after=after)
-        page: pb.JobList = self.call(lambda stub: stub.List(request, timeout=_SECONDS))
-        return page
-
-    def call(self, function: Callable[[Any], Any]) -> Any:
-        try:
-            return function(self._stub)
-        except grpc.RpcError as error:
-            code, text = error.code(), f"{self.config.name}: {failure_reason(error)}"
-        kinds: dict[Any, type[CoterieError]] = {
-            grpc.StatusCode.NOT_FOUND: UsageError,
-            grpc.StatusCode.FAILED_PRECONDITION: UsageError,
-            grpc.StatusCode.PERMISSION_DENIED: RefusedError,
-        }
-        raise kinds.get(code, UnreachableError)(f"{text} (at {self.config.own_address})")
-
-
-def _newest(operator: _Operator, wanted: str) -> str:
-    """The id of the newest job with this id, beginning of an id, or name."""
-    found = [
-        j
-        for j in operator.jobs()
-        if j.name == wanted or (j.job_id.startswith(wanted) and len(wanted) > 3)
-    ]
-    if not found:
-        raise UsageError(f"no job '{wanted}' at {operator.config.name}")
-    return str(max(found, key=lambda job: job.proposed).job_id)
-
-
-def _job_id(operator: _Operator, wanted: str, states: tuple[int, ...], how: str) -> str:
-    """The id of a job in one of these states with this id, beginning of an id, or name."""
-    listed = operator.jobs()
-    found = [
-        j
-        for j in listed
-        if j.state in states
-        and (j.name == wanted or (j.job_id.startswith(wanted) and len(wanted) > 3))
-    ]
-    if len(found) == 1:
-        return str(found[0].job_id)
-    if found:
-        raise UsageError(f"{len(found)} jobs that '{wanted}' may mean; give the id")
-    known = next((job for job in listed if wanted in (job.job_id, job.name)), None)
-    if known:
-        raise UsageError(f"no job '{wanted}' {how}: it is {pb.State.Name(known.state)}")
-    raise UsageError(f"no job '{wanted}' {how} at {operator.config.name}")
 
 
 def _print(as_json: bool, facts: dict[str, Any], text: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import grpc
 import pyarrow as pa
 
 from coterie.base.errors import DataError, RefusedError, UsageError
@@ -88,6 +89,11 @@ class PartyConfig:
             explain="rows" if all(p.explain == "rows" for p in policies) else "columns",
             examinations=min(policy.examinations for policy in policies),
         )
+
+    def connect(self, peer: str) -> grpc.Channel:
+        """A gRPC channel to a peer of the roster, which must show the pinned certificate."""
+        known = self.peers[peer]
+        return self.identity.connect(peer, known.address, known.pin)
 
     @property
     def own_address(self) -> str:

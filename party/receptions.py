@@ -33,8 +33,9 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.received import recipients_of, take_in
 from coterie.party.books.audit import AuditLog
+from coterie.party.job_record import Record
 from coterie.party.live import Live
-from coterie.party.records import Book, Record
+from coterie.party.records import Book
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.peers_pb2 import Received
@@ -130,10 +131,9 @@ class Receptions:
     def _ask(self, record: Record, peer: str, digest: str) -> None:
         """Compares with one other recipient; a recipient that does not answer will call later."""
         config = self._live.config
-        known = config.peers.get(peer)
-        if known is None:
+        if peer not in config.peers:
             return
-        channel = config.identity.connect(peer, known.address, known.pin)
+        channel = config.connect(peer)
         try:
             request = Received(session=record.job_id, digest=digest).SerializeToString()
             call = channel.unary_unary(COMPARE)

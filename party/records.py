@@ -1,82 +1,31 @@
-"""The records of a party's jobs: their states and events, in memory and in the journal."""
+"""All jobs of a party: their states and events, in memory and in the journal."""
 
 from __future__ import annotations
 
 import base64
 import contextlib
 import json
-import math
-import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
-from coterie.jobs.data.workspace import Workspace
+from coterie.base.names import is_job_id
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party.books.append_file import AppendFile, read_lines
+from coterie.party.job_record import ENDED, Record, proposed_by, take_state, whole_entry
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import Event, State
-from coterie.transport.session import Session
 
-ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
 _OFTEN = 0.1  # seconds between two noted events of steps and progress within one phase
 RESTARTED = "the server was restarted"
 JOURNAL = "journal.jsonl"
 STORED = "job.json"  # the job as it was proposed, in its folder
 _SUPERFLUOUS = 10_000  # unneeded lines after which the journal is written anew
-_STATES = frozenset(State.keys())
 _UNBEGUN = (State.STATE_UNSPECIFIED, State.WAITING, State.ACCEPTED, State.QUEUED)
-_JOB_ID = re.compile(r"[0-9a-f]{32}")
-
-
-_SETTLED = threading.Condition()  # of all jobs that had ended when the server started
-
-
-@dataclass(slots=True)
-class Record:
-    """One job. `changed` guards everything that changes."""
-
-    job_id: str
-    coordinator: str
-    name: str
-    kind: str
-    digest: str
-    home: Path  # the party's state folder
-    job: Job | None = None
-    state: Any = State.STATE_UNSPECIFIED
-    reason: str = ""  # for the operator
-    told: str = ""  # for the coordinator
-    exit_code: int = 0
-    culprit: str = ""
-    records: int = 0
-    proposed: float = 0.0  # wall-clock time of the proposal
-    since: float = 0.0  # wall-clock time when it entered this state
-    step: str = ""
-    prepared: object = None
-    session: Session | None = None
-    eager: bool = False  # to be queued as soon as the operator approves it
-    direct: bool = False  # begins as soon as this party has a place, without asking the others
-    began: float | None = None
-    traffic: Traffic = field(default_factory=Traffic)  # counts on while the job runs
-    events: list[tuple[int, Event]] = field(default_factory=list)
-    changed: threading.Condition = field(default_factory=threading.Condition)
-
-    @property
-    def folder(self) -> Path:
-        return self.home / "jobs" / self.job_id
-
-    @property
-    def workspace(self) -> Workspace:
-        return Workspace(self.folder)
-
-    @property
-    def text(self) -> str:
-        return self.job.text if self.job else ""
 
 
 class Book:
@@ -122,7 +71,7 @@ class Book:
 
     def _rewrite(self) -> None:
         forgotten = [{"job": job_id, "event": "forgotten"} for job_id in sorted(self._forgotten)]
-        entries = [*forgotten, *(_whole(record) for record in self._records.values())]
+        entries = [*forgotten, *(whole_entry(record) for record in self._records.values())]
         self._journal.replace(entries)
         self._lines = len(entries)
 
@@ -158,21 +107,14 @@ class Book:
     def _replay(self, entry: Mapping[str, Any]) -> bool:
         """Whether the entry is one that this version knows."""
         job_id = str(entry.get("job", ""))
-        if not _JOB_ID.fullmatch(job_id):  # the id is the name of a folder
+        if not is_job_id(job_id):  # the id is the name of a folder
             return False
         if entry.get("event") == "forgotten":
             self._forgotten.add(job_id)
             self._records.pop(job_id, None)
             return True
         if entry.get("event") in ("proposed", "job"):
-            coordinator, name, kind, digest = (
-                str(entry.get(key, "")) for key in ("coordinator", "name", "kind", "digest")
-            )
-            # Most jobs of the journal ended long ago, so they use as little memory as possible.
-            self._records[job_id] = Record(
-                job_id, coordinator, name, kind, digest, self._state, changed=_SETTLED
-            )
-            self._records[job_id].proposed = _time(entry, "proposed", _time(entry))
+            self._records[job_id] = proposed_by(entry, job_id, self._state)
         if entry.get("event") == "eager" or entry.get("eager") is True:
             record = self._records.get(job_id)
             if record is None:
@@ -182,16 +124,7 @@ class Book:
                 return True
         if entry.get("event") in ("state", "job"):
             record = self._records.get(job_id)
-            if record is None or entry.get("state") not in _STATES:
-                return False
-            record.state = State.Value(entry["state"])
-            record.reason = str(entry.get("reason", ""))
-            record.told = str(entry.get("told", record.reason))
-            record.exit_code = _number(entry, "exit_code", 0)
-            record.culprit = str(entry.get("culprit", ""))
-            record.records = _number(entry, "records", record.records)
-            record.since = _time(entry)
-            return True
+            return record is not None and take_state(record, entry)
         return entry.get("event") in ("proposed", "step")
 
     def _reload(self, record: Record) -> None:
@@ -396,34 +329,3 @@ class Book:
 
     def close(self) -> None:
         self._journal.close()
-
-
-def _number(entry: Mapping[str, Any], key: str, otherwise: int) -> int:
-    value = entry.get(key, otherwise)
-    return value if type(value) is int and 0 <= value < 1 << 63 else otherwise
-
-
-def _time(entry: Mapping[str, Any], key: str = "time", otherwise: float = 0.0) -> float:
-    value = entry.get(key)
-    return value if isinstance(value, float) and math.isfinite(value) else otherwise
-
-
-def _whole(record: Record) -> dict[str, Any]:
-    """The whole record of a job as one line of the journal."""
-    return {
-        "time": record.since,
-        "job": record.job_id,
-        "event": "job",
-        "proposed": record.proposed,
-        "coordinator": record.coordinator,
-        "name": record.name,
-        "kind": record.kind,
-        "digest": record.digest,
-        "state": State.Name(record.state),
-        "reason": record.reason,
-        "told": record.told,
-        "exit_code": record.exit_code,
-        "culprit": record.culprit,
-        "records": record.records,
-        **({"eager": True} if record.eager else {}),
-    }

@@ -14,11 +14,11 @@ from grpc_reflection.v1alpha import reflection
 
 from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedError
 from coterie.base.text import one_line
-from coterie.party.admission import CAPACITY, Admission
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.state_folder import bring_forward, take
+from coterie.party.callers.admission import CAPACITY, Admission
+from coterie.party.callers.gate import REVOKED, Gate
 from coterie.party.config import PartyConfig
-from coterie.party.gate import REVOKED, Gate
 from coterie.party.health import Health
 from coterie.party.live import EVERY, Change, Live
 from coterie.party.operator.backup import restored_from
@@ -135,12 +135,12 @@ class PartyServer:
         threading.Thread(target=self._watch_files, name="files", daemon=True).start()
         queued = [record for record in self._book.all() if record.state == State.QUEUED]
         for record in sorted(queued, key=lambda record: record.since):
-            self._worker.requeue(record)
+            self._worker.turns.requeue(record)
         threading.Thread(target=self._keep_queue, name="queue", daemon=True).start()
 
     def _keep_queue(self) -> None:
         while not self._stopping.wait(_QUEUE):
-            self._worker.look_at_queue()
+            self._worker.turns.look()
 
     def reload(self) -> None:
         """Has the files looked at now; may be called by a signal's handler."""
@@ -179,12 +179,12 @@ class PartyServer:
     def _keep_house(self) -> None:
         """Runs periodic tasks, whether anybody calls or not."""
         pruned = -_PRUNING
-        self._worker.inquire(since=-1.0)  # this party was away: what has become of its jobs?
+        self._worker.turns.inquire(since=-1.0)  # this party was away: what has become of its jobs?
         looked = time.monotonic()
         while not self._stopping.wait(min(_HOUSEKEEPING, self.config.limits.unstarted / 4)):
             self._worker.expire()
             if time.monotonic() - looked > _INQUIRY:
-                self._worker.inquire()
+                self._worker.turns.inquire()
                 looked = time.monotonic()
             self._admission.sum_up()
             self._compact()

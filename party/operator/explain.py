@@ -19,9 +19,9 @@ from coterie.jobs.kinds.kind import Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import OPENED
 from coterie.party.config import PartyConfig
+from coterie.party.job_record import Record
 from coterie.party.policy import Policy, judge
 from coterie.party.receptions import DISPUTED, read_note
-from coterie.party.records import Record
 from coterie.protocols.messaging.opening import declared
 from coterie.protos.jobs_pb2 import State
 

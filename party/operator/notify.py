@@ -18,9 +18,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coterie.base.text import one_line
+from coterie.party.job_record import Record
 from coterie.party.operator.explain import date
 from coterie.party.operator.settings import Notify
-from coterie.party.records import Record
 from coterie.protos.jobs_pb2 import State
 
 _SECONDS = 30.0  # for a command to end, or a webhook to answer

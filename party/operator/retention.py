@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from coterie.party.books.audit import AuditLog, older_files
+from coterie.party.job_record import ENDED, Record
 from coterie.party.operator.settings import Retention
 from coterie.party.receptions import DISPUTED, RECEIVED
-from coterie.party.records import ENDED, Book, Record
+from coterie.party.records import Book
 
 _SHARE = 10  # an audit log is continued in a new file when it covers this share of its retention
 _LEFT_OVER = 86400.0  # seconds after which the remains of a crash are removed

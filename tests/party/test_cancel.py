@@ -2,7 +2,7 @@
 
 import pytest
 
-from coterie.party import service
+from coterie.party import proposals
 from coterie.protos import jobs_pb2 as pb
 
 
@@ -41,13 +41,13 @@ def test_a_job_that_is_cancelled_while_it_is_judged_is_not_accepted(houses, monk
     houses.write("bank", policy={"consent": consent})
     server = houses.serve("bank")
     stub = houses.stub("analyst", "bank")
-    judge = service.check_data
+    judge = proposals.check_data
 
     def cancelled_meanwhile(*arguments):
         stub.Cancel(pb.Cancellation(job_id="a" * 32), timeout=60)
         return judge(*arguments)
 
-    monkeypatch.setattr(service, "check_data", cancelled_meanwhile)
+    monkeypatch.setattr(proposals, "check_data", cancelled_meanwhile)
     proposal = pb.Proposal(job_id="a" * 32, job_yaml=houses.job())
     decision = stub.Propose(proposal, timeout=60)
     assert (decision.state, decision.exit_code) == (pb.CANCELLED, 10)

@@ -8,10 +8,10 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from coterie.party.check import examine
 from coterie.party.cli import party
 from coterie.party.config import load_party
 from coterie.party.live import Live
+from coterie.party.operator.check import examine
 from coterie.protos import jobs_pb2 as pb
 from tests.party.served import states
 
@@ -165,7 +165,7 @@ def test_what_was_refused_is_taken_up_when_it_is_mended_and_said_once(houses):
 
 
 def test_check_says_when_the_running_server_uses_an_older_file(houses, monkeypatch):
-    monkeypatch.setattr("coterie.party.check._TAKING_UP", 0.01)
+    monkeypatch.setattr("coterie.party.operator.check._TAKING_UP", 0.01)
     server = houses.serve("bank")
 
     def said():

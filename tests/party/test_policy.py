@@ -9,7 +9,7 @@ from coterie.jobs.file.job import Job, PartyEntry
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.kind import Needs
 from coterie.party import policy as policy_module
-from coterie.party.examinations import Examinations
+from coterie.party.callers.examinations import Examinations
 from coterie.party.policy import Policy, judge, judge_coordinator, judge_examinations
 
 ALL = Policy(

@@ -7,8 +7,8 @@ import pytest
 
 from coterie.base.errors import CertificateError, UsageError
 from coterie.party.books.append_file import read_entries
-from coterie.party.check import examine
 from coterie.party.config import load_party
+from coterie.party.operator.check import examine
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
 from coterie.trust import certificates as certs

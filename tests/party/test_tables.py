@@ -6,8 +6,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from coterie.party.check import examine
 from coterie.party.cli import party
+from coterie.party.operator.check import examine
 from coterie.protos import jobs_pb2 as pb
 from tests.party.served import common, states
 from tests.party.test_live import audited

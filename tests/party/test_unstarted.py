@@ -135,5 +135,5 @@ def test_a_party_that_was_away_keeps_what_its_peers_keep(houses):
     job_id, _ = coordinator.propose(houses.job())
     houses.servers.pop("bank").stop()
     server = houses.serve("bank")
-    server._worker.inquire(since=-1.0)
+    server._worker.turns.inquire(since=-1.0)
     assert server._book.get(job_id).state == pb.ACCEPTED

@@ -94,7 +94,7 @@ MUTANTS = [
     ),
     _mutant(
         "the number of records of a padded set",
-        "party/worker.py",
+        "party/preflight.py",
         "if wanted.pad_to is not None:",
         "if False:",
         "tests/party/test_told_data.py::"
@@ -102,7 +102,7 @@ MUTANTS = [
     ),
     _mutant(
         "the number of rows that are dropped",
-        "party/worker.py",
+        "party/preflight.py",
         "table.num_rows - dropped",
         "table.num_rows",
         "tests/party/test_told_data.py::"

@@ -1,10 +1,10 @@
 """The places of a server for running jobs, and the queue of jobs that wait for a place.
 
 At most `limits.running` jobs hold a place. A place is granted to a job for which somebody *asks*:
-the party that leads the job (`party.reservations`), or the server itself. The order is fair: of the
-jobs that are asked for, the next place goes to the coordinator that holds the fewest places, among
-several such coordinators to the one whose last turn is longest ago, and of its jobs to the first in
-the queue.
+the party that leads the job (`party.queue.reservations`), or the server itself. The order is fair:
+of the jobs that are asked for, the next place goes to the coordinator that holds the fewest places,
+among several such coordinators to the one whose last turn is longest ago, and of its jobs to the
+first in the queue.
 
 A granted place whose job has not begun is kept for `limits.reserved` seconds after it was last
 asked for; then it lapses, because the asking party may have died. The job keeps its position in the

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coterie.__main__ import run
-from coterie.party.check import examine
+from coterie.party.operator.check import examine
 from tests.party.authority import Authority
 from tests.party.houses import Houses
 

@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 
 from coterie.base.errors import RefusedError
-from coterie.party.admission import STRANGERS, Admission, TooMuchError
+from coterie.party.callers.admission import STRANGERS, Admission, TooMuchError
 from coterie.party.config import PartyConfig
 from coterie.protos import jobs_pb2 as pb
 from coterie.trust.identity import Caller, caller_of

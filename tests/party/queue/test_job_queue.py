@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from coterie.party.job_queue import JobQueue
+from coterie.party.queue.job_queue import JobQueue
 
 
 class Clock:

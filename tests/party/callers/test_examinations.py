@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from coterie.base.errors import RefusedError
-from coterie.party.examinations import Examinations
+from coterie.party.callers.examinations import Examinations
 
 
 def test_an_hour_after_the_first_check_another_one_is_permitted():

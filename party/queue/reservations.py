@@ -3,7 +3,7 @@
 The first of the job's parties by name leads. Once the job has a place in the leader's own queue,
 the leader asks the others one after the other, in the order of their names, and asks those that
 have granted a place again, so that the place does not lapse. When every party has a place, the
-leader tells all to begin. `party.job_queue` argues why no jobs wait for each other for ever.
+leader tells all to begin. `party.queue.job_queue` argues why no jobs wait for each other for ever.
 
 While a party does not answer, the job waits without its places: all places are returned, and other
 jobs go first until the party is asked again. A party that has ended the job, or refuses the

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coterie.party.admission import CAPACITY, RESERVED, STRANGERS, Admission, TooMuchError
+from coterie.party.callers.admission import CAPACITY, RESERVED, STRANGERS, Admission, TooMuchError
 from coterie.party.limits import Limits
 
 

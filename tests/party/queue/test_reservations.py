@@ -12,7 +12,7 @@ from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import run_job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party.books.append_file import read_entries
-from coterie.party.reservations import leader_of
+from coterie.party.queue.reservations import leader_of
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos import peers_pb2
 from coterie.transport.peers import RESERVE
@@ -30,7 +30,7 @@ def state(houses, name, job_id):
 
 
 def place(houses, name, job_id):
-    return houses.servers[name]._worker._queue.place(job_id)
+    return houses.servers[name]._worker.turns._queue.place(job_id)
 
 
 def only(houses, *names):

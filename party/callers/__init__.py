@@ -1,0 +1,1 @@
+"""Who may call a party server, how often, and what."""

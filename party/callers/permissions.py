@@ -1,0 +1,93 @@
+"""Who may do what: callers are known by certificate.
+
+Only the coordinator that proposed a job may start, watch, cancel or fetch it. Only the holder of
+the party's own certificate, its operator, may approve and list jobs. A coordinator learns nothing
+of the jobs of others, not even that they exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import grpc
+
+from coterie.base.errors import EnvironmentFaultError, RefusedError
+from coterie.base.text import one_line
+from coterie.party.books.audit import AuditLog
+from coterie.party.config import PartyConfig
+from coterie.party.job_record import Record
+from coterie.party.live import Live
+from coterie.party.records import Book
+from coterie.trust.identity import Caller
+
+
+class Permissions:
+    """Ends the gRPC call, with a status and a reason, of a caller that may not make it."""
+
+    def __init__(
+        self,
+        live: Live,
+        book: Book,
+        audit: AuditLog,
+        identify: Callable[[grpc.ServicerContext], Caller],
+    ) -> None:
+        self._live = live
+        self._book = book
+        self._audit = audit
+        self._identify = identify
+
+    @property
+    def _config(self) -> PartyConfig:
+        """The party file in force now."""
+        return self._live.config
+
+    def note(self, context: grpc.ServicerContext, event: str, **facts: Any) -> None:
+        """Writes to the audit log; a call that cannot be noted is refused."""
+        try:
+            self._audit.note(event, **facts)
+        except EnvironmentFaultError as error:
+            abort(context, grpc.StatusCode.INTERNAL, str(error))
+
+    def caller(self, context: grpc.ServicerContext) -> Caller:
+        try:
+            return self._identify(context)
+        except RefusedError as error:
+            abort(context, grpc.StatusCode.PERMISSION_DENIED, str(error))
+
+    def is_operator(self, caller: Caller) -> bool:
+        return caller.name == self._config.name and (
+            caller.fingerprint == self._config.identity.fingerprint
+        )
+
+    def require_operator(self, context: grpc.ServicerContext) -> None:
+        caller = self.caller(context)
+        if not self.is_operator(caller):
+            reason = f"only the operator of {self._config.name} may do this, not '{caller.name}'"
+            self.note(context, "turned away", by=caller.name, certificate=caller.fingerprint)
+            abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
+
+    def job(self, job_id: str, context: grpc.ServicerContext, operator: bool = False) -> Record:
+        """The job, if the caller proposed it (or, with `operator`, is the operator)."""
+        caller = self.caller(context)
+        record = self._book.get(job_id)
+        if record is None or not (
+            record.coordinator == caller.name or (operator and self.is_operator(caller))
+        ):
+            # The answer does not reveal whether somebody else's job exists.
+            reason = f"'{caller.name}' has no job '{one_line(job_id)}' at {self._config.name}"
+            abort(context, grpc.StatusCode.NOT_FOUND, reason)
+        return record
+
+    def any_job(self, job_id: str, context: grpc.ServicerContext) -> Record:
+        """The job, whoever proposed it, if the caller is the operator."""
+        self.require_operator(context)
+        record = self._book.get(job_id)
+        if record is None:
+            abort(context, grpc.StatusCode.NOT_FOUND, f"no job '{one_line(job_id)}' here")
+        return record
+
+
+def abort(context: grpc.ServicerContext, code: grpc.StatusCode, reason: str) -> NoReturn:
+    context.abort(code, reason)
+    raise AssertionError("abort raises")

@@ -1,0 +1,118 @@
+"""The record of one job at a party, and its line in the journal."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.job import Job
+from coterie.protocols.messaging.wrappers import Traffic
+from coterie.protos.jobs_pb2 import Event, State
+from coterie.transport.session import Session
+
+ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
+_STATES = frozenset(State.keys())
+_SETTLED = threading.Condition()  # of all jobs that had ended when the server started
+
+
+@dataclass(slots=True)
+class Record:
+    """One job. `changed` guards everything that changes."""
+
+    job_id: str
+    coordinator: str
+    name: str
+    kind: str
+    digest: str
+    home: Path  # the party's state folder
+    job: Job | None = None
+    state: Any = State.STATE_UNSPECIFIED
+    reason: str = ""  # for the operator
+    told: str = ""  # for the coordinator
+    exit_code: int = 0
+    culprit: str = ""
+    records: int = 0
+    proposed: float = 0.0  # wall-clock time of the proposal
+    since: float = 0.0  # wall-clock time when it entered this state
+    step: str = ""
+    prepared: object = None
+    session: Session | None = None
+    eager: bool = False  # to be queued as soon as the operator approves it
+    direct: bool = False  # begins as soon as this party has a place, without asking the others
+    began: float | None = None
+    traffic: Traffic = field(default_factory=Traffic)  # counts on while the job runs
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    changed: threading.Condition = field(default_factory=threading.Condition)
+
+    @property
+    def folder(self) -> Path:
+        return self.home / "jobs" / self.job_id
+
+    @property
+    def workspace(self) -> Workspace:
+        return Workspace(self.folder)
+
+    @property
+    def text(self) -> str:
+        return self.job.text if self.job else ""
+
+
+def proposed_by(entry: Mapping[str, Any], job_id: str, home: Path) -> Record:
+    """The record of a job, as the line of the journal about its proposal has it."""
+    coordinator, name, kind, digest = (
+        str(entry.get(key, "")) for key in ("coordinator", "name", "kind", "digest")
+    )
+    # Most jobs of the journal ended long ago, so they use as little memory as possible.
+    record = Record(job_id, coordinator, name, kind, digest, home, changed=_SETTLED)
+    record.proposed = _time(entry, "proposed", _time(entry))
+    return record
+
+
+def take_state(record: Record, entry: Mapping[str, Any]) -> bool:
+    """Gives the record the state that a line of the journal has; False if it has none."""
+    if entry.get("state") not in _STATES:
+        return False
+    record.state = State.Value(entry["state"])
+    record.reason = str(entry.get("reason", ""))
+    record.told = str(entry.get("told", record.reason))
+    record.exit_code = _number(entry, "exit_code", 0)
+    record.culprit = str(entry.get("culprit", ""))
+    record.records = _number(entry, "records", record.records)
+    record.since = _time(entry)
+    return True
+
+
+def _number(entry: Mapping[str, Any], key: str, otherwise: int) -> int:
+    value = entry.get(key, otherwise)
+    return value if type(value) is int and 0 <= value < 1 << 63 else otherwise
+
+
+def _time(entry: Mapping[str, Any], key: str = "time", otherwise: float = 0.0) -> float:
+    value = entry.get(key)
+    return value if isinstance(value, float) and math.isfinite(value) else otherwise
+
+
+def whole_entry(record: Record) -> dict[str, Any]:
+    """The whole record of a job as one line of the journal."""
+    return {
+        "time": record.since,
+        "job": record.job_id,
+        "event": "job",
+        "proposed": record.proposed,
+        "coordinator": record.coordinator,
+        "name": record.name,
+        "kind": record.kind,
+        "digest": record.digest,
+        "state": State.Name(record.state),
+        "reason": record.reason,
+        "told": record.told,
+        "exit_code": record.exit_code,
+        "culprit": record.culprit,
+        "records": record.records,
+        **({"eager": True} if record.eager else {}),
+    }
