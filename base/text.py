@@ -7,6 +7,8 @@ reads.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 LONGEST = 500
 
 
@@ -22,3 +24,9 @@ def one_line(text: str, longest: int | None = LONGEST) -> str:
 def printable(text: str) -> str:
     """The text with all its spaces, for columns that are aligned by spaces."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
+
+
+def quoted_list(names: Sequence[str]) -> str:
+    """Names in a sentence: 'Sex', 'Job' and 'Salary'."""
+    *first, last = [f"'{name}'" for name in names]
+    return f"{', '.join(first)} and {last}" if first else last

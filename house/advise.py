@@ -31,7 +31,8 @@ from coterie.house.prepare import prepare
 from coterie.house.proposal import Kept, entry, keep_values, level_sizes, qids_for, written
 from coterie.house.table_file import load_table_file, parse_table_file
 from coterie.jobs.data.batches import batches, column_names
-from coterie.jobs.data.sources import file_source, parse_source, require_columns
+from coterie.jobs.data.filtered import source_of
+from coterie.jobs.data.sources import file_source, require_columns
 from coterie.jobs.file.document import Node, read_document
 from coterie.jobs.kinds.integrate.job import IntegrateJob, apart_warnings
 from coterie.jobs.kinds.job_file import load_job
@@ -253,12 +254,7 @@ def _joined(job: IntegrateJob, folder: Path) -> pa.Table:
     ids = list(job.matching.columns)
     found: pa.Table | None = None
     for party in job.parties:
-        if party.data is None:
-            raise UsageError(
-                f"parties.{party.name}: the key 'data' is missing; advice reads the tables, as a "
-                "simulation does"
-            )
-        source = parse_source(party.data, folder)
+        source = source_of(party, folder)
         own = [attribute.name for attribute in job.of_party(party.name)]
         if job.class_name in column_names(source) and (
             found is None or job.class_name not in found.column_names

@@ -179,7 +179,9 @@ def play(
             check_interrupt()
         tell(f"\nthe job, {job.kind} '{job.name}':")
         with Board(job.party_names, show=show) as board:
-            result = run_job(job, out / "result", identity, board, check=check_interrupt)
+            result = run_job(
+                job, out / "result", identity, board, check=check_interrupt, listed=False
+            )
     if (out / "result" / "release.csv").exists():
         verify(out / "result")
         tell("\n`coterie verify` finds in the release what the job promises")

@@ -55,13 +55,16 @@ def run_job(
     board: Board,
     patience: Patience | None = None,
     check: Check = never,
+    listed: bool = True,
 ) -> dict[str, Any]:
     """Runs the job at its parties and leaves the result in `out`, which must exist.
 
-    `check` is called wherever the run waits, and may raise an exception that ends it.
+    `check` is called wherever the run waits, and may raise an exception that ends it. `coterie
+    jobs` lists the run unless `listed` is False.
     """
-    addresses = addresses_of(job)
-    return Drive(job, addresses, identity, board, patience or Patience(), check).run(out)
+    drive = Drive(job, addresses_of(job), identity, board, patience or Patience(), check)
+    drive.listed = listed
+    return drive.run(out)
 
 
 def detach_job(
@@ -124,6 +127,7 @@ class Drive:
         self._board = board
         self._patience = patience
         self._check = check
+        self.listed = True
         self._clients = {
             name: PartyClient(name, address, identity) for name, address in addresses.items()
         }
@@ -141,7 +145,8 @@ class Drive:
             self._follower.listen()
             self._propose()
             leave_note(out, self._job, self._job_id, self._addresses)
-            remember(self._job, self._job_id, out)
+            if self.listed:
+                remember(self._job, self._job_id, out)
             try:
                 self._everywhere(lambda name: self._clients[name].start(self._job_id))
             except PeerLostError as error:  # another party may have reported the reason

@@ -4,6 +4,9 @@ One small file a run, in `COTERIE_STATE`, or else the user's state folder
 (`$XDG_STATE_HOME/coterie`, `~/.local/state/coterie`): id, name, kind, parties, date and the result
 folder. The result folder shows the state of a run: it has `run.json` while the result can still be
 fetched, and `result.json` once it is complete.
+
+The list does not grow for ever: when a run is added, runs that are over leave it if they are older
+than 90 days or if 200 newer ones are over, too. Their result folders are not touched.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from coterie.base.errors import UsageError
@@ -22,6 +25,8 @@ from coterie.coordinator.run.collect import NOTE
 from coterie.jobs.file.job import Job
 
 _SHORTEST = 4  # the least letters of an id that identify a run
+_MOST_OVER = 200  # runs of the list that are over
+_LONGEST_OVER = timedelta(days=90)
 
 
 @dataclass(frozen=True)
@@ -64,12 +69,25 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path:
 
 def remember(job: Job, job_id: str, out: Path) -> None:
     """Adds a run to the list. A failure does not stop the run: its folder is enough to fetch it."""
-    date = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    run = Run(job_id, job.name, job.kind, job.party_names, date, str(out.absolute()))
+    now = datetime.now(UTC)
+    run = Run(job_id, job.name, job.kind, job.party_names, _date(now), str(out.absolute()))
     with contextlib.suppress(OSError):
         folder = state_folder() / "runs"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         (folder / f"{job_id}.json").write_text(json.dumps(asdict(run), indent=1) + "\n")
+        _forget(folder, _date(now - _LONGEST_OVER))
+
+
+def _date(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _forget(folder: Path, oldest: str) -> None:
+    """Takes runs from the list that are over and too old, or too many."""
+    over = [run for run in known_runs() if run.state != "open"]
+    for place, run in enumerate(reversed(over)):
+        if place >= _MOST_OVER or run.date < oldest:
+            (folder / f"{run.job}.json").unlink(missing_ok=True)
 
 
 def known_runs() -> list[Run]:

@@ -11,9 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from coterie.base.errors import PeerLostError, UsageError
+from coterie.base.errors import PeerLostError
 from coterie.coordinator.run.progress import Board
-from coterie.jobs.data.sources import Source, parse_source, read_wanted
+from coterie.jobs.data.filtered import left_out, source_of, told
+from coterie.jobs.data.sources import Source, read_wanted
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kind import AnyKind
@@ -25,6 +26,8 @@ from coterie.jobs.run.received import add_recipients, recipients_of, take_in
 from coterie.protocols.messaging.memory import MemoryNetwork
 from coterie.protocols.primitives.randomness import Random
 
+LEFT_OUT = "left_out.txt"  # how many rows a party's own filter leaves out, for its steward
+
 
 def simulate(
     job: Job,
@@ -35,29 +38,25 @@ def simulate(
     kind: AnyKind | None = None,
     sources: Mapping[str, Source] | None = None,
 ) -> dict[str, Any]:
-    """Runs the job on the sources that its `data` keys name; files are relative to `folder`.
+    """Runs the job on the sources that its parties' entries name, relative to `folder`.
 
     The same seed gives the same messages. Results are left in `out`, which must exist. `kind`
-    replaces the job's own, to let parties deviate; `sources` replace what the `data` keys name.
+    replaces the job's own, to let parties deviate; `sources` replace what the job names.
     """
     board = board or Board(job.party_names, show=False)
     kind = kind or KINDS[job.kind]
     prepared = {}
     tables: dict[str, pa.Table] = {}
+    unused: dict[str, dict[str, int]] = {}
     for party in job.parties:
         board.update(party.name, "reading", "read")
-        if sources is not None:
-            source = sources[party.name]
-        elif party.data is not None:
-            source = parse_source(party.data, folder)
-        else:
-            raise UsageError(
-                f"parties.{party.name}: the key 'data' is missing; a simulation reads it"
-            )
+        source = source_of(party, folder) if sources is None else sources[party.name]
         wanted = kind.needs(job, party.name)
         table = read_wanted(source, wanted.used, wanted.optional)
         prepared[party.name] = kind.prepare(job, party.name, table, str(source))
         tables[party.name] = table
+        if counts := left_out(table):
+            unused[party.name] = counts
     hints = identifier_hints(job, tables)
     tables.clear()
 
@@ -101,6 +100,8 @@ def simulate(
             raise next((e for e in errors if not isinstance(e, PeerLostError)), errors[0])
         for name, space in spaces.items():
             shutil.copytree(space.kept, out / "parties" / name, dirs_exist_ok=True)
+            if name in unused:  # a server tells its steward so in its log
+                (out / "parties" / name / LEFT_OUT).write_text(told(unused[name]) + "\n")
         released = {name: space.released for name, space in spaces.items()}
         measured = {
             **kind.measure(job, {name: s.exhibits or {} for name, s in spaces.items()}),

@@ -14,7 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coterie.base.errors import DataError
-from coterie.jobs.data.sources import CsvFile, ParquetFile, Source, as_text, require_columns
+from coterie.jobs.data.filtered import Filtered
+from coterie.jobs.data.sources import (
+    CsvFile,
+    ParquetFile,
+    Source,
+    Spelt,
+    as_text,
+    require_columns,
+)
 
 _BLOCK = 1 << 24  # bytes of a CSV file that are parsed together
 _ROWS = 1 << 18
@@ -22,6 +30,8 @@ _ROWS = 1 << 18
 
 def column_names(source: Source) -> list[str]:
     """The columns of a source, in its order; a repeated column is an error."""
+    while isinstance(source, Filtered | Spelt):
+        source = source.source
     if isinstance(source, CsvFile):
         names = source.header()
     elif isinstance(source, ParquetFile):

@@ -5,7 +5,8 @@
 
 Both are the steward's, in the party file, and no job can change them. They are applied as the table
 is read, before anything else looks at it: `exclude` first. The metadata of the table have the
-number of rows that they leave out, for the steward alone.
+number of rows that they leave out, for the steward alone. In a simulation, which has no party file,
+the entry of a party in the job file may have both, and named `tables` with both.
 
 An identifier of the list excludes every row with the same text, compared without spaces at the
 ends, capital letters and Unicode forms: a person who objected must not be included because of a
@@ -26,9 +27,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from coterie.base.errors import DataError
+from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.sources import MissingColumnsError, Source, parse_source
-from coterie.jobs.file.document import Node
+from coterie.jobs.file.document import Node, Section
+from coterie.jobs.file.job import PartyEntry
 
 log = logging.getLogger("coterie.party")
 _LEFT_OUT = b"coterie.left_out"
@@ -163,6 +165,43 @@ def filtered(source: Source, where: Node | None, exclude: Node | None, folder: P
         return source
     conditions = () if where is None else _conditions(where)
     return Filtered(source, conditions, None if exclude is None else _objections(exclude, folder))
+
+
+def told(counts: dict[str, int]) -> str:
+    """The numbers of `left_out` in words."""
+    words = {
+        "objections": "rows of people who objected",
+        "unknown": "entries of 'exclude' that are of nobody",
+        "where": "rows that 'where' leaves out",
+    }
+    return ", ".join(f"{counts[key]:,} {text}" for key, text in words.items() if key in counts)
+
+
+def source_of(party: PartyEntry, folder: Path) -> Source:
+    """What a simulation reads for a party, by the keys that a party file has for it, too."""
+    where = f"parties.{party.name}"
+    if party.table is not None and party.tables is not None:
+        return _named(party.table, party.tables, folder)
+    if party.data is None and party.tables is not None:
+        names = ", ".join(party.tables.section().keys())
+        raise party.tables.error(f"'{where}.table' must say which of them is meant: {names}")
+    if party.data is None:
+        raise UsageError(f"{where}: the key 'data' is missing; a simulation reads it")
+    return filtered(parse_source(party.data, folder), party.where, party.exclude, folder)
+
+
+def _named(name: str, tables: Node, folder: Path) -> Source:
+    """The named table; the others are read as strictly, so that a mistake in one is found."""
+    found = {}
+    for key, entry in tables.section().entries():
+        section: Section = entry.section()
+        data = parse_source(section.required("data"), folder)
+        where, exclude = section.optional("where"), section.optional("exclude")
+        found[key] = filtered(data, where, exclude, folder)
+        section.close()
+    if name not in found:
+        raise tables.error(f"has no table '{name}'; there are: {', '.join(found) or 'none'}")
+    return found[name]
 
 
 def _objections(node: Node, folder: Path) -> Objections:

@@ -26,6 +26,9 @@ class PartyEntry:
     address: str | None
     data: Node | None  # what a simulation reads: whatever a party file may name as `data`
     table: str | None = None  # the name of one of the party's tables
+    where: Node | None = None  # for a simulation, as in a party file, and so the next two
+    exclude: Node | None = None
+    tables: Node | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,9 @@ def read_common(
                 entry.read("address", _address, None),
                 entry.read("data", _data, None),
                 entry.read("table", party_name, None),
+                entry.read("where", _without_password, None),
+                entry.read("exclude", _without_password, None),
+                entry.read("tables", _without_password, None),
             )
         )
         entry.close()
@@ -138,14 +144,26 @@ def _data(node: Node) -> Node:
     """Judged when a simulation reads it; here only what must not be sent to every party."""
     if not node.is_mapping:
         node.text()
-        return node
-    for key, place in node.section().entries():
-        if key == "postgresql" and urlsplit(place.text()).password:
+    return _without_password(node)
+
+
+def _without_password(node: Node) -> Node:
+    for key, place in node.section().entries() if node.is_mapping else ():
+        if place.is_mapping:
+            _without_password(place)
+        elif key == "postgresql" and _has_password(place):
             raise place.error(
                 "has a password, and a job file is sent to every party; put it into PGPASSWORD "
                 "or ~/.pgpass"
             )
     return node
+
+
+def _has_password(node: Node) -> bool:
+    try:
+        return any(urlsplit(text).password for text in node.texts())
+    except ValueError:
+        raise node.error("is not an address of a database") from None
 
 
 def referred_file(node: Node, files: Mapping[str, bytes]) -> str:

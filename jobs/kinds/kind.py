@@ -7,6 +7,7 @@ is generic in its job and in a party's prepared data. Its members, in the order 
     leaves    the files and folders that a job may leave in a result folder
     parse     the kind's own keys, made into a typed job
     needs     everything that a party's policy checks; a kind that declares nothing is refused
+    told_of   what others learn of a party's table by this kind, in plain words for its steward
     prepare   reads the party's own table and sends nothing; raises `DataError`
     run       the joint computation, through the channel
     assemble  at the coordinator, from what the parties released; returns the files that it wrote
@@ -115,6 +116,13 @@ class Kind(ABC, Generic[J, P]):
     def needs(self, job: J, party: str) -> Needs:
         """What the job needs from one party."""
 
+    def told_of(self, job: J, party: str) -> Sequence[str]:
+        """What others learn of this party's table besides what `needs` implies, a sentence each.
+
+        The sentences are for the party's steward, who is addressed by "your".
+        """
+        return ()
+
     @abstractmethod
     def prepare(self, job: J, party: str, table: pa.Table, source: str) -> P:
         """Checks and encodes this party's columns. `source` is the table's name in errors."""
@@ -175,6 +183,9 @@ class AnyKind(ABC):
         """As `Kind.needs`; raises `RefusedError` if the kind declares nothing."""
 
     @abstractmethod
+    def told_of(self, job: Job, party: str) -> Sequence[str]: ...
+
+    @abstractmethod
     def prepare(self, job: Job, party: str, table: pa.Table, source: str) -> object: ...
 
     @abstractmethod
@@ -233,6 +244,9 @@ class _Registered(AnyKind, Generic[J, P]):
                 "and what nobody can judge is refused"
             )
         return declared
+
+    def told_of(self, job: Job, party: str) -> Sequence[str]:
+        return self._kind.told_of(self._own(job), party)
 
     def prepare(self, job: Job, party: str, table: pa.Table, source: str) -> object:
         return self._kind.prepare(self._own(job), party, table, source)

@@ -2,7 +2,7 @@
 
 All facts follow from the job, from its kind's declaration and from the policy in force: who
 requests the job, with whom, which columns are used, which of them leave the organisation and in
-which form, which never do, what others learn, and which rules permit it. `party show --json` and
+which form, which never do, what others learn in a few sentences and in full, and which rules permit it. `party show --json` and
 the desk show the same facts.
 """
 
@@ -20,6 +20,7 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import OPENED
 from coterie.party.config import PartyConfig
 from coterie.party.job_record import Record
+from coterie.party.operator.plain_words import plain_words
 from coterie.party.policy import Policy, judge
 from coterie.party.receptions import DISPUTED, read_note
 from coterie.protocols.messaging.opening import declared
@@ -77,6 +78,7 @@ def explain(config: PartyConfig, record: Record, job: Job | None) -> dict[str, A
         "smallest_group": needs.smallest_group,
         "recipients": list(needs.recipients),
         "servers": list(needs.servers),
+        "in_short": plain_words(job, config.name, needs, record.records),
         "others_learn": _openings(job, needs),
         "refusals": judge(config.policy, job, config.name, record.coordinator),
         "rules": _rules(config.policy, job, needs),
@@ -145,7 +147,9 @@ def lines(facts: dict[str, Any]) -> list[str]:
         if not facts["refusals"]:
             touched = ", ".join(rule["rule"] for rule in facts["rules"])
             told.append(f"permitted by: {touched}")
-        told.append("others learn at most:")
+        told.append("what others learn of your table:")
+        told += [f"  {sentence}" for sentence in facts.get("in_short", [])]
+        told.append("everything that a job of this kind may tell anybody, at most:")
         told += [f"  {entry['to']}: {entry['what']}" for entry in facts["others_learn"]]
     else:
         told += [f"not permitted: {refusal}" for refusal in facts.get("refusals", [])]

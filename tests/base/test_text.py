@@ -2,7 +2,7 @@
 
 import pytest
 
-from coterie.base.text import one_line, printable
+from coterie.base.text import one_line, printable, quoted_list
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,8 @@ def test_a_long_text_is_cut_unless_the_caller_wants_all_of_it():
 
 def test_aligned_columns_keep_their_blanks():
     assert printable("ok       bank\n\x1b[2J") == "ok       bank ?[2J"
+
+
+def test_names_in_a_sentence():
+    assert quoted_list(["Sex"]) == "'Sex'"
+    assert quoted_list(["Sex", "Job", "Salary"]) == "'Sex', 'Job' and 'Salary'"

@@ -41,6 +41,7 @@ from coterie.jobs.kinds.integrate.behaviour import BehaviourOf, honest_behaviour
 from coterie.jobs.kinds.integrate.exhibit import exhibit_of, utility_of
 from coterie.jobs.kinds.integrate.flat import tell_domains
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
+from coterie.jobs.kinds.integrate.plain_words import told_of
 from coterie.jobs.kinds.integrate.received import check_expected, keep_expected
 from coterie.jobs.kinds.integrate.release_table import (
     Coded,
@@ -139,6 +140,9 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             contributes=True,
             shows_proposals=job.shows_proposals,
         )
+
+    def told_of(self, job: IntegrateJob, party: str) -> Sequence[str]:
+        return told_of(job, party)
 
     def prepare(self, job: IntegrateJob, party: str, table: pa.Table, source: str) -> Prepared:
         dropping = {a.name: a.declared for a in job.of_party(party) if a.missing == "drop"}

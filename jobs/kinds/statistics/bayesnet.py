@@ -34,6 +34,7 @@ from coterie.jobs.kinds.statistics.common import (
     read_statistics,
     reported,
     statistics_needs,
+    told_of_columns,
 )
 from coterie.jobs.kinds.statistics.count import (
     as_tables,
@@ -95,6 +96,21 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
     def needs(self, job: BayesnetJob, party: str) -> Needs:
         shown = job.parameters
         return statistics_needs(job, party, job.minimum if shown else None, shown and job.zeros)
+
+    def told_of(self, job: BayesnetJob, party: str) -> Sequence[str]:
+        told = told_of_columns(job, party)
+        told.append(
+            "every party and the coordinator: the net: which attributes depend on which, and in which "
+            "order that was found"
+        )
+        if job.parameters:
+            also = ", and that a hidden count is not 0" if job.zeros else ""
+            told.append(
+                "every party and the coordinator: how many people there are by each attribute and its "
+                "parents, where that can be shown without anybody computing a count below "
+                f"{job.minimum}{also}"
+            )
+        return told
 
     def run(
         self,

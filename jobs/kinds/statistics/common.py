@@ -23,6 +23,7 @@ import pyarrow as pa
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.arrays import Codes, Ints
 from coterie.base.errors import DataError
+from coterie.base.text import quoted_list
 from coterie.jobs.data.domains import CodedAttribute, read_attributes
 from coterie.jobs.data.missing import Dropped, without_gaps
 from coterie.jobs.data.scaled import spelling_of
@@ -239,6 +240,31 @@ class StatisticsKind(Kind[S, PreparedColumns], Generic[S]):
 
     def prepare(self, job: S, party: str, table: pa.Table, source: str) -> PreparedColumns:
         return prepare_columns(job, party, table, source)
+
+
+def told_of_columns(job: StatisticsJob, party: str) -> list[str]:
+    """What every statistic tells others of a party's table, in plain words for its steward."""
+    told = []
+    if job.class_name is not None and not job.horizontal:
+        told.append(f"every party: the class '{job.class_name}' of each common person")
+    if job.class_name is not None and job.horizontal:
+        told.append(
+            f"every party: which values '{job.class_name}' has anywhere, not which of them are "
+            "yours (with two parties the other one can tell)"
+        )
+    if job.horizontal:
+        told.append("every party: how many rows all parties have together")
+    undeclared = [
+        name
+        for name, item in job.attributes.items()
+        if not job.horizontal and item.party == party and item.values is None
+    ]
+    if undeclared:
+        told.append(
+            f"every party: all values of {quoted_list(undeclared)} that occur in your table, also "
+            "those of people who are not common"
+        )
+    return told
 
 
 def check_domain(values: tuple[str, ...], name: str, source: str) -> None:

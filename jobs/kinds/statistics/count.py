@@ -23,6 +23,7 @@ import numpy as np
 
 from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, plan
 from coterie.base.errors import DataError
+from coterie.base.text import quoted_list
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
@@ -39,6 +40,7 @@ from coterie.jobs.kinds.statistics.common import (
     read_statistics,
     reported,
     statistics_needs,
+    told_of_columns,
 )
 from coterie.jobs.kinds.statistics.report import report_tables
 from coterie.jobs.kinds.statistics.verify_tables import (
@@ -106,6 +108,18 @@ class Count(StatisticsKind[CountJob]):
     def needs(self, job: CountJob, party: str) -> Needs:
         shown = not job.as_shares
         return statistics_needs(job, party, job.minimum if shown else None, shown and job.zeros)
+
+    def told_of(self, job: CountJob, party: str) -> Sequence[str]:
+        told = told_of_columns(job, party)
+        tables = "; ".join(quoted_list(table) for table in job.tables)
+        if job.as_shares:
+            return [*told, f"nobody: how many people there are by {tables}; you keep a share of it"]
+        also = ", and that a hidden count is not 0" if job.zeros else ""
+        return [
+            *told,
+            f"every party and the coordinator: how many people there are by {tables}, where that "
+            f"can be shown without anybody computing a count below {job.minimum}{also}",
+        ]
 
     def run(
         self,

@@ -46,6 +46,7 @@ from coterie.jobs.kinds.statistics.common import (
     read_statistics,
     reported,
     statistics_needs,
+    told_of_columns,
 )
 from coterie.jobs.kinds.statistics.count import total_records
 from coterie.jobs.kinds.statistics.drawing import draw_tree
@@ -108,6 +109,23 @@ class Tree(StatisticsKind[TreeJob]):
 
     def needs(self, job: TreeJob, party: str) -> Needs:
         return statistics_needs(job, party, job.minimum)
+
+    def told_of(self, job: TreeJob, party: str) -> Sequence[str]:
+        told = told_of_columns(job, party)
+        names = "with their values" if job.open or job.horizontal else "branches as numbers"
+        told.append(
+            f"every party and the coordinator: the tree, {names}: which attribute divides where, and "
+            f"the class of each leaf (that of the node above where it has fewer than {job.minimum} "
+            "people)"
+        )
+        if job.show:
+            told.append(
+                f"every party and the coordinator: {' and '.join(job.show)} of the tree, where no "
+                f"count below {job.minimum} follows from it"
+            )
+        if job.predict is not None:
+            told.append(f"{job.predict}: which class the tree predicts for each common person")
+        return told
 
     def prepare(self, job: TreeJob, party: str, table: pa.Table, source: str) -> PreparedColumns:
         prepared = super().prepare(job, party, table, source)

@@ -39,6 +39,7 @@ def test_the_demo_leaves_a_release_that_keeps_its_promise(tmp_path):
         groups = Counter(tuple(row[name] for name in qid) for row in rows)
         assert min(groups.values()) >= k
     assert servers_of(out) == []
+    assert str(out) not in coterie("jobs").out  # whoever tries Coterie proposed no job
     simulated = coterie(
         "simulate", out / "analyst" / "job.yaml", "--out", tmp_path / "simulated", "--json"
     )

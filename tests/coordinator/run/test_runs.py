@@ -6,6 +6,7 @@ import time
 import pytest
 
 from coterie.base.errors import UsageError
+from coterie.coordinator.run import runs
 from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import attach_job
 from coterie.coordinator.run.runs import Run, folder_of, known_runs, remember, state_folder
@@ -142,3 +143,20 @@ def test_the_state_folder_is_the_users(tmp_path):
     assert state_folder({"COTERIE_STATE": "/x"}).as_posix() == "/x"
     assert state_folder({"XDG_STATE_HOME": "/y"}).as_posix() == "/y/coterie"
     assert Run("a", "b", "c", (), "", str(tmp_path)).state == "ended"
+
+
+def test_runs_that_are_over_leave_the_list_and_open_ones_stay(tmp_path, monkeypatch):
+    monkeypatch.setenv("COTERIE_STATE", str(tmp_path))
+    monkeypatch.setattr(runs, "_MOST_OVER", 3)
+    job = parse_job("kind: intersect\nname: pilot\nparties: {a: {}, b: {}}\nid: ID\n", {})
+    still = tmp_path / "open"
+    still.mkdir()
+    (still / "run.json").write_text(json.dumps({"job": "0" * 32, "parties": {}}))
+    remember(job, "0" * 32, still)
+    for letter in "123456":
+        remember(job, letter * 32, tmp_path / letter)
+    assert [run.job[0] for run in known_runs()] == ["0", "4", "5", "6"]
+    old = tmp_path / "runs" / f"{'6' * 32}.json"
+    old.write_text(old.read_text().replace(known_runs()[-1].date, "2001-01-01T00:00:00Z"))
+    remember(job, "7" * 32, tmp_path / "7")
+    assert [run.job[0] for run in known_runs()] == ["0", "4", "5", "7"]

@@ -170,3 +170,53 @@ def test_an_out_that_is_a_file_or_cannot_be_made_is_named(job, tmp_path):
     assert (done.code, done.error) == (9, f"{job / 'x'}: Not a directory")
     done = coterie("simulate", job, "--out", "/proc/coterie")
     assert done.code == 9
+
+
+def test_a_simulation_leaves_out_who_objected_and_what_the_fixed_filter_does(job, tmp_path):
+    (tmp_path / "no.csv").write_text("ID\n 4 \n99\n")
+    text = job.read_text().replace(
+        "data: bank.csv", "data: bank.csv, exclude: {data: no.csv, on: ID}"
+    )
+    text = text.replace("data: card.csv", "data: card.csv, where: {ID: {at_least: 4}}")
+    job.write_text(text)
+    out = tmp_path / "out"
+    assert coterie("simulate", job, "--out", out, "--json").json["records"] == 1
+    assert [line.strip('"') for line in kept(out, "lender")] == ["ID", "5"]
+    told = (out / "parties" / "bank" / "left_out.txt").read_text()
+    assert told == ("1 rows of people who objected, 1 entries of 'exclude' that are of nobody\n")
+    assert (out / "parties" / "card" / "left_out.txt").read_text().startswith("2 rows that 'where'")
+    assert not (out / "parties" / "lender" / "left_out.txt").exists()
+    assert "objected" not in (out / "result.json").read_text()
+
+
+@pytest.mark.parametrize(("named", "records"), [("staff", 1), ("all", 3)])
+def test_a_simulation_reads_the_table_that_the_job_names(job, tmp_path, named, records):
+    (tmp_path / "staff.csv").write_text("ID,Job\n3,x\n1,y\n")
+    tables = "tables: {staff: {data: staff.csv, where: {Job: x}}, all: {data: bank.csv}}"
+    job.write_text(job.read_text().replace("data: bank.csv", f"table: {named}, {tables}"))
+    done = coterie("simulate", job, "--out", tmp_path / "out", "--json")
+    assert done.json["records"] == records
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (
+            "table: old, tables: {new: {data: bank.csv}}",
+            "tables: has no table 'old'; there are: new",
+        ),
+        ("tables: {new: {data: bank.csv}}", "'parties.bank.table' must say which"),
+        ("data: bank.csv, where: {Job: {least: 3}}", "parties.bank.where.Job.least: unknown key"),
+        ("data: bank.csv, exclude: {data: no.csv}", "the key 'on' is missing"),
+        (
+            'data: bank.csv, exclude: {data: {postgresql: "postgresql://a:b@c/d", table: t}, on: ID}',
+            "has a password",
+        ),
+        ('data: {postgresql: "postgresql://[", table: t}', "is not an address of a database"),
+    ],
+)
+def test_what_is_wrong_with_the_source_of_a_simulation(job, tmp_path, entry, said):
+    job.write_text(job.read_text().replace("data: bank.csv", entry))
+    done = coterie("simulate", job, "--out", tmp_path / "out")
+    assert done.code == 2
+    assert said in done.err

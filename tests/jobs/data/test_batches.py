@@ -7,7 +7,9 @@ import pytest
 from coterie.base.errors import DataError
 from coterie.jobs.data import batches as module
 from coterie.jobs.data.batches import batches, column_names
-from coterie.jobs.data.sources import file_source
+from coterie.jobs.data.filtered import filtered
+from coterie.jobs.data.sources import file_source, parse_source
+from coterie.jobs.file.document import read_document
 
 
 @pytest.fixture
@@ -77,3 +79,11 @@ def test_a_column_that_stands_twice_is_named(tmp_path):
 def test_a_file_that_is_not_there(tmp_path, name):
     with pytest.raises(DataError, match="No such file"):
         column_names(file_source(tmp_path / name))
+
+
+def test_a_source_with_marks_of_its_own_or_a_filter_has_the_columns_of_its_table(tmp_path):
+    path = write(tmp_path, "csv")
+    section = read_document(f"data: {{csv: {path}, decimal: ','}}\nwhere: {{a: 3}}", "party.yaml")
+    source = parse_source(section.required("data"), tmp_path)
+    assert column_names(source) == ["a", "b"]
+    assert column_names(filtered(source, section.required("where"), None, tmp_path)) == ["a", "b"]

@@ -48,6 +48,9 @@ def test_a_job_is_explained_in_plain_words(asked):
         "leaves changed: Job, Salary, in groups of at least 4",
         "never leaves: ID, and every column that is not used",
         "result goes to: the coordinator",
+        "what others learn of your table:",
+        "  lender: which of its own people are in your table, too",
+        "  every party: the class 'Class' of each common person",
         "  every party: The class of every common record, in the joint order.",
     ):
         assert line in text.splitlines()

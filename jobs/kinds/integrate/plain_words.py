@@ -1,0 +1,62 @@
+"""What a job of the kind `integrate` tells others of a party's table, in plain words for its steward.
+
+The sentences follow from the job alone. Each stands for openings that are declared where they
+happen; docs/threat-model.md has all of them, with the exact wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coterie.base.text import quoted_list
+from coterie.jobs.kinds.integrate.job import IntegrateJob
+
+
+def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
+    own = job.of_party(party)
+    shown = [a.name for a in own if a.in_qid]
+    plain = [a.name for a in own if not a.in_qid]
+    told = []
+    if shown:
+        told.append(
+            f"every party, of each common person: the group of {quoted_list(shown)} that the "
+            "release shows, and nothing finer"
+        )
+    if job.class_name is not None:
+        told.append(f"every party: the class '{job.class_name}' of each common person")
+    if plain:
+        told.append(
+            f"the coordinator, and whoever gets the release: {quoted_list(plain)} of each common "
+            "person exactly as your table has it, without the identifier. No group hides these "
+            "values: whoever finds a person by the other columns reads them, and the coordinator "
+            "together with another party can tell whose they are"
+        )
+    spans = [
+        a.name for a in own if a.in_qid and a.taxonomy is None and a.limits is None and not a.flat
+    ]
+    if spans:
+        told.append(f"every party: the lowest and the highest value of {quoted_list(spans)}")
+    flat = [a.name for a in own if a.flat]
+    if flat:
+        told.append(
+            f"every party: all values of {quoted_list(flat)} that occur in your table, also those "
+            "of people who are not common"
+        )
+    if not job.hide_scores:
+        told.append(
+            "every party, in each round: how much your best column tells about the class "
+            "('hide_scores: true' would hide it)"
+        )
+    if job.adversary == "malicious":
+        told.append("every party: when you stop taking part, and what each party has contributed")
+    if job.shows_proposals:
+        told.append(
+            "the holders of sensitive columns: steps that you propose for your columns, also those "
+            "that they then reject"
+        )
+    if job.bounded:
+        told.append(
+            "every party: which common people stay in the release, because of the bounds "
+            "('at_most') of the job"
+        )
+    return told

@@ -1,0 +1,47 @@
+"""What a steward reads about a joint table: each key that tells more has its sentence."""
+
+import pytest
+
+from coterie.jobs.kinds.integrate.plain_words import told_of
+from coterie.jobs.kinds.job_file import parse_job
+
+TABLE = """kind: integrate
+parties: {bank: {}, lender: {}, card: {}}
+id: ID
+name: x
+class: Late
+attributes:
+  Job: {party: bank, flat: true}
+  Salary: {party: bank}
+  Illness: {party: bank}
+  Sex: {party: lender, flat: true}
+requirement: [{qid: [Job, Salary, Sex], k: 5}]
+"""
+
+
+def words(text, party="bank"):
+    return "\n".join(told_of(parse_job(text, {}), party))
+
+
+def test_a_table_tells_groups_spans_flat_values_and_what_leaves_as_it_is():
+    told = words(TABLE)
+    assert "of each common person: the group of 'Job' and 'Salary' that the release" in told
+    assert "'Illness' of each common person exactly as your table has it" in told
+    assert "the lowest and the highest value of 'Salary'" in told
+    assert "all values of 'Job' that occur in your table" in told
+    assert "the class 'Late' of each common person" in told
+    assert "how much your best column tells about the class" in told
+    assert "Illness" not in words(TABLE, "lender")
+    assert "lowest" not in words(TABLE, "lender")
+
+
+@pytest.mark.parametrize(
+    ("key", "sentence", "said"),
+    [
+        ("hide_scores: true", "how much your best column", False),
+        ("adversary: malicious", "what each party has contributed", True),
+    ],
+)
+def test_a_key_of_integrate_changes_what_is_said(key, sentence, said):
+    assert (sentence in words(TABLE + key)) is said
+    assert (sentence in words(TABLE)) is not said
