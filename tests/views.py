@@ -12,7 +12,8 @@ party receives, in order:
     places      over two runs and more: the bits of a message that are the same in all runs of a world
                 and different between the worlds are no more than chance makes them
     words       over two runs and more: no word of 16 bytes comes in all runs of one world, wherever
-                in its message, and in none of the other
+                in its message, and in none of the other; in a matrix of bits down its columns, too
+    pairs       likewise no two such words in one row of a short table
 
 The watched party draws the same random numbers in all runs of both worlds: what it receives must be
 masked by numbers of the others, not by its own, which it knows. A result that is a share is part of
@@ -29,6 +30,7 @@ import dataclasses
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 from unittest import mock
 
@@ -44,6 +46,7 @@ from coterie.protocols.primitives.randomness import Random
 LIMIT = 5.4
 WORD = 16  # bytes of what is recognized in any order
 BYTES = 11  # that are different in such a word; in a random one some 15.5 are
+ROWS = 65  # from which on a table is not short, nor its row
 PLACES = 16  # runs from which on single places are compared, too
 SURPRISE = np.log(10_000_000)  # one message of so many is separated by chance
 _patching = threading.Lock()
@@ -220,26 +223,55 @@ def recognized(messages: Sequence[Sequence[Any]]) -> bool:
     """
     every, some = [], []
     for world in messages:
-        runs = [_words(values) for values in world]
+        runs = [_words(values) | _pairs(values) for values in world]
         every.append(frozenset.intersection(*runs))
         some.append(frozenset.union(*runs))
     return bool(every[0] - some[1] or every[1] - some[0])
 
 
 def _words(value: Any) -> frozenset[bytes]:
-    """The words of 16 bytes in a value's arrays, cut row by row.
+    """The words of 16 bytes in a value's arrays, cut row by row, and in matrices column by column.
 
     Those of few different bytes, such as bits and small numbers, come again by chance.
     """
     if isinstance(value, list | tuple):
         return frozenset().union(*map(_words, value))
-    if not isinstance(value, np.ndarray) or value.dtype == object or value.ndim < 2:
+    rows = _rows(value)
+    if len(rows) >= 8 * WORD and value.dtype == np.uint8 and value.ndim == 2:
+        columns = np.packbits(np.unpackbits(rows, axis=1).T, axis=1)
+        return _long_words(_cut(rows)) | _long_words(_cut(columns))
+    return _long_words(_cut(rows))
+
+
+def _pairs(value: Any) -> frozenset[bytes]:
+    """Any two of the words in one row of a short table, whatever their order."""
+    if isinstance(value, list | tuple):
+        return frozenset().union(*map(_pairs, value))
+    table = [sorted(_long_words(_cut(row[None]))) for row in _rows(value)[:ROWS]]
+    if len(table) == ROWS or any(len(words) > ROWS for words in table):
         return frozenset()
-    rows = np.ascontiguousarray(value).view(np.uint8).reshape(len(value), -1)
+    return frozenset(a + b for words in table for a, b in combinations(words, 2))
+
+
+def _rows(value: Any) -> np.ndarray:
+    if (
+        not isinstance(value, np.ndarray)
+        or value.dtype == object
+        or value.ndim < 2
+        or not value.size
+    ):
+        return np.empty((0, 0), np.uint8)
+    return np.ascontiguousarray(value).view(np.uint8).reshape(len(value), -1)
+
+
+def _cut(rows: np.ndarray) -> np.ndarray:
     size = rows.shape[1] // WORD * WORD
-    if not size or not len(rows):
+    return np.ascontiguousarray(rows[:, :size]).reshape(-1, WORD)
+
+
+def _long_words(words: np.ndarray) -> frozenset[bytes]:
+    if not len(words):
         return frozenset()
-    words = np.ascontiguousarray(rows[:, :size]).reshape(-1, WORD)
     different = (np.diff(np.sort(words, axis=1), axis=1) > 0).sum(axis=1) + 1
     words = np.ascontiguousarray(words[different >= BYTES])
     return frozenset(word.tobytes() for word in np.unique(words.view(f"V{WORD}").reshape(-1)))

@@ -156,6 +156,11 @@ def _receive_hint(channel: Channel, peer: str, count: int) -> Hint:
     return Hint(message[0], table, message[1])
 
 
+def _given(hint: Hint, keys: Blocks, outputs: Words) -> Words:
+    """What a party gives the leader for each of the leader's values: a share of zero, or random."""
+    return okvs.decode(hint, keys) ^ outputs
+
+
 def _lead_by_transfer(
     channel: Channel, tags: Blocks, sizes: Mapping[str, int], rng: Random
 ) -> Words:
@@ -174,7 +179,7 @@ def _lead_by_transfer(
     with channel.step("hints"):
         for number, peer in enumerate(channel.peers):
             hint = _receive_hint(channel, peer, HASHES * sizes[peer])
-            total ^= okvs.decode(hint, keys) ^ outputs[peer][:, 0]
+            total ^= _given(hint, keys, outputs[peer][:, 0])
             channel.progress(number + 1, len(channel.peers))
     return total
 
@@ -237,7 +242,7 @@ def _lead_by_group(
     with channel.step("hints"):
         for peer in channel.peers:
             hint = _receive_hint(channel, peer, sizes[peer])
-            words ^= okvs.decode(hint, tags) ^ outputs[peer]
+            words ^= _given(hint, tags, outputs[peer])
     return words
 
 

@@ -313,8 +313,14 @@ MUTANTS = [
             for name in (
                 "intersect",
                 "integrate",
+                "integrate with hidden scores",
+                "integrate with recipients",
+                "integrate with a strategy",
+                "integrate with a condition at its holder",
                 "count, vertical",
+                "count as shares",
                 "tree, vertical",
+                "tree with predictions",
                 "bayesnet, vertical",
             )
         ),
@@ -353,6 +359,7 @@ MUTANTS = [
         "keys[peer] = rng.bytes(16)",
         "keys[peer] = bytes(16)",
         _ZERO,
+        _view("intersection_of_3_sets_by_ring_with_the_smallest", "ann"),
     ),
     _mutant(
         "the shares of zero among the hints",
@@ -360,6 +367,7 @@ MUTANTS = [
         "total ^= encrypted(key, tags)[:, 0]",
         "total ^= encrypted(key, tags)[:, 0] & np.uint64(0)",
         _ZERO,
+        _view("intersection_of_3_sets_by_oprf_with_the_smallest", "bob"),
     ),
     _mutant(
         "words of a hint that no key needs",
@@ -374,6 +382,16 @@ MUTANTS = [
         "matrix ^= _next(self._streams[1], matrix.shape[1])",
         "matrix ^= first",
         "tests/protocols/intersection/test_oprf.py",
+        _view("intersection_of_2_sets_by_oprf", "alice"),
+        _view("intersection_of_3_sets_by_oprf", "bob"),
+    ),
+    _mutant(
+        "the function of values that are not common",
+        "protocols/intersection/oprf_intersect.py",
+        "channel.send(peer, outputs)",
+        "channel.send(peer, tags[done % len(tags) :][: len(outputs)])",
+        _view("intersection_of_2_sets_by_oprf_with_the_smallest", "alice"),
+        _view("intersection_of_2_sets_by_oprf_with_the_smallest", "bob"),
     ),
     _mutant(
         "the secret of the oblivious function",
@@ -423,6 +441,29 @@ MUTANTS = [
         "cipher.hash_and_encrypt(key, rows)[rng.permutation(count)]",
         "cipher.hash_and_encrypt(key, rows)",
         _CLASS,
+    ),
+    _mutant(
+        "classes that only other records have",
+        "protocols/integration/class_labels.py",
+        "occurring = np.unique(labels.codes)",
+        "occurring = np.arange(len(labels.values))",
+        _view("what_all_are_told_before_the_first_round", "bob"),
+        _view("what_all_are_told_before_the_first_round", "cat"),
+    ),
+    _mutant(
+        "numbers within a span",
+        "protocols/integration/spans.py",
+        "spans.append([column.tree.low[0], column.tree.high[0]])",
+        "spans.append([column.tree.low[0], column.values[1]])",
+        _view("what_all_are_told_before_the_first_round", "ann"),
+    ),
+    _mutant(
+        "the key of a baseline's subsets",
+        "protocols/integration/dka.py",
+        "key = random_scalar(rng)",
+        "key = random_scalar(Random(b'one key for all'))",
+        _view("subsets_of_a_baseline", "alice"),
+        _view("subsets_of_a_baseline", "bob"),
     ),
     # numbers
     _mutant(
@@ -678,6 +719,7 @@ MUTANTS = [
         "correction = pads - _elements(one, columns, dtype) + numbers[places]",
         "correction = pads - pads + numbers[places]",
         _view("conditions_on_shares", "ann"),
+        _job("integrate with a condition on shares", "bank"),
         "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[ann-names0]",
     ),
