@@ -29,8 +29,8 @@ from coterie.party.operator.backup import back_up, restore
 from coterie.party.operator.check import examine
 from coterie.party.operator.connection import SECONDS, Operator
 from coterie.party.operator.explain import date, lines
-from coterie.party.operator.retention import told
-from coterie.party.server import PartyServer, prune_unserved
+from coterie.party.operator.retention import prune_unserved, told, would_prune_unserved
+from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb
 from coterie.transport.spool import keep_memory_together
 
@@ -214,19 +214,25 @@ def show(job: str, config: Path, as_json: bool) -> int:
 
 @party.command()
 @_CONFIG
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @_JSON
-def prune(config: Path, as_json: bool) -> int:
+def prune(config: Path, dry_run: bool, as_json: bool) -> int:
     """Remove what is older than `retention` in the party file permits.
 
     A running server does it, which also does so every hour; without one the command does.
     """
     with Operator(config) as operator:
         try:
-            answer = operator.call(lambda stub: stub.Prune(pb.PruneRequest(), timeout=_PRUNING))
-            removed = json.loads(answer.json)
+            answer = operator.call(
+                lambda stub: (stub.WouldPrune if dry_run else stub.Prune)(
+                    pb.PruneRequest(), timeout=_PRUNING
+                )
+            )
+            found = json.loads(answer.json)
         except UnreachableError:
-            removed = prune_unserved(operator.config)
-        _print(as_json, removed, told(removed))
+            alone = would_prune_unserved if dry_run else prune_unserved
+            found = alone(operator.config)
+        _print(as_json, found, told(found, done=not dry_run))
     return 0
 
 

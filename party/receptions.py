@@ -2,7 +2,8 @@
 
 The coordinator delivers the finished files after the job has ended. The party checks them against
 what it kept of its own run (`jobs/run/received.py`), stores them in the job's folder as `received`,
-and compares their digest with every other recipient, which calls in turn. If another recipient got
+and compares their digest with every other recipient, which calls in turn. A recipient that does not
+answer is asked again when the server starts and every minute, for 30 days. If another recipient got
 something else, the folder is renamed to `disputed`, and the audit log names both. Only recipients
 of the job learn a digest, because somebody who knows nearly all of a table could guess the rest
 with it.
@@ -11,6 +12,7 @@ with it.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import tempfile
@@ -41,8 +43,10 @@ from coterie.protos.jobs_pb2 import State
 from coterie.protos.peers_pb2 import Received
 from coterie.transport.peers import COMPARE
 
+log = logging.getLogger("coterie.party")
 RECEIVED, DISPUTED, NOTE = "received", "disputed", "reception.json"
 _SECONDS = 10.0  # for another recipient to answer
+_ASKED_FOR = 30 * 86400.0  # seconds after a job's end in which other recipients are asked again
 _CELL = 4096  # the most bytes of a cell of the result, on average
 _DIGITS = 64
 
@@ -55,6 +59,7 @@ class Receptions:
         self._book = book
         self._audit = audit
         self._lock = threading.Lock()
+        self._uncompared: set[str] | None = None  # ids of jobs; None: not looked up yet
 
     def deliver(self, record: Record, chunks: Iterable[pb.FileChunk]) -> pb.Delivered:
         """Receives the finished files of a job. The same files may be delivered again."""
@@ -76,17 +81,53 @@ class Receptions:
                     raise VerificationError("another result of this job was delivered before")
                 if not note["digest"]:
                     os.rename(scratch, record.folder / RECEIVED)
-                    _write(record, {**note, "digest": found.digest, "holds": list(found.holds)})
+                    note |= {"digest": found.digest, "holds": list(found.holds)}
                     self._note("result received", record, digest=found.digest)
+                    for peer, digest in note["others"].items():  # who was given it sooner
+                        if digest == found.digest:
+                            note["same"].append(peer)
+                            self._note("result compared", record, peer=peer, digest=digest)
+                    _write(record, note)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-        for peer in recipients_of(job):
-            if peer != me:
-                self._ask(record, peer, found.digest)
+        for peer in self._others(job):
+            self._ask(record, peer, found.digest)
         note = _read(record)
+        if self._uncompared is not None and set(self._others(job)) - set(note["same"]):
+            self._uncompared.add(record.job_id)
         self._require_same(record, note)
         same = sorted(note["same"])
         return pb.Delivered(digest=found.digest, holds=found.holds, same=same)
+
+    def compare_again(self, now: float) -> None:
+        """Asks recipients that were away when this party compared its results."""
+        if self._uncompared is None:
+            finished = [r for r in self._book.all() if r.state == State.FINISHED]
+            self._uncompared = {r.job_id for r in finished if (r.folder / NOTE).exists()}
+        away: set[str] = set()
+        for job_id in sorted(self._uncompared):
+            record = self._book.get(job_id)
+            if record is None or now - record.since > _ASKED_FOR or not self._again(record, away):
+                self._uncompared.discard(job_id)
+
+    def _again(self, record: Record, away: set[str]) -> bool:
+        """Compares one result; whether some recipient is still to be asked."""
+        try:
+            others = self._others(self._job(record))
+            note = _read(record)
+            asked = [peer for peer in others if note["digest"] and peer not in note["others"]]
+            for peer in asked:
+                if peer in away or not self._ask(record, peer, note["digest"]):
+                    away.add(peer)
+            note = _read(record)
+            return bool(set(others) - set(note["others"]))
+        except CoterieError as error:
+            log.error("job %s: the result is not compared: %s", record.job_id, one_line(str(error)))
+            return False
+
+    def _others(self, job: Job) -> list[str]:
+        """The other recipients."""
+        return [peer for peer in recipients_of(job) if peer != self._live.config.name]
 
     def compare(self, peer: str, session: str, digest: str) -> str:
         """Compares another recipient's digest; returns this party's own, empty if it has none."""
@@ -118,6 +159,7 @@ class Receptions:
         self._note(
             "recipients were given different results", record, peer=peer, digest=own, other=other
         )
+        log.error("job %s: %s was given another result than this party", record.job_id, peer)
         if (record.folder / RECEIVED).exists():
             os.rename(record.folder / RECEIVED, record.folder / DISPUTED)
 
@@ -128,22 +170,23 @@ class Receptions:
                     self._dispute(record, peer, note["digest"], digest)
                 raise VerificationError(f"{peer} was given another result of this job")
 
-    def _ask(self, record: Record, peer: str, digest: str) -> None:
-        """Compares with one other recipient; a recipient that does not answer will call later."""
+    def _ask(self, record: Record, peer: str, digest: str) -> bool:
+        """Compares with one other recipient; whether it answers."""
         config = self._live.config
         if peer not in config.peers:
-            return
+            return None
         channel = config.connect(peer)
         try:
             request = Received(session=record.job_id, digest=digest).SerializeToString()
             call = channel.unary_unary(COMPARE)
             told = Received.FromString(call(request, timeout=_SECONDS)).digest
         except (grpc.RpcError, ValueError):
-            return
+            return False
         finally:
             channel.close()
         if len(told) == _DIGITS and told.isalnum():
             self._heard(record, peer, told)
+        return True
 
     def _job(self, record: Record) -> Job:
         """The job, of which this party must be a recipient."""

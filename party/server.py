@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent import futures
+from typing import Any
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
@@ -23,7 +24,7 @@ from coterie.party.health import Health
 from coterie.party.live import EVERY, Change, Live
 from coterie.party.operator.backup import restored_from
 from coterie.party.operator.notify import Notifier
-from coterie.party.operator.retention import prune, told
+from coterie.party.operator.retention import prune, told, would_prune
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
 from coterie.party.service import JobService
@@ -89,12 +90,12 @@ class PartyServer:
             options=_OPTIONS,
             maximum_concurrent_rpcs=_THREADS,
         )
-        receptions = Receptions(self._live, self._book, self._audit)
+        receptions = self._receptions = Receptions(self._live, self._book, self._audit)
         self._peers.compare = receptions.compare
         service = JobService(
             self._live, self._book, self._audit, self._worker, receptions, self._caller, clock
         )
-        service.prune = self.prune
+        service.prune, service.would_prune = self.prune, self.would_prune
         add_JobsServicer_to_server(service, self._server)  # type: ignore[no-untyped-call]
         self._server.add_generic_rpc_handlers((self._peers,))
         self._health = Health()
@@ -180,11 +181,13 @@ class PartyServer:
         """Runs periodic tasks, whether anybody calls or not."""
         pruned = -_PRUNING
         self._worker.turns.inquire(since=-1.0)  # this party was away: what has become of its jobs?
+        self._receptions.compare_again(self._wall())
         looked = time.monotonic()
         while not self._stopping.wait(min(_HOUSEKEEPING, self.config.limits.unstarted / 4)):
             self._worker.expire()
             if time.monotonic() - looked > _INQUIRY:
                 self._worker.turns.inquire()
+                self._receptions.compare_again(self._wall())
                 looked = time.monotonic()
             self._admission.sum_up()
             self._compact()
@@ -202,6 +205,12 @@ class PartyServer:
         if any(removed.values()):
             log.info("%s", told(removed))
         return removed
+
+    def would_prune(self) -> dict[str, Any]:
+        """What `prune` would remove now."""
+        config = self.config
+        log_path = self._audit.path
+        return would_prune(self._book, log_path, config.state, config.retention, self._wall())
 
     def _compact(self) -> None:
         try:
@@ -266,16 +275,3 @@ def _accepts(config: PartyConfig, caller: Caller) -> bool:
     peer = config.peers.get(caller.name)
     pin = (peer.pin if peer is not None else None) or config.pins.get(caller.name)
     return pin is None or caller.fingerprint in pin.fingerprints
-
-
-def prune_unserved(config: PartyConfig) -> dict[str, int]:
-    """Prunes the state folder of a party whose server does not run."""
-    with take(config.state):
-        bring_forward(config.state)
-        book = Book(config.state)
-        audit = AuditLog(config.state / "audit.log", config.audit_head)
-        try:
-            return prune(book, audit, config.state, config.retention, time.time())
-        finally:
-            book.close()
-            audit.close()

@@ -68,6 +68,7 @@ class JobService(JobsServicer):
         self._permissions = Permissions(live, book, audit, identify)
         self._proposals = Proposals(live, book, audit, worker, clock)
         self.prune: Callable[[], dict[str, int]] = dict
+        self.would_prune: Callable[[], dict[str, Any]] = dict
         self._fetch_lock = threading.Lock()
         self._fetches: Counter[str] = Counter()
 
@@ -147,6 +148,10 @@ class JobService(JobsServicer):
             return pb.Explanation(json=json.dumps(self.prune()))
         except EnvironmentFaultError as error:
             abort(context, grpc.StatusCode.INTERNAL, str(error))
+
+    def WouldPrune(self, request: Any, context: grpc.ServicerContext) -> pb.Explanation:  # noqa: N802
+        self._permissions.require_operator(context)
+        return pb.Explanation(json=json.dumps(self.would_prune()))
 
     def List(self, request: Any, context: grpc.ServicerContext) -> pb.JobList:  # noqa: N802
         self._permissions.require_operator(context)

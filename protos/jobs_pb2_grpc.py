@@ -86,6 +86,11 @@ class JobsStub:
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.PruneRequest.SerializeToString,
                 response_deserializer=coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
                 _registered_method=True)
+        self.WouldPrune = channel.unary_unary(
+                '/coterie.v1.Jobs/WouldPrune',
+                request_serializer=coterie_dot_protos_dot_jobs__pb2.PruneRequest.SerializeToString,
+                response_deserializer=coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
+                _registered_method=True)
         self.Explain = channel.unary_unary(
                 '/coterie.v1.Jobs/Explain',
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
@@ -177,6 +182,14 @@ class JobsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WouldPrune(self, request, context):
+        """What Prune would remove, which this call does not. A call of its own, so that a server of an
+        earlier version does not remove anything.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Explain(self, request, context):
         """A job in plain facts, as JSON: for the party's own operator.
         """
@@ -241,6 +254,11 @@ def add_JobsServicer_to_server(servicer, server):
             ),
             'Prune': grpc.unary_unary_rpc_method_handler(
                     servicer.Prune,
+                    request_deserializer=coterie_dot_protos_dot_jobs__pb2.PruneRequest.FromString,
+                    response_serializer=coterie_dot_protos_dot_jobs__pb2.Explanation.SerializeToString,
+            ),
+            'WouldPrune': grpc.unary_unary_rpc_method_handler(
+                    servicer.WouldPrune,
                     request_deserializer=coterie_dot_protos_dot_jobs__pb2.PruneRequest.FromString,
                     response_serializer=coterie_dot_protos_dot_jobs__pb2.Explanation.SerializeToString,
             ),
@@ -525,6 +543,33 @@ class Jobs:
             request,
             target,
             '/coterie.v1.Jobs/Prune',
+            coterie_dot_protos_dot_jobs__pb2.PruneRequest.SerializeToString,
+            coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WouldPrune(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/coterie.v1.Jobs/WouldPrune',
             coterie_dot_protos_dot_jobs__pb2.PruneRequest.SerializeToString,
             coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
             options,

@@ -169,6 +169,11 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
         )
     if given := result.get("recipients"):
         lines.append(f"  given to {', '.join(given)}, who checked it")
+    for first, second in result.get("not_compared", ()):
+        lines.append(
+            f"  {first} and {second} could not compare what they were given; their servers do so "
+            "when they reach each other"
+        )
     names = dict.fromkeys((*_RESULT, *KINDS[job.kind].leaves))
     left = [name for name in names if name != "job" and (out / name).exists()]
     return lines + [f"{name.split('.')[0]}: {out / name}" for name in left]

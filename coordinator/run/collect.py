@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import FOLDER, save_job, saved_job
 from coterie.jobs.run.party_run import assemble
 from coterie.jobs.run.received import add_recipients, recipients_of
+from coterie.protos.jobs_pb2 import Delivered
 from coterie.trust.identity import Identity
 
 NOTE = "run.json"
@@ -94,14 +96,25 @@ def _deliver(
 ) -> dict[str, Any]:
     """Gives the finished files to the recipients of the job; each checks and compares them."""
     files = KINDS[job.kind].delivers
-    digests: dict[str, str] = {}
+    delivered: dict[str, Delivered] = {}
+    away: list[PeerLostError] = []
     for name in recipients_of(job):
         try:
-            digests[name] = clients[name].deliver(job_id, files, out).digest
-        except PeerLostError as error:
-            reason = f"{error.reason}; 'coterie fetch {out}' delivers the result again"
-            raise PeerLostError(error.peer, error.step, reason) from None
-    return add_recipients(result, digests, out)
+            delivered[name] = clients[name].deliver(job_id, files, out)
+        except PeerLostError as error:  # the others need not wait for it
+            away.append(error)
+    if away:
+        error = away[0]
+        also = "".join(f", {other.peer} too" for other in away[1:])
+        reason = f"{error.reason}{also}; 'coterie fetch {out}' delivers the result again"
+        raise PeerLostError(error.peer, error.step, reason)
+    digests = {name: one.digest for name, one in delivered.items()}
+    apart = [
+        [first, second]
+        for first, second in combinations(delivered, 2)
+        if second not in delivered[first].same and first not in delivered[second].same
+    ]
+    return add_recipients(result, digests, out, apart)
 
 
 def read_note(out: Path) -> tuple[Job, str, dict[str, str]]:

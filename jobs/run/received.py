@@ -67,12 +67,22 @@ def digest_of(files: Sequence[str], folder: Path) -> str:
     return total.hexdigest()
 
 
-def add_recipients(result: dict[str, Any], digests: Mapping[str, str], out: Path) -> dict[str, Any]:
-    """Writes the result with its recipients and their digests; unchanged without recipients."""
+def add_recipients(
+    result: dict[str, Any],
+    digests: Mapping[str, str],
+    out: Path,
+    apart: Sequence[Sequence[str]] = (),
+) -> dict[str, Any]:
+    """Writes the result with its recipients and their digests; unchanged without recipients.
+
+    `apart` are the pairs of recipients that could not reach each other to compare them.
+    """
     if not digests:
         return result
     if len(set(digests.values())) > 1:
         raise VerificationError("the recipients were given different results")
     told = {**result, "recipients": dict(digests)}
+    if apart:
+        told["not_compared"] = [list(pair) for pair in apart]
     (out / "result.json").write_text(json.dumps(told, indent=2) + "\n")
     return told

@@ -160,8 +160,14 @@ def lines(facts: dict[str, Any]) -> list[str]:
             for entry in facts["opened"]
         ]
     if facts["received"]:
-        same = ", ".join(facts["received"]["same"]) or "nobody yet"
-        told.append(f"result received: digest {facts['received']['digest']}, the same as at {same}")
+        same = facts["received"]["same"]
+        told.append(
+            f"result received: digest {facts['received']['digest']}, "
+            f"the same as at {', '.join(same) or 'nobody yet'}"
+        )
+        left = [n for n in facts.get("recipients", []) if n not in same and n in facts["with"]]
+        if left and not facts["disputed"]:
+            told.append(f"not compared yet: with {', '.join(left)}; the server asks every minute")
     if facts["disputed"]:
         told.append("result disputed: another recipient was given something else")
     return told

@@ -1,6 +1,7 @@
 """How long a party keeps what jobs leave in its state folder: `retention` in the party file.
 
-`coterie party prune` removes older files, and a server does so every hour. Jobs that have not ended
+`coterie party prune` removes older files, and a server does so every hour; with `--dry-run` the
+command says what it would remove. Jobs that have not ended
 are never touched. A job that is removed completely leaves its id in the journal, so that no
 coordinator can use the id again. The audit log has a line for what was removed, and is itself
 divided into files whose hash chain continues from one to the next.
@@ -10,63 +11,132 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 import time
 from collections import deque
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from coterie.party.books.audit import AuditLog, older_files
+from coterie.party.books.state_folder import bring_forward, take
+from coterie.party.config import PartyConfig
 from coterie.party.job_record import ENDED, Record
 from coterie.party.operator.settings import Retention
 from coterie.party.receptions import DISPUTED, RECEIVED
-from coterie.party.records import Book
+from coterie.party.records import JOURNAL, Book
 
 _SHARE = 10  # an audit log is continued in a new file when it covers this share of its retention
 _LEFT_OVER = 86400.0  # seconds after which the remains of a crash are removed
 _RESUME = "resume"
+AUDIT = "audit.log"
+
+
+@dataclass
+class Old:
+    """What is older than the party file permits: places in the state folder, by key, and jobs."""
+
+    places: dict[str, list[Path]]
+    jobs: list[Record]
+
+
+def old_places(book: Book, audit: Path, state: Path, retention: Retention, now: float) -> Old:
+    """Everything that `prune` would remove now; changes nothing."""
+    names = {"kept": ["kept"], "released": ["released"], "received": [RECEIVED, DISPUTED]}
+    ended = [record for record in book.all() if record.state in ENDED]
+    places = {
+        what: [
+            record.folder / name
+            for record in ended
+            if _past(getattr(retention, what), record.since, now)
+            for name in within
+            if (record.folder / name).exists()
+        ]
+        for what, within in names.items()
+    }
+    jobs = [record for record in ended if _past(retention.jobs, record.since, now)]
+    places["jobs"] = [record.folder for record in jobs]
+    places["resume"] = _old_resume(state / "jobs" / _RESUME, retention.resume, now)
+    files = older_files(audit)
+    if _is_long(audit, retention.audit, now):  # it would be continued in a new file
+        files = [*files, audit]
+    places["audit"] = [
+        path for path in files if _past(retention.audit, _time_of(path, first=False), now)
+    ]
+    return Old({field.name: places[field.name] for field in fields(Retention)}, jobs)
+
+
+def would_prune(
+    book: Book, audit: Path, state: Path, retention: Retention, now: float
+) -> dict[str, Any]:
+    """What `prune` would remove: how much of each, and the places within the state folder."""
+    old = old_places(book, audit, state, retention, now).places
+    listed = sorted(str(path.relative_to(state)) for paths in old.values() for path in paths)
+    return {**{what: len(paths) for what, paths in old.items()}, "places": listed}
 
 
 def prune(
     book: Book, audit: AuditLog, state: Path, retention: Retention, now: float
 ) -> dict[str, int]:
     """Removes everything older than the party file permits; returns how much of each."""
-    removed = {field.name: 0 for field in fields(Retention)}
-    places = (
-        ("kept", retention.kept, ("kept",)),
-        ("released", retention.released, ("released",)),
-        ("received", retention.received, (RECEIVED, DISPUTED)),
-    )
-    ended = [record for record in book.all() if record.state in ENDED]
-    for record in ended:
-        for what, limit, names in places:
-            if _past(limit, record.since, now):
-                removed[what] += sum(_remove(record.folder / name) for name in names)
-        _remove_leftovers(record, now)
-    old = [record for record in ended if _past(retention.jobs, record.since, now)]
-    if old:
-        removed["jobs"] = len(old)
-        book.forget(old)
-        for record in old:
+    if _is_long(audit.path, retention.audit, now):
+        audit.rotate()
+    old = old_places(book, audit.path, state, retention, now)
+    for what in ("kept", "released", "received", "resume"):
+        for place in old.places[what]:
+            _remove(place)
+    if old.jobs:
+        book.forget(old.jobs)
+        for record in old.jobs:
             _remove(record.folder)
-    removed["resume"] = _prune_resume(state / "jobs" / _RESUME, retention.resume, now)
-    removed["audit"] = _prune_audit(audit, retention.audit, now)
+    for path in old.places["audit"]:
+        path.unlink()
+    for record in book.all():
+        if record.state in ENDED:
+            _remove_leftovers(record, now)
+    removed = {what: len(paths) for what, paths in old.places.items()}
     if any(removed.values()):
         audit.note("pruned", **removed)
     return removed
+
+
+def prune_unserved(config: PartyConfig) -> dict[str, int]:
+    """Prunes the state folder of a party whose server does not run."""
+    with take(config.state):
+        bring_forward(config.state)
+        book = Book(config.state)
+        audit = AuditLog(config.state / AUDIT, config.audit_head)
+        try:
+            return prune(book, audit, config.state, config.retention, time.time())
+        finally:
+            book.close()
+            audit.close()
+
+
+def would_prune_unserved(config: PartyConfig) -> dict[str, Any]:
+    """What pruning would remove where no server runs; the state folder stays exactly as it is."""
+    if not config.state.is_dir():
+        return {**{field.name: 0 for field in fields(Retention)}, "places": []}
+    with tempfile.TemporaryDirectory(prefix="coterie-") as made:
+        copy = Path(made)  # because a journal that is opened is also repaired
+        for path in (config.state / JOURNAL, *config.state.glob("audit*.log")):
+            if path.exists():
+                shutil.copy(path, copy)
+        (copy / "jobs").symlink_to(config.state.absolute() / "jobs")
+        book = Book(copy)
+        try:
+            return would_prune(book, copy / AUDIT, copy, config.retention, time.time())
+        finally:
+            book.close()
 
 
 def _past(limit: float | None, since: float, now: float) -> bool:
     return limit is not None and now - since > limit
 
 
-def _remove(place: Path) -> int:
-    """Removes a place; whether there was something to remove."""
-    if not place.exists():
-        return 0
+def _remove(place: Path) -> None:
     shutil.rmtree(place, ignore_errors=True)
-    return 1
 
 
 def _remove_leftovers(record: Record, now: float) -> None:
@@ -75,28 +145,20 @@ def _remove_leftovers(record: Record, now: float) -> None:
             _remove(place)
 
 
-def _prune_resume(folder: Path, limit: float | None, now: float) -> int:
-    """Removes checkpoints of interrupted intersections, by the age of their newest file."""
+def _old_resume(folder: Path, limit: float | None, now: float) -> list[Path]:
+    """Checkpoints of interrupted intersections, by the age of their newest file."""
     if limit is None or not folder.is_dir():
-        return 0
-    old = [place for place in folder.iterdir() if now - _newest(place) > limit]
-    return sum(_remove(place) for place in old)
+        return []
+    return [place for place in folder.iterdir() if now - _newest(place) > limit]
 
 
 def _newest(place: Path) -> float:
     return max(path.stat().st_mtime for path in (place, *place.rglob("*")))
 
 
-def _prune_audit(audit: AuditLog, limit: float | None, now: float) -> int:
-    """Continues the log in a new file from time to time, and removes files that are too old."""
-    if limit is None:
-        return 0
-    if now - _time_of(audit.path, first=True) > limit / _SHARE:
-        audit.rotate()
-    old = [path for path in older_files(audit.path) if now - _time_of(path, first=False) > limit]
-    for path in old:
-        path.unlink()
-    return len(old)
+def _is_long(audit: Path, limit: float | None, now: float) -> bool:
+    """Whether the log covers so long a time that it goes on in a new file."""
+    return limit is not None and now - _time_of(audit, first=True) > limit / _SHARE
 
 
 def _time_of(path: Path, first: bool) -> float:
@@ -112,8 +174,8 @@ def _time_of(path: Path, first: bool) -> float:
         return time.time()
 
 
-def told(removed: dict[str, Any]) -> str:
-    """What was removed, in words."""
+def told(removed: dict[str, Any], done: bool = True) -> str:
+    """What was removed, in words; or what would be."""
     words = {
         "kept": "lists that were kept",
         "released": "folders of released files",
@@ -123,6 +185,7 @@ def told(removed: dict[str, Any]) -> str:
         "audit": "older files of the audit log",
     }
     parts = [f"{removed[key]} {text}" for key, text in words.items() if removed.get(key)]
-    return (
-        "removed: " + ", ".join(parts) if parts else "nothing is older than the party file permits"
-    )
+    if not parts:
+        return "nothing is older than the party file permits"
+    places = [f"\n  {place}" for place in removed.get("places", [])]
+    return ("removed: " if done else "would remove: ") + ", ".join(parts) + "".join(places)

@@ -14,6 +14,7 @@ from coterie.jobs.kinds.job_file import parse_job
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.peers_pb2 import Received
 from coterie.transport.peers import COMPARE
+from tests.coordinator.support import wait_for
 from tests.party.houses import _patiently, status
 from tests.party.lending import COLUMNS, LOANS, as_lenders, propose_loans, taxonomies
 from tests.party.served import states
@@ -190,3 +191,39 @@ def test_only_the_coordinator_of_the_job_delivers(lenders, tmp_path):
     with pytest.raises(grpc.RpcError) as error:
         deliver(other, "bank", job_id, data)
     assert error.value.code() == grpc.StatusCode.NOT_FOUND
+
+
+def test_a_recipient_that_was_away_is_compared_with_when_it_is_back(lenders, tmp_path):
+    coordinator, job_id = finished(lenders)
+    data = table(coordinator, job_id, tmp_path)
+    lenders.servers.pop("bank").stop()
+    assert list(deliver(coordinator, "lender", job_id, data).same) == []
+    lenders.serve("bank")
+    lenders.servers.pop("lender").stop()
+    assert list(deliver(coordinator, "bank", job_id, data).same) == []
+    assert not audited(lenders, "bank", "result compared")
+    lenders.serve("lender")  # asks at its start
+    wait_for(lambda: audited(lenders, "lender", "result compared"), "the comparison")
+    wait_for(lambda: audited(lenders, "bank", "result compared"), "the comparison")
+
+
+def test_a_recipient_that_was_away_finds_out_later_that_it_has_another_table(lenders, tmp_path):
+    coordinator, job_id = finished(lenders)
+    data = table(coordinator, job_id, tmp_path)
+    deliver(coordinator, "lender", job_id, data)
+    note = lenders.state("bank") / "jobs" / job_id / "reception.json"
+    lenders.servers.pop("bank").stop()
+    note.write_text(json.dumps({"digest": "b" * 64, "others": {}, "same": [], "holds": []}))
+    lenders.serve("bank")
+    different = "recipients were given different results"
+    wait_for(lambda: audited(lenders, "bank", different), "the comparison")
+    wait_for(lambda: audited(lenders, "lender", different), "the comparison")
+    assert (lenders.state("lender") / "jobs" / job_id / "disputed").exists()
+
+
+def test_what_a_peer_told_sooner_counts_as_compared(lenders, tmp_path):
+    coordinator, job_id = finished(lenders)
+    data = table(coordinator, job_id, tmp_path)
+    deliver(coordinator, "lender", job_id, data)  # tells the bank, which has nothing yet
+    lenders.servers.pop("lender").stop()
+    assert list(deliver(coordinator, "bank", job_id, data).same) == ["lender"]

@@ -4,6 +4,10 @@ import json
 import threading
 import time
 
+import pytest
+
+from coterie.base.errors import PeerLostError
+from coterie.coordinator.run import collect as collecting
 from coterie.coordinator.run.client import PartyClient
 from coterie.coordinator.run.collect import NOTE, collect, fetch_later, leave_note
 from coterie.jobs.kinds.job_file import parse_job
@@ -91,3 +95,45 @@ def test_a_folder_without_a_note_has_nothing_to_fetch(organisations, tmp_path):
         2,
         f"{tmp_path}: no run.json; no run has left its result to be fetched",
     )
+
+
+class Recipient:
+    """A party that takes the result, and has compared it with these; or is away."""
+
+    def __init__(self, *same, away=False):
+        self.same, self.away, self.asked = same, away, 0
+
+    def deliver(self, job_id, files, out):
+        self.asked += 1
+        if self.away:
+            raise PeerLostError("bank", "deliver", "does not answer")
+        return pb.Delivered(digest="d", same=self.same)
+
+
+RECIPIENTS = """
+kind: integrate
+name: x
+parties: {lender: {}, bank: {}, card: {}}
+id: ID
+attributes: {Sex: {party: lender, flat: true}}
+score: discernibility
+requirement: [{qid: [Sex], k: 2}]
+recipients: all
+"""
+
+
+def test_recipients_that_could_not_compare_are_named(tmp_path):
+    clients = {"lender": Recipient(), "bank": Recipient("lender"), "card": Recipient("bank")}
+    result = collecting._deliver(parse_job(RECIPIENTS, {}), "", clients, tmp_path, {})
+    assert result["not_compared"] == [["lender", "card"]]
+    assert json.loads((tmp_path / "result.json").read_text()) == result
+    clients["card"] = Recipient("bank", "lender")
+    result = collecting._deliver(parse_job(RECIPIENTS, {}), "", clients, tmp_path, {})
+    assert "not_compared" not in result
+
+
+def test_a_recipient_that_is_away_does_not_keep_the_others_waiting(tmp_path):
+    clients = {"lender": Recipient(), "bank": Recipient(away=True), "card": Recipient()}
+    with pytest.raises(PeerLostError, match="delivers the result again"):
+        collecting._deliver(parse_job(RECIPIENTS, {}), "", clients, tmp_path, {})
+    assert clients["card"].asked == 1

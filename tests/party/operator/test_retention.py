@@ -174,3 +174,42 @@ def test_the_command_prunes_with_and_without_a_server(houses, served):
     assert audited(houses, "bank", "pruned")[-1]["jobs"] == 1
     text = CliRunner().invoke(party, arguments[:-1]).output
     assert text == "nothing is older than the party file permits\n"
+
+
+def everything(folder):
+    return {
+        path.relative_to(folder): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("served", [True, False])
+def test_a_dry_run_says_what_would_go_and_removes_nothing(houses, served):
+    houses.write("bank", retention={"kept": "1m", "jobs": "2m", "audit": "1h"})
+    state = houses.state("bank")
+    state.mkdir()
+    book = Book(state, wall=lambda: 1000.0)
+    for letter in "ab":
+        record = book.add(letter * 32, "analyst", None)
+        book.set_state(record, pb.FINISHED)
+        record.workspace.create()
+    running = book.add("c" * 32, "analyst", None)
+    book.set_state(running, pb.RUNNING)
+    book.close()
+    if served:
+        houses.serve("bank")
+    else:
+        AuditLog(state / "audit.log").close()
+    before = everything(state)
+    run = ["prune", "--dry-run", "--config", str(houses.path("bank"))]
+    found = json.loads(CliRunner().invoke(party, [*run, "--json"]).output)
+    assert (found["kept"], found["jobs"], found["released"]) == (2, 2, 0)
+    assert found["places"][0] == f"jobs/{'a' * 32}"
+    assert "would remove: 2 lists that were kept, 2 whole jobs\n  jobs/aaaa" in (
+        CliRunner().invoke(party, run).output
+    )
+    assert everything(state) == before
+    run.remove("--dry-run")
+    done = json.loads(CliRunner().invoke(party, [*run, "--json"]).output)
+    assert {key: found[key] for key in done} == done
+    assert not (state / "jobs" / ("a" * 32)).exists()
