@@ -174,7 +174,7 @@ class Receptions:
         """Compares with one other recipient; whether it answers."""
         config = self._live.config
         if peer not in config.peers:
-            return None
+            return False
         channel = config.connect(peer)
         try:
             request = Received(session=record.job_id, digest=digest).SerializeToString()

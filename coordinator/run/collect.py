@@ -104,15 +104,15 @@ def _deliver(
         except PeerLostError as error:  # the others need not wait for it
             away.append(error)
     if away:
-        error = away[0]
-        also = "".join(f", {other.peer} too" for other in away[1:])
-        reason = f"{error.reason}{also}; 'coterie fetch {out}' delivers the result again"
-        raise PeerLostError(error.peer, error.step, reason)
-    digests = {name: one.digest for name, one in delivered.items()}
+        first, *more = away
+        also = "".join(f", {other.peer} too" for other in more)
+        reason = f"{first.reason}{also}; 'coterie fetch {out}' delivers the result again"
+        raise PeerLostError(first.peer, first.step, reason)
+    digests = {name: answer.digest for name, answer in delivered.items()}
     apart = [
-        [first, second]
-        for first, second in combinations(delivered, 2)
-        if second not in delivered[first].same and first not in delivered[second].same
+        [one, other]
+        for one, other in combinations(delivered, 2)
+        if other not in delivered[one].same and one not in delivered[other].same
     ]
     return add_recipients(result, digests, out, apart)
 
