@@ -43,6 +43,7 @@ COMMANDS = {
         "coterie.coordinator.cli.run:attach",
         "Follow a job that was proposed before.",
     ),
+    "watch": ("coterie.coordinator.cli.run:watch", "Look at a running job on a live page."),
     "fetch": (
         "coterie.coordinator.cli.run:fetch",
         "Collect the result of an interrupted run.",

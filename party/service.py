@@ -202,7 +202,7 @@ class JobService(JobsServicer):
         return pb.Started()
 
     def Watch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.Event]:  # noqa: N802
-        record = self._permissions.job(request.job_id, context)
+        record = self._permissions.job(request.job_id, context, operator=True)
         interval = self._config.heartbeat.interval
         seen = 0
         while context.is_active():

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import JSON, print_result
+from coterie.coordinator.cli.options import JSON, LIVE, print_result
 
 
 @click.command()
@@ -34,6 +34,7 @@ from coterie.coordinator.cli.options import JSON, print_result
     type=click.Choice(["local", "compose"]),
     help="Addresses and folders as on this machine or as in docker-compose.yml.",
 )
+@LIVE
 @JSON
 def demo(
     out: Path,
@@ -42,6 +43,7 @@ def demo(
     kind: str | None,
     prepare_only: bool,
     layout: str,
+    live: bool,
     as_json: bool,
 ) -> None:
     """Three organisations on this machine, from data to release.
@@ -69,7 +71,7 @@ def demo(
             )
         return
     with Interrupts() as interrupts:
-        job, result = work.play(out, tell, not as_json, interrupts.check)
+        job, result = work.play(out, tell, not as_json, interrupts.check, live)
     tell("")
     print_result(result, as_json, lambda: summary(job, result, out / "result"))
     if job.kind == "intersect":

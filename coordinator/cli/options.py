@@ -17,6 +17,9 @@ FORCE = click.option("--force", is_flag=True, help="Replace an earlier result in
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."
 )
+LIVE = click.option(
+    "--live", is_flag=True, help="Serve a page that shows the job and becomes its report."
+)
 IDENTITY = click.option(
     "--identity",
     required=True,

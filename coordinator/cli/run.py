@@ -1,4 +1,4 @@
-"""`coterie run`, `jobs`, `attach` and `fetch`: their arguments and their output.
+"""`coterie run`, `jobs`, `attach`, `watch` and `fetch`: their arguments and their output.
 
 The work of the commands is in other modules, which are imported when a command runs, so that
 `coterie --help` is quick.
@@ -11,7 +11,17 @@ from pathlib import Path
 
 import click
 
-from coterie.coordinator.cli.options import FORCE, IDENTITY, JOB, JSON, OUT, print_result, warn
+from coterie.base.errors import UsageError
+from coterie.coordinator.cli.options import (
+    FORCE,
+    IDENTITY,
+    JOB,
+    JSON,
+    LIVE,
+    OUT,
+    print_result,
+    warn,
+)
 
 
 @click.command()
@@ -37,6 +47,7 @@ from coterie.coordinator.cli.options import FORCE, IDENTITY, JOB, JSON, OUT, pri
     is_flag=True,
     help="Propose and start the job, and return; 'coterie attach' follows it.",
 )
+@LIVE
 @FORCE
 @JSON
 def run(
@@ -46,6 +57,7 @@ def run(
     consent_timeout: float,
     heartbeat: float,
     detach: bool,
+    live: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -56,6 +68,8 @@ def run(
     cancelled at all parties.
     """
     from coterie.coordinator.results.folder import result_folder, summary
+    from coterie.coordinator.results.report import REPORT
+    from coterie.coordinator.run import live_page
     from coterie.coordinator.run.follower import Patience
     from coterie.coordinator.run.interrupts import Interrupts
     from coterie.coordinator.run.progress import Board
@@ -67,15 +81,22 @@ def run(
     warn(parsed.warnings)
     who = find_identity(identity)
     patience = Patience(consent=consent_timeout, heartbeat=heartbeat)
+    if live and detach:
+        raise UsageError("--live shows a job that is followed; leave out --detach, or use 'watch'")
+    board = Board(parsed.party_names, show=not as_json)
     with (
+        live_page.live(
+            live, board, parsed.name, parsed.kind, out / REPORT, heartbeat
+        ) as with_button,
         result_folder(out, force),
         Interrupts() as interrupts,
-        Board(parsed.party_names, show=not as_json) as board,
+        board,
     ):
+        check = with_button(interrupts.check)
         if detach:
-            job_id, states = detach_job(parsed, out, who, board, patience, interrupts.check)
+            job_id, states = detach_job(parsed, out, who, board, patience, check)
         else:
-            result = run_job(parsed, out, who, board, patience, interrupts.check)
+            result = run_job(parsed, out, who, board, patience, check)
     if detach:
         told = {"job": job_id, "digest": parsed.digest, "parties": states, "out": str(out)}
         print_result(told, as_json, lambda: detached_lines(parsed.name, job_id, states))
@@ -102,14 +123,18 @@ def detached_lines(name: str, job_id: str, states: Mapping[str, str]) -> list[st
     help="Seconds of silence after which a party counts as lost.",
 )
 @click.argument("job")
+@LIVE
 @JSON
-def attach(identity: Path, heartbeat: float, job: str, as_json: bool) -> None:
+def attach(identity: Path, heartbeat: float, job: str, live: bool, as_json: bool) -> None:
     """Follow a job that was proposed before, and collect its result.
 
     JOB is its id, the beginning of it, its name, or the folder of its result. Ctrl-C ends this
     command and not the job.
     """
     from coterie.coordinator.results.folder import continued_folder, summary
+    from coterie.coordinator.results.report import REPORT
+    from coterie.coordinator.run import live_page
+    from coterie.coordinator.run.collect import read_note
     from coterie.coordinator.run.follower import Patience
     from coterie.coordinator.run.interrupts import Interrupts
     from coterie.coordinator.run.progress import Board
@@ -118,15 +143,75 @@ def attach(identity: Path, heartbeat: float, job: str, as_json: bool) -> None:
     from coterie.trust.identity import find_identity
 
     folder = folder_of(job)
-    with continued_folder(folder), Interrupts() as interrupts:
-        parsed, result = attach_job(
+    parsed, _, _ = read_note(folder)
+    board = Board(parsed.party_names, show=not as_json)
+    with (
+        live_page.live(
+            live, board, parsed.name, parsed.kind, folder / REPORT, heartbeat
+        ) as with_button,
+        continued_folder(folder),
+        Interrupts() as interrupts,
+        board,
+    ):
+        result = attach_job(
             folder,
             find_identity(identity),
-            lambda known: Board(known.party_names, show=not as_json),
+            board,
             Patience(heartbeat=heartbeat),
-            interrupts.check,
+            with_button(interrupts.check),
         )
     print_result(result, as_json, lambda: summary(parsed, result, folder))
+
+
+@click.command()
+@IDENTITY
+@click.option(
+    "--heartbeat",
+    default=20.0,
+    show_default=True,
+    type=click.FloatRange(min=1),
+    help="Seconds of silence after which a party counts as lost.",
+)
+@click.option(
+    "--server",
+    metavar="NAME=HOST:PORT",
+    help="As the operator of this party: look at its own server alone.",
+)
+@click.option("--terminal", is_flag=True, help="Serve no page.")
+@click.argument("job")
+@JSON
+def watch(
+    identity: Path, heartbeat: float, server: str | None, terminal: bool, job: str, as_json: bool
+) -> None:
+    """Look at a job on a live page, beside the command that runs it.
+
+    JOB is its id, the beginning of it, its name, or the folder of its result. Ctrl-C ends this
+    command and not the job; the button of the page cancels the job. The result is collected by the
+    command that runs the job, or by 'coterie attach'.
+    """
+    from coterie.coordinator.results.report import REPORT
+    from coterie.coordinator.run import live_page
+    from coterie.coordinator.run.follower import Patience
+    from coterie.coordinator.run.interrupts import Interrupts
+    from coterie.coordinator.run.progress import Board
+    from coterie.coordinator.run.watch import known_here, known_there, watch_job
+    from coterie.trust.identity import find_identity
+
+    who = find_identity(identity)
+    target = known_there(job, server, who) if server else known_here(job)
+    report = target.out / REPORT if target.out is not None else None
+    board = Board(list(target.addresses), show=not as_json)
+    with (
+        live_page.live(
+            not terminal, board, target.name, target.kind, report, heartbeat
+        ) as with_button,
+        Interrupts() as interrupts,
+        board,
+    ):
+        patience = Patience(heartbeat=heartbeat)
+        watch_job(target, who, board, patience, with_button(interrupts.check), report)
+    told = {"job": target.job_id, "name": target.name, "state": "finished"}
+    print_result(told, as_json, lambda: [f"{target.name}: finished (job {target.job_id})"])
 
 
 @click.command()

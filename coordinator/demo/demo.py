@@ -30,8 +30,11 @@ from coterie.base.errors import EnvironmentFaultError, UnreachableError, UsageEr
 from coterie.coordinator.demo import population
 from coterie.coordinator.demo.ports import free_ports
 from coterie.coordinator.results.folder import result_folder
+from coterie.coordinator.results.report import REPORT
 from coterie.coordinator.results.verify import verify
+from coterie.coordinator.run import live_page
 from coterie.coordinator.run.doctor import examine
+from coterie.coordinator.run.follower import Patience
 from coterie.coordinator.run.interrupts import Check, never
 from coterie.coordinator.run.probe import probe
 from coterie.coordinator.run.progress import Board
@@ -159,13 +162,22 @@ def _written(out: Path) -> dict[str, str]:
 
 
 def play(
-    out: Path, tell: Callable[[str], None], show: bool, check_interrupt: Check = never
+    out: Path,
+    tell: Callable[[str], None],
+    show: bool,
+    check_interrupt: Check = never,
+    live: bool = False,
 ) -> tuple[Job, dict[str, Any]]:
     """Starts the servers, runs doctor and the job, and stops the servers in any case."""
     identity = find_identity(out / ANALYST)
     job_path = out / ANALYST / "job.yaml"
     job = load_job(job_path)
+    board = Board(job.party_names, show=show)
     with contextlib.ExitStack() as stack:
+        page = live_page.live(
+            live, board, job.name, job.kind, out / "result" / REPORT, Patience.heartbeat
+        )
+        check_interrupt = stack.enter_context(page)(check_interrupt)
         stack.enter_context(result_folder(out / "result", force=True))
         servers = {name: stack.enter_context(_server(out / name)) for name in PARTIES}
         for party in job.parties:
@@ -178,7 +190,7 @@ def play(
             tell("  " + line(check, 6))
             check_interrupt()
         tell(f"\nthe job, {job.kind} '{job.name}':")
-        with Board(job.party_names, show=show) as board:
+        with board:
             result = run_job(
                 job, out / "result", identity, board, check=check_interrupt, listed=False
             )

@@ -129,6 +129,17 @@ class PartyClient:
                     raise
                 self._jobs.Start(request, timeout=CALL_SECONDS)
 
+    def jobs(self) -> list[pb.JobSummary]:
+        """All jobs that the server knows, requested page by page: for its operator."""
+        found: list[pb.JobSummary] = []
+        with self._named("list its jobs", CALL_SECONDS):
+            while True:
+                request = pb.ListRequest(after=found[-1].job_id if found else "")
+                page: pb.JobList = self._jobs.List(request, timeout=CALL_SECONDS)
+                found += page.jobs
+                if not page.more or not page.jobs:
+                    return found
+
     def watch(self, job_id: str) -> Any:
         """The stream of events: an iterator with `cancel`, which raises `grpc.RpcError`.
 

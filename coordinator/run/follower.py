@@ -156,6 +156,7 @@ class Follower:
         while not self._stopped.wait(every):
             if self._clients[name].alive(every * 2):
                 self._heard[name].at = self._clock()
+                self._board.sign(name)
 
     def until(
         self,

@@ -10,8 +10,10 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from types import TracebackType
 from typing import Any
 
@@ -21,6 +23,8 @@ _QUIET_SECONDS = 5.0
 _WIDEST = 28  # characters of a step's name, so that a line fits a narrow terminal
 # Below this time the rate is too inexact to show.
 _SHORTEST_RATE_SECONDS = 0.2
+_LOG_LINES = 500  # of a log; older ones are dropped
+_FLOW_SECONDS = 3.0  # over which the present traffic is averaged
 
 
 @dataclass
@@ -36,6 +40,8 @@ class Line:
     since: float = 0.0  # when the step began
     printed: float = -_QUIET_SECONDS
     told: tuple[str, int, int, int] = ("", 0, 0, 0)
+    sign: float = 0.0  # the last sign of life
+    traffic: deque[tuple[float, int, int]] = field(default_factory=lambda: deque(maxlen=64))
 
     @property
     def phase(self) -> str:
@@ -48,6 +54,26 @@ class Line:
     def seconds_left(self, now: float) -> float | None:
         rate = self.rate(now)
         return (self.total - self.done) / rate if rate and self.total > self.done else None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of one party at a moment, for a page."""
+
+    party: str
+    state: str
+    phase: str
+    step: str
+    running: bool
+    done: int
+    total: int
+    rate: float | None  # rows a second
+    left: float | None  # seconds
+    sent_bytes: int
+    received_bytes: int
+    sending: float  # bytes a second, now
+    receiving: float
+    silent: float  # seconds since the last sign of life
 
 
 class Board:
@@ -65,6 +91,10 @@ class Board:
         self._clock = clock
         self._lock = threading.Lock()
         self._live: Any = None
+        self._log: deque[str] = deque(maxlen=_LOG_LINES)
+        self._logged = 0
+        for line in self.lines.values():
+            line.sign = clock()
 
     def __enter__(self) -> Board:
         if self._show and sys.stderr.isatty():
@@ -109,12 +139,32 @@ class Board:
             line.state, line.step, line.done, line.total = state, printable(step), done, total
             line.sent_bytes = max(line.sent_bytes, sent_bytes)
             line.received_bytes = max(line.received_bytes, received_bytes)
+            line.sign = now
+            line.traffic.append((now, line.sent_bytes, line.received_bytes))
+            if line.phase != before:
+                self._log.append(f"{datetime.now():%H:%M:%S}  {party}: {line.phase}")
+                self._logged += 1
             # A party that only waits is not printed again, however long it takes.
             facts = (step, done, line.sent_bytes, line.received_bytes)
             due = facts != line.told and now - line.printed >= _QUIET_SECONDS
             if self._show and not self._live and (due or line.phase != before):
                 line.printed, line.told = now, facts
                 print(f"{party:<{self._width}}  {_plain(line, now)}", file=sys.stderr, flush=True)
+
+    def sign(self, party: str) -> None:
+        """Notes that the party is there, though it has nothing new to tell."""
+        self.lines[party].sign = self._clock()
+
+    def facts(self) -> list[Facts]:
+        """What is known of every party now."""
+        now = self._clock()
+        with self._lock:
+            return [_facts(party, line, now) for party, line in self.lines.items()]
+
+    def log(self) -> tuple[list[str], int]:
+        """When each party entered which phase, and how many older lines were dropped."""
+        with self._lock:
+            return list(self._log), self._logged - len(self._log)
 
     def table(self) -> Any:
         """The present lines, for a terminal."""
@@ -134,6 +184,28 @@ class Board:
                 # As `Text`, since a step comes from a party and must not be parsed as markup.
                 table.add_row(party, Text(step[:_WIDEST]), *numbers, style=style)
         return table
+
+
+def _facts(party: str, line: Line, now: float) -> Facts:
+    recent = [entry for entry in line.traffic if now - entry[0] <= _FLOW_SECONDS]
+    first, last = (recent[0], recent[-1]) if recent else ((now, 0, 0), (now, 0, 0))
+    seconds = max(now - first[0], _SHORTEST_RATE_SECONDS)
+    return Facts(
+        party,
+        line.state,
+        line.phase,
+        line.step,
+        line.state == "running",
+        line.done,
+        line.total,
+        line.rate(now),
+        line.seconds_left(now),
+        line.sent_bytes,
+        line.received_bytes,
+        (last[1] - first[1]) / seconds,
+        (last[2] - first[2]) / seconds,
+        now - line.sign,
+    )
 
 
 def _cells(line: Line, now: float) -> tuple[str, str, str, str, str, str]:

@@ -17,12 +17,13 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, TypeVar
 
 from coterie.base.errors import (
+    CancelledError,
     CoterieError,
     DataError,
     EnvironmentFaultError,
@@ -86,15 +87,13 @@ def detach_job(
 def attach_job(
     out: Path,
     identity: Identity,
-    board_of: Callable[[Job], Board],
+    board: Board,
     patience: Patience | None = None,
     check: Check = never,
-) -> tuple[Job, dict[str, Any]]:
+) -> dict[str, Any]:
     """Follows the job that left its note in `out` to its end, and collects the result."""
     job, job_id, addresses = read_note(out)
-    with board_of(job) as board:
-        drive = Drive(job, addresses, identity, board, patience or Patience(), check, job_id)
-        return job, drive.attach(out)
+    return Drive(job, addresses, identity, board, patience or Patience(), check, job_id).attach(out)
 
 
 def addresses_of(job: Job) -> dict[str, str]:
@@ -201,8 +200,8 @@ class Drive:
                     self._clients[name].start(self._job_id)
             try:
                 self._follower.until(lambda name, state: state == pb.FINISHED)
-            except (ReportedError, RefusedError) as error:
-                self._cancel(error)  # it has ended at one party, and there will be no result
+            except (ReportedError, RefusedError, CancelledError) as error:
+                self._cancel(error)  # it has ended at one party, or shall end at all
                 remove_note(out, job_too=True)
                 raise
             return self._collect(out)
@@ -272,21 +271,24 @@ class Drive:
             )
 
     def _cancel(self, error: BaseException) -> None:
-        """Cancels the job everywhere; retries at a party that does not answer."""
-        reason = str(error) if isinstance(error, CoterieError) else "stopped by the coordinator"
-        end = time.monotonic() + self._patience.cancel
+        cancel_everywhere(self._clients.values(), self._job_id, error, self._patience.cancel)
 
-        def cancel(client: PartyClient) -> None:
-            while (left := end - time.monotonic()) > 0:
-                if client.cancel(self._job_id, reason, left):
-                    return
-                time.sleep(min(_RETRY_SECONDS, max(0.0, left)))
 
-        threads = [
-            threading.Thread(target=cancel, args=(client,), daemon=True)
-            for client in self._clients.values()
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(self._patience.cancel + 1)
+def cancel_everywhere(
+    clients: Iterable[PartyClient], job_id: str, error: BaseException, seconds: float
+) -> None:
+    """Cancels the job at all parties; retries at a party that does not answer."""
+    reason = str(error) if isinstance(error, CoterieError) else "stopped by the coordinator"
+    end = time.monotonic() + seconds
+
+    def cancel(client: PartyClient) -> None:
+        while (left := end - time.monotonic()) > 0:
+            if client.cancel(job_id, reason, left):
+                return
+            time.sleep(min(_RETRY_SECONDS, max(0.0, left)))
+
+    threads = [threading.Thread(target=cancel, args=(client,), daemon=True) for client in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(seconds + 1)

@@ -100,13 +100,13 @@ def page(
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        element("style", _STYLE),
+        element("style", STYLE),
     )  # fmt: skip
     whole = element("html", head, element("body", element("main", *body)), lang="en")
     return f"<!DOCTYPE html>\n{whole}\n"
 
 
-_STYLE = """
+STYLE = """
 :root{--paper:#fff;--ink:#1c2430;--quiet:#56606e;--edge:#d5dae1;--soft:#f3f5f8;--bar:#2563a8;
 --good:#1d6b3a;--goodsoft:#e6f4ea;--bad:#a32020;--badsoft:#fdeaea;--open:#7a5200;--opensoft:#fdf3dc;
 --c0:#1b6ca8;--c1:#a8471f;--c2:#2f7040;--c3:#7a4b9e;--c4:#80650a;--c5:#46566a}

@@ -1,0 +1,229 @@
+"""`--live`: a page on this machine that shows a job while it runs, and becomes its report.
+
+It shows what the coordinator is told anyway, by the events of the parties' servers: the state of each
+party, its step, rows done and bytes moved. It is served by `LoopbackSite`, which says who can read it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from coterie.base.errors import CancelledError
+from coterie.coordinator.run.interrupts import Check
+from coterie.coordinator.run.progress import Board, Facts, byte_count, duration
+from coterie.jobs.pages.charts import chart, label
+from coterie.jobs.pages.markup import Content, Element, element, foreign
+from coterie.jobs.pages.page import table
+from coterie.jobs.pages.served import SCRIPT, action, log_box, shell
+from coterie.transport.loopback_site import Form, LoopbackSite
+
+# How long the end of a job stays to be shown, while a browser still asks; and how long a browser may
+# be quiet before it counts as closed. A browser slows down the pages that nobody looks at.
+_END_SECONDS = 5.0
+_GONE_SECONDS = 3.0
+_WIDTH, _HEIGHT = 640.0, 340.0
+
+
+@contextlib.contextmanager
+def live(
+    wanted: bool, board: Board, name: str, kind: str, report: Path | None, heartbeat: float
+) -> Iterator[Callable[[Check], Check]]:
+    """Serves the page of a run if it is wanted, and prints its link.
+
+    Gives a function that adds the page's button to a check for interrupts. At the end the page
+    becomes the report, or shows the error.
+    """
+    if not wanted:
+        yield lambda check: check
+        return
+    with LivePage(board, name, kind, heartbeat / 2) as page:
+        print(f"live: {page.link}", file=sys.stderr, flush=True)
+
+        def added(check: Check) -> Check:
+            def both() -> None:
+                check()
+                page.check()
+
+            return both
+
+        yield added
+        page.end(report)
+
+
+class LivePage:
+    """The page of one run; use as a context manager. `check` is the run's check for an end.
+
+    A party without a sign of life for `silent_after` seconds is marked; the run counts it as lost
+    some time later.
+    """
+
+    def __init__(self, board: Board, name: str, kind: str, silent_after: float) -> None:
+        self._board = board
+        self._name = name
+        self._silent_after = silent_after
+        self._cancel = threading.Event()
+        self._over = False
+        self._end = ""
+        self._report: Path | None = None
+        cancel = action("cancel", "Cancel the job", sure="Really cancel it at all parties?")
+        self._site = LoopbackSite(
+            shell(f"Live: a job of kind {kind}", ["houses", "phases"], cancel, log_box()),
+            SCRIPT,
+            {"view": self._view, "report": self._page, "end": dict},
+            {"cancel": self._ask_to_cancel},
+        )
+
+    @property
+    def link(self) -> str:
+        return self._site.link
+
+    def __enter__(self) -> LivePage:
+        self._site.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *_: object
+    ) -> None:
+        if error is not None and not self._over:
+            self.end(error=str(error) or "stopped")
+        self._site.__exit__()
+
+    def check(self) -> None:
+        """Raises the error that ends the run if somebody has pressed the button."""
+        if self._cancel.is_set():
+            raise CancelledError("cancelled on the live page")
+
+    def end(self, report: Path | None = None, error: str = "") -> None:
+        """Shows the end of the job, and waits until an open browser has it."""
+        self._report = report if report is not None and report.is_file() else None
+        self._end = error
+        self._over = True
+        last = "report" if self._report else "end"
+        until = time.monotonic() + _END_SECONDS
+        while time.monotonic() < until and not self._site.answered(last):
+            idle = self._site.idle
+            if idle is None or idle > _GONE_SECONDS:
+                return
+            time.sleep(0.05)
+
+    def _ask_to_cancel(self, form: Form) -> dict[str, str]:
+        self._cancel.set()
+        return {"notice": "The job is being cancelled at all parties."}
+
+    def _page(self) -> dict[str, str]:
+        return {"page": self._report.read_text(encoding="utf-8") if self._report else ""}
+
+    def _view(self) -> dict[str, Any]:
+        over = self._over  # read before the rest, so that the last view shows the end
+        facts = self._board.facts()
+        log, skipped = self._board.log()
+        if not over:
+            notice = f"{self._name}: {_stage(facts)}"
+        elif self._end:
+            notice = f"{self._name}: ended. {self._end}"
+        else:
+            notice = f"{self._name}: finished"
+        return {
+            "parts": {
+                "houses": str(_houses(facts, self._silent_after)),
+                "phases": str(_phases(facts, self._silent_after)),
+            },
+            "log": log,
+            "skipped": skipped,
+            "notice": notice,
+            "over": over,
+            "report": self._report is not None,
+        }
+
+
+def _stage(facts: list[Facts]) -> str:
+    running = [one for one in facts if one.running]
+    if running:
+        words = sorted({one.phase for one in running})
+        return f"running, {', '.join(words)}"
+    return "; ".join(sorted({one.state for one in facts}))
+
+
+def _mark(one: Facts, silent_after: float) -> str:
+    if one.silent > silent_after and one.state not in ("finished", "failed", "cancelled"):
+        return "silent"
+    if one.state in ("failed", "lost", "cancelled", "refused"):
+        return "failed"
+    return "finished" if one.state == "finished" else "running" if one.running else "waiting"
+
+
+def _houses(facts: list[Facts], silent_after: float) -> Element:
+    """A house a party around the middle, where their messages meet; roads move while bytes do."""
+    shapes: list[Content] = []
+    middle, radius = (_WIDTH / 2, _HEIGHT / 2 + 10), (_WIDTH / 2 - 110, _HEIGHT / 2 - 85)
+    wide = max(16.0, min(34.0, 150.0 / len(facts)))
+    for at, one in enumerate(facts):
+        turn = 2 * math.pi * at / len(facts) - (math.pi if len(facts) == 2 else math.pi / 2)
+        x, y = middle[0] + radius[0] * math.cos(turn), middle[1] + radius[1] * math.sin(turn)
+        shapes.append(_line("road", x, y, middle))
+        if one.sending > 0:
+            shapes.append(_line("flow out", x, y, middle))
+        elif one.receiving > 0:
+            shapes.append(_line("flow in", x, y, middle))
+        mark = _mark(one, silent_after)
+        points = ((-1, 0.9), (-1, -0.2), (0, -1.1), (1, -0.2), (1, 0.9))
+        outline = " ".join(f"{x + wide * px:.1f},{y + wide * py:.1f}" for px, py in points)
+        shapes.append(element("polygon", points=outline, class_=f"house {mark}"))
+        # Words stand away from the middle, where the road is.
+        beside = y - wide * 1.1 - 26 if math.sin(turn) < -0.5 else y + wide * 0.9 + 17
+        words = "badword" if mark in ("silent", "failed") else "quiet"
+        shapes.append(label(x, beside, one.party, "middle"))
+        shapes.append(label(x, beside + 16, _short(one, mark), "middle", words))
+    moving = [f"{one.party} sends {_rate(one.sending)}" for one in facts if one.sending > 0]
+    about = (
+        "The parties of the job. " + ("; ".join(moving) or "Nothing flows between them now") + "."
+    )
+    shapes.insert(0, element("circle", cx=middle[0], cy=middle[1], r=7, class_="house running"))
+    return element(
+        "section", element("h2", "The parties"), chart(about, _HEIGHT, *shapes), element("p", about, class_="quiet")
+    )  # fmt: skip
+
+
+def _line(kind: str, x: float, y: float, middle: tuple[float, float]) -> Element:
+    return element("line", x1=x, y1=y, x2=middle[0], y2=middle[1], class_=kind)
+
+
+def _short(one: Facts, mark: str) -> str:
+    if mark == "silent":
+        return f"silent for {one.silent:.0f} s"
+    return one.phase if one.running else one.state
+
+
+def _rate(amount: float) -> str:
+    return f"{byte_count(int(amount))}/s"
+
+
+def _phases(facts: list[Facts], silent_after: float) -> Element:
+    rows: list[list[Content]] = []
+    for one in facts:
+        mark = _mark(one, silent_after)
+        words: Content = foreign(one.step or one.state)
+        if mark == "silent":
+            words = element("span", f"no sign of life for {one.silent:.0f} s", class_="badword")
+        elif mark in ("failed", "finished"):
+            words = element("span", words, class_="badword" if mark == "failed" else "goodword")
+        share = (
+            f"{one.done:,} of {one.total:,}" if one.total else f"{one.done:,}" if one.done else ""
+        )
+        rows.append([
+            foreign(one.party), words, share,
+            f"{one.rate:,.0f}/s" if one.rate else "",
+            duration(one.left) if one.left is not None else "",
+            byte_count(one.sent_bytes), byte_count(one.received_bytes),
+        ])  # fmt: skip
+    head = ["Party", "Step", "Rows", "Rate", "Time left", "Sent", "Received"]
+    return element(
+        "section", element("h2", "What each party does now"), table(head, rows, (2, 3, 4, 5, 6))
+    )
