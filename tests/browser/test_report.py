@@ -1,33 +1,13 @@
 """The report in a real browser: it asks nobody for anything, fits its window, and can be read."""
 
-import shutil
-
 import pytest
 
+from tests.browser.conftest import NEEDS_BROWSER
 from tests.coordinator.support import coterie
 from tests.jobs.loans import JOB_FILE, loan_folder
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER), reason="chromium and chromedriver are not installed"
-)
+pytestmark = NEEDS_BROWSER
 HOSTILE = ["<img src=x onerror=document.title='taken'>", "‮evil", "x" * 10_000]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options, Service(DRIVER))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

@@ -113,5 +113,7 @@ def test_a_port_in_use_is_named():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(EnvironmentFaultError, match=f"127.0.0.1:{port}: Address already in use"):
+        with pytest.raises(
+            EnvironmentFaultError, match=f"127.0.0.1:{port}: Address already in use"
+        ):
             LoopbackSite("", "", {}, {}, port)

@@ -2,7 +2,7 @@
 
 from html.parser import HTMLParser
 
-VOID = {"meta", "br", "col", "hr"}
+VOID = {"meta", "br", "col", "hr", "input"}
 
 
 class Reading(HTMLParser):
