@@ -3,74 +3,109 @@
     python -m tests.secrecy.run [NAME …] [--jobs 2]
 
 Each mutant of `tests/secrecy/mutants.py` is applied in a copy of the tree, where only the tests that
-it names are run; each of them must fail (of a file, some test). Before that the same tests must pass on the copy as it is. A
-snippet that no longer stands in its file, a test that cannot be run, and a mutant that survives each
-end the run with exit code 1.
+it names are run; each of them must fail (of a file, some test). Before that the same tests must pass
+on the copy as it is. A snippet that no longer stands in its file, a test that cannot be run, and a
+mutant that survives each end the run with exit code 1.
+
+The tests run in forks of a process that has imported the large libraries (`tests/secrecy/warm.py`),
+because importing them would take longer than most of the tests.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
+from typing import TypeVar
 
 from tests import ROOT
 from tests.secrecy.mutants import MUTANTS, Mutant
 
+T = TypeVar("T")
+WARM = Path(__file__).with_name("warm.py")
 _LEFT_OUT = (".git", ".venv", ".hypothesis", ".mypy_cache", ".ruff_cache", ".pytest_cache", "*.egg-info",
              "demo-out", "build", "dist")  # fmt: skip
 _FAILED = 1  # pytest's exit code when tests ran and some failed
 _FAILURES = ("FAILED ", "ERROR ")
 _SECONDS = 240  # for the tests of one mutant
-_ALL_SECONDS = 1200  # for all tests without any mutant
+_ALL_SECONDS = 1200  # for a part of the tests without any mutant
+_PARTS = 4  # of the tests without any mutant, for each job
 
 
-def copy_of_tree(folder: Path, number: int) -> Path:
-    """With the times of all files, so that compiled kernels stay valid."""
-    target = folder / f"tree-{number}"
-    shutil.copytree(ROOT, target, symlinks=True, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+class Copy:
+    """A copy of the tree, and the process whose forks run tests in it."""
+
+    def __init__(self, root: Path, target: Path) -> None:
+        self.tree = copy_of_tree(root, target)
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        self._warm = subprocess.Popen(
+            [sys.executable, str(WARM)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def run_tests(
+        self, tests: Iterable[str], seconds: float, keep: bool = False
+    ) -> tuple[int, str]:
+        """pytest's exit code, or one of `warm`, and what it printed."""
+        request = {"tree": str(self.tree), "tests": list(tests), "seconds": seconds, "keep": keep}
+        assert self._warm.stdin is not None
+        assert self._warm.stdout is not None
+        self._warm.stdin.write(json.dumps(request) + "\n")
+        self._warm.stdin.flush()
+        answer = json.loads(self._warm.stdout.readline())
+        return answer["code"], answer["output"]
+
+    def close(self) -> None:
+        assert self._warm.stdin is not None
+        self._warm.stdin.close()
+        self._warm.wait()
+
+
+def copy_of_tree(root: Path, target: Path) -> Path:
+    """With the times of all files, so that compiled kernels stay valid, and with all modules compiled.
+
+    The modules of a mutant are not compiled to files: a later mutant of the same length, made
+    within the same second, would be taken for it.
+    """
+    shutil.copytree(root, target, symlinks=True, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    compileall.compile_dir(target, quiet=2)
     return target
 
 
-def run_tests(tree: Path, tests: tuple[str, ...], seconds: float) -> tuple[int, str]:
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-rfE",
-        "--tb=line",
-        "-p",
-        "no:cacheprovider",
-        *tests,
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=seconds
-        )
-    except subprocess.TimeoutExpired:
-        return -1, f"no end after {seconds:g} s"
-    return done.returncode, done.stdout + done.stderr
+def parts_of(tests: Iterable[str], number: int) -> list[list[str]]:
+    """At most this many parts, with the tests of one file in one part."""
+    files: dict[str, list[str]] = {}
+    for test in sorted(set(tests)):
+        files.setdefault(test.partition("::")[0], []).append(test)
+    groups = list(files.values())
+    parts = [[test for group in groups[at::number] for test in group] for at in range(number)]
+    return [part for part in parts if part]
 
 
-def judge(tree: Path, mutant: Mutant) -> str:
+def judge(copy: Copy, mutant: Mutant) -> str:
     """Why the mutant is not killed as it should be; empty if it is."""
-    path = tree / mutant.file
+    path = copy.tree / mutant.file
     source = path.read_text(encoding="utf-8")
     if source.count(mutant.old) != 1:
         return f"its snippet stands {source.count(mutant.old)} times in {mutant.file}, not once"
     times = path.stat()
     path.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
     try:
-        code, output = run_tests(tree, mutant.tests, _SECONDS)
+        code, output = copy.run_tests(mutant.tests, _SECONDS)
     finally:
         path.write_text(source, encoding="utf-8")
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -94,33 +129,36 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = [m for m in MUTANTS if not given.names or m.name in given.names]
     started = time.monotonic()
     failures = []
-    with tempfile.TemporaryDirectory(prefix="coterie-secrecy-") as scratch:
-        trees: SimpleQueue[Path] = SimpleQueue()
+    with tempfile.TemporaryDirectory(prefix="coterie-secrecy-") as scratch, ExitStack() as stack:
+        copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(given.jobs):
-            trees.put(copy_of_tree(Path(scratch), number))
+            copy = Copy(ROOT, Path(scratch, f"tree-{number}"))
+            stack.callback(copy.close)
+            copies.put(copy)
 
-        def unharmed(tests: tuple[str, ...]) -> str:
-            tree = trees.get()
+        def with_a_copy(work: Callable[[Copy], T]) -> tuple[T, float]:
+            copy, began = copies.get(), time.monotonic()
             try:
-                code, output = run_tests(tree, tests, _ALL_SECONDS)
+                return work(copy), time.monotonic() - began
             finally:
-                trees.put(tree)
+                copies.put(copy)
+
+        def unharmed(tests: list[str]) -> str:
+            (code, output), _ = with_a_copy(
+                lambda copy: copy.run_tests(tests, _ALL_SECONDS, keep=True)
+            )
             return "" if code == 0 else f"the tests fail without any mutant:\n{output[-3000:]}"
 
-        def attempt(mutant: Mutant) -> str:
-            tree = trees.get()
-            try:
-                return judge(tree, mutant)
-            finally:
-                trees.put(tree)
+        def attempt(mutant: Mutant) -> tuple[str, float]:
+            return with_a_copy(lambda copy: judge(copy, mutant))
 
         with ThreadPoolExecutor(given.jobs) as pool:
-            tests = sorted({test for mutant in chosen for test in mutant.tests})
-            parts = [tuple(tests[at :: given.jobs]) for at in range(min(given.jobs, len(tests)))]
+            parts = parts_of((t for m in chosen for t in m.tests), _PARTS * given.jobs)
             failures += [fault for fault in pool.map(unharmed, parts) if fault]
             if not failures:
-                for mutant, fault in zip(chosen, pool.map(attempt, chosen), strict=True):
-                    print(f"{'ALIVE ' if fault else 'killed'} {mutant.name}", flush=True)
+                for mutant, (fault, seconds) in zip(chosen, pool.map(attempt, chosen), strict=True):
+                    verdict = "ALIVE " if fault else "killed"
+                    print(f"{verdict} {seconds:5.1f} s  {mutant.name}", flush=True)
                     if fault:
                         failures.append(f"{mutant.name}: {fault}")
     print(f"{len(chosen)} mutants, {len(failures)} faults, {time.monotonic() - started:.0f} s")

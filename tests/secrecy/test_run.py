@@ -1,0 +1,97 @@
+"""`make secrecy` tells a mutant that its tests notice from one that they do not."""
+
+import pytest
+
+from tests.secrecy.mutants import Mutant
+from tests.secrecy.run import Copy, judge, parts_of
+from tests.secrecy.warm import NO_END, OTHER_TREE
+
+HIDDEN = "def shown(value):\n    return value if value > 9 else None\n"
+TEST = """\
+import subprocess, sys, time
+from coterie.hiding import shown
+
+def test_small():
+    assert shown(3) is None
+
+def test_large():
+    assert shown(30) == 30
+
+def test_another_process():
+    code = "from coterie.hiding import shown; assert shown(3) is None"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+def test_endless():
+    time.sleep(60)
+
+def test_elsewhere():
+    import coterie, importlib.util, pathlib, sys
+    path = pathlib.Path(coterie.__path__[0]).parents[1] / "tree" / "coterie" / "hiding.py"
+    spec = importlib.util.spec_from_file_location("coterie.copy", path)
+    sys.modules["coterie.copy"] = importlib.util.module_from_spec(spec)
+"""
+FILE = "tests/test_hiding.py"
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A project with one hiding step; its package has the name of this one."""
+    folder = tmp_path_factory.mktemp("secrecy")
+    for name, text in {
+        "coterie/__init__.py": "",
+        "coterie/hiding.py": HIDDEN,
+        "tests/__init__.py": "",
+        FILE: TEST,
+    }.items():
+        path = folder / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    made = Copy(folder / "tree", folder / "copy")
+    yield made
+    made.close()
+
+
+def mutant(new, *tests):
+    return Mutant("m", "coterie/hiding.py", "value > 9", new, tuple(f"{FILE}::{t}" for t in tests))
+
+
+def test_a_step_that_is_removed_is_noticed(copy):
+    assert judge(copy, mutant("True", "test_small")) == ""
+    assert (copy.tree / "coterie/hiding.py").read_text() == HIDDEN
+
+
+def test_the_mutant_is_what_other_processes_import(copy):
+    assert judge(copy, mutant("True", "test_another_process")) == ""
+
+
+def test_a_mutant_that_hides_as_well_survives(copy):
+    assert judge(copy, mutant("value > 8", "test_small")) == f"survives {FILE}::test_small"
+
+
+def test_every_test_that_is_named_must_notice(copy):
+    assert judge(copy, mutant("True", "test_small", "test_large")) == f"survives {FILE}::test_large"
+
+
+def test_mutants_of_one_length_in_one_second_are_told_apart(copy):
+    for _ in range(2):
+        assert judge(copy, mutant("value > 1", "test_small")) == ""
+        assert judge(copy, mutant("value > 8", "test_small")).startswith("survives")
+
+
+def test_a_test_that_does_not_exist_notices_nothing(copy):
+    assert "could not be run" in judge(copy, mutant("True", "test_gone"))
+
+
+def test_the_unharmed_tree_passes_and_an_endless_test_is_ended(copy):
+    assert copy.run_tests([f"{FILE}::test_small"], 60, keep=True)[0] == 0
+    assert copy.run_tests([f"{FILE}::test_endless"], 1.0)[0] == NO_END
+
+
+def test_a_module_of_another_tree_is_found_out(copy):
+    assert copy.run_tests([f"{FILE}::test_elsewhere"], 60)[0] == OTHER_TREE
+
+
+def test_the_tests_of_a_file_stay_together():
+    tests = ["a.py::1", "b.py::1", "a.py::2", "c.py", "a.py::1"]
+    assert parts_of(tests, 2) == [["a.py::1", "a.py::2", "c.py"], ["b.py::1"]]
+    assert parts_of(tests[:1], 4) == [["a.py::1"]]
