@@ -33,9 +33,13 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Compiled modules are kept, because many tests start processes that import them. The files of tests
+# come in the order of tests/conftest.py, the longest first.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
 test: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -rs -m "not compose" --cov --cov-report=
-	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines (make coverage lists the rest)"
+	$(PYTEST) -rs -m "not compose" --cov --cov-report=
+	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs (make coverage lists the rest)"
 
 coverage:
 	$(BIN)/python -m coverage report --skip-covered --show-missing
@@ -45,7 +49,7 @@ T ?= tests/base tests/jobs/file tests/anonymity/table $(addprefix tests/protocol
      tests/traces tests/test_imports.py tests/test_docs.py tests/test_modules.py
 
 quick: $(STAMP) lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not compose and not slow" $(T)
+	$(PYTEST) -m "not compose and not slow" $(T)
 
 traces: $(STAMP)
 	$(BIN)/python -m tests.traces.renew

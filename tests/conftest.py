@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import durations
 from tests.coordinator.support import Organisations
 from tests.party.houses import Houses
 from tests.transport.links import HASTY, GrpcNetwork
@@ -15,6 +16,18 @@ parties:
   card: {address: "127.0.0.1:3", data: card.csv}
 id: ID
 """
+
+
+def pytest_collection_modifyitems(items):
+    """Puts long files first, and has coverage look away from tests that repeat others' lines.
+
+    Tracing costs a third of the time of a test. Slow tests and those with generated inputs go
+    through the same lines again and again, nearly all of which other tests reach, too.
+    """
+    durations.longest_first(items)
+    for item in items:
+        if item.get_closest_marker("slow") or hasattr(getattr(item, "obj", None), "hypothesis"):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(scope="session", autouse=True)
