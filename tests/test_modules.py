@@ -76,6 +76,7 @@ REASONS = {
     "experiments/secure_data_integration/deviation_figures.py": ("draws what `deviation` found", "tests/papers/test_deviation.py"),
     "experiments/secure_data_integration/deviation_tables.py": ("prints what `deviation` found", "tests/papers/test_deviation.py"),
     "experiments/secure_data_integration/game.py": ("the runs of `deviation`", "tests/papers/test_deviation.py"),
+    "house/advice/suggestion.py": ("what whole advice rests on", "tests/house/advice/test_advise.py"),
     "house/inspect_report.py": ("the lines that `coterie inspect` prints", "tests/house/test_inspect.py"),
     "house/prepare.py": ("how every table of `coterie anonymise` is read", "tests/house/test_anonymise.py"),
     "jobs/data/databases.py": ("one suite for all sources", "tests/jobs/data/test_sources.py"),

@@ -153,8 +153,9 @@ def advise(
 
     TABLE is a data file, a table file or the job file of an integrate job whose tables are at hand.
     """
-    from coterie.house.advise import Wishes, smallest_of_policy
-    from coterie.house.advise import advise as work
+    from coterie.house.advice.advise import advise as work
+    from coterie.house.advice.advise import smallest_of_policy
+    from coterie.house.advice.suggestion import Wishes
 
     if policy is not None:
         smallest_k = max(smallest_k, smallest_of_policy(policy))

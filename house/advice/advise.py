@@ -1,75 +1,36 @@
 """`coterie advise TABLE|JOB`: which requirement to write for a table or a joint job.
 
-For a data file the answer is a whole table file; for a table file or a job file it is that file with another
-`requirement`. Every line has a comment. What the figures rest on is in `anonymity.risk`: which sets of columns may
-single people out (`quasi_identifiers`), how many people a group stands for and how many values each
-column may keep (`crowd`), which column a slightly smaller k would permit (`cliffs`).
+For a data file the answer is a whole table file; for a table file or a job file it is that file
+with another `requirement`. Every line has a comment. This module reads the three kinds of files
+and writes the answer; `house.advice.suggestion` says what to propose.
 
 A job is judged on the joined table, so advice needs the parties' files, as a simulation does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from coterie.anonymity.models.options import OPTIONS
-from coterie.anonymity.risk.cliffs import cliffs
-from coterie.anonymity.risk.crowd import least_group, most_cells
-from coterie.anonymity.risk.quasi_identifiers import Finding, possible
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import Column, categorical_column, continuous_column
 from coterie.anonymity.table.table import Labels, Table
-from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError
-from coterie.house.coded import CodedTable, coded_table
+from coterie.house.advice.proposal import written
+from coterie.house.advice.suggestion import Case, Suggestion, Wishes, add_cliffs, answer, suggest
+from coterie.house.coded import coded_table
 from coterie.house.prepare import prepare
-from coterie.house.proposal import Kept, entry, keep_values, level_sizes, qids_for, written
 from coterie.house.table_file import load_table_file, parse_table_file
 from coterie.jobs.data.batches import batches, column_names
 from coterie.jobs.data.filtered import source_of
 from coterie.jobs.data.sources import file_source, require_columns
 from coterie.jobs.file.document import Node, read_document
-from coterie.jobs.kinds.integrate.job import IntegrateJob, apart_warnings
+from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.job_file import load_job
-
-_NEAR = 0.8  # a k that permits a column at this share of the k asked for is a cliff
-_TRIED = 200_000  # records up to which cliffs are looked for
-_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the steward says; docs/one-table.md has the meaning of each."""
-
-    population: int | None = None
-    alpha: float = 0.2
-    beta: float = 0.1
-    crowd: int = 10
-    smallest_k: int = 5
-    known: int | None = None
-    sensitive: tuple[str, ...] = ()
-    class_name: str | None = None
-    identifiers: tuple[str, ...] = ()
-
-
-@dataclass
-class Case:
-    """A table, what may stand in a qid, and how the answer is written."""
-
-    table: CodedTable
-    candidates: list[str]
-    taxonomies: Mapping[str, Taxonomy]
-    sensitive: list[str]
-    flat: set[str] = field(default_factory=set)
-    weights: Mapping[str, float] = field(default_factory=dict)
-    present: Sequence[Requirement] = ()
-    bound: str = ""  # the sensitive part of an entry, as YAML
-    warnings: list[str] = field(default_factory=list)
 
 
 def smallest_of_policy(path: Path) -> int:
@@ -114,7 +75,7 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
         raise DataError(f"{source}: no column is left that could be in a qid")
     flat = {n for n in candidates if table.column(n).kind != "number"}
     case = Case(table, candidates, {}, list(wishes.sensitive), flat, bound=_bound(wishes.sensitive))
-    plan = _plan(case, wishes)
+    plan = suggest(case, wishes)
     place = path if out is None else _relative(path, out.parent)
     lines = [f"data: {written(str(place))}"]
     if identifiers:
@@ -191,7 +152,7 @@ def _for_table_file(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
         _bound_of(document.required("requirement"), sensitive, text),
         case_warnings,
     )
-    plan = _plan(case, wishes)
+    plan = suggest(case, wishes)
     proposed = _replaced(text, document.required("requirement"), plan.lines(case.bound, True))
     return _checked_table(case, plan, proposed, path.parent, file.class_name)
 
@@ -219,7 +180,7 @@ def _for_job(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
         present=job.requirements,
         bound=_bound_of(document.required("requirement"), sensitive, text),
     )
-    plan = _plan(case, wishes)
+    plan = suggest(case, wishes)
     proposed = _replaced(text, document.required("requirement"), plan.lines(case.bound, True))
 
     def prepared() -> tuple[Table, Sequence[Requirement]]:
@@ -245,8 +206,8 @@ def _for_job(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
             labels[job.class_name] = Labels(column.codes, tuple(column.values.to_pylist()))
         return Table(tuple(columns), labels), needs
 
-    _look_for_cliffs(case, prepared, job.class_name)
-    return _answer(case, plan, proposed)
+    add_cliffs(case, prepared, job.class_name)
+    return answer(case, plan, proposed)
 
 
 def _joined(job: IntegrateJob, folder: Path) -> pa.Table:
@@ -266,79 +227,6 @@ def _joined(job: IntegrateJob, folder: Path) -> pa.Table:
     if not found.num_rows:
         raise DataError(f"{folder}: the parties' tables have no identifier in common")
     return found
-
-
-@dataclass
-class Suggestion:
-    """What is proposed, and why."""
-
-    qids: list[tuple[str, ...]]
-    k: int
-    cells: int
-    population: int
-    kept: dict[str, Kept]
-    minimal: list[Finding]
-    why: list[str]
-
-    def lines(self, bound: str, with_columns: bool = False) -> list[str]:
-        told = [f"  # {line}" for line in self.why]
-        if with_columns:
-            told += [f"  # {kept.comment(name)}" for name, kept in self.kept.items()]
-        return [*told, *(entry(qid, self.k, bound) for qid in self.qids)]
-
-
-def _plan(case: Case, wishes: Wishes) -> Suggestion:
-    table = case.table
-    population = wishes.population or table.records
-    if population < table.records:
-        raise UsageError(
-            f"a population of {population:,} is smaller than the table, which has "
-            f"{table.records:,} records"
-        )
-    sizes = {
-        name: len(case.taxonomies[name].leaves)
-        if name in case.taxonomies
-        else table.column(name).distinct
-        for name in case.candidates
-    }
-    if not sizes:
-        raise DataError(f"{table.source}: no column could be in a qid")
-    minimal = possible(sizes, population, wishes.alpha)
-    qids = qids_for(sizes, population, wishes.alpha, wishes.known)
-    share = table.records / population
-    from_crowd = least_group(wishes.crowd, wishes.beta, share)
-    k = max(wishes.smallest_k, from_crowd)
-    if k > table.records:
-        raise DataError(
-            f"{table.source}: has {table.records} records, fewer than the k = {k} to propose"
-        )
-    cells = min(most_cells(population, wishes.crowd, wishes.beta), table.records // k)
-    used = {name: sizes[name] for name in case.candidates if any(name in qid for qid in qids)}
-    levels = {
-        name: level_sizes(case.taxonomies[name]) if name in case.taxonomies else [sizes[name], 1]
-        for name in used
-        if name in case.taxonomies or name in case.flat
-    }
-    kept = keep_values(cells, used, levels, case.weights)
-    who = f"{population:,} people" if wishes.population else f"the table's {population:,} records"
-    why = []
-    if minimal:
-        shown = "; ".join(", ".join(f.columns) for f in minimal[:_SHOWN])
-        more = f" and {len(minimal) - _SHOWN:,} more" if len(minimal) > _SHOWN else ""
-        why.append(f"sets that may single out {wishes.alpha:.0%} of {who}: {shown}{more}")
-    else:
-        why.append(f"no set of columns may single out {wishes.alpha:.0%} of {who}")
-    if wishes.known is not None:
-        why.append(f"for somebody who knows at most {wishes.known} columns of a person")
-    reason = (
-        f"a group of {from_crowd} represents {wishes.crowd} people with probability "
-        f"{1 - wishes.beta:g}"
-        if share < 1
-        else f"{wishes.crowd} people have the values of every record"
-    )
-    why.append(f"k = {k}: {reason}; the smallest allowed is {wishes.smallest_k}")
-    why.append(f"about {cells:,} combinations can be told apart so that every record has its crowd")
-    return Suggestion(qids, k, cells, population, kept, minimal, why)
 
 
 def _bound(sensitive: Sequence[str]) -> str:
@@ -382,75 +270,5 @@ def _checked_table(
     def prepared() -> tuple[Table, Sequence[Requirement]]:
         return prepare(file).table, [Requirement(r.qid, r.k) for r in file.requirements]
 
-    _look_for_cliffs(case, prepared, class_name)
-    return _answer(case, plan, text)
-
-
-def _look_for_cliffs(case: Case, prepared: Any, class_name: str | None) -> None:
-    if case.table.records > _TRIED:
-        case.warnings.append(f"cliffs were not looked for: more than {_TRIED:,} records")
-        return
-    try:
-        table, requirements = prepared()
-    except DataError as error:
-        case.warnings.append(f"the table must be mended first: {error}")
-        return
-    score = "gain-ratio" if class_name else "discernibility"
-    for cliff in cliffs(table, requirements, class_name, score):
-        if cliff.permitted >= _NEAR * cliff.k:
-            case.warnings.append(
-                f"k = {cliff.permitted} would permit {cliff.attribute}, which k = {cliff.k} does "
-                "not show at all when the table is specialized"
-            )
-
-
-def _answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
-    warnings = [*_covered(case.present), *apart_warnings(case.present), *case.warnings]
-    if len(case.sensitive) > 1 and not any(" joined " in w for w in warnings):
-        warnings.append(
-            f"{', '.join(case.sensitive)}: each may be diverse alone and not together; the entries "
-            "bound them together"
-        )
-    guarded = [set(requirement.qid) for requirement in case.present]
-    bare = [f for f in plan.minimal if not any(set(f.columns) <= qid for qid in guarded)]
-    if case.present and bare:
-        warnings.append(
-            f"the requirement so far has no qid with {', '.join(bare[0].columns)}, which may single "
-            f"people out, and {len(bare) - 1:,} more such sets"
-        )
-    told = "".join(f"# warning: {' '.join(w.split())}\n" for w in warnings)
-    return {
-        "requirement": [
-            {
-                "qid": list(qid),
-                "k": plan.k,
-                **({"sensitive": case.sensitive} if case.sensitive else {}),
-            }
-            for qid in plan.qids
-        ],
-        "k": plan.k,
-        "population": plan.population,
-        "cells": plan.cells,
-        "keep": {
-            name: {"values": kept.values, "keep": kept.keep, "level": kept.level}
-            for name, kept in plan.kept.items()
-        },
-        "quasi_identifiers": [list(finding.columns) for finding in plan.minimal],
-        "warnings": warnings,
-        "yaml": told + text,
-    }
-
-
-def _covered(requirements: Sequence[Requirement]) -> list[str]:
-    """Entries that another one implies."""
-    found = []
-    for i, one in enumerate(requirements):
-        for j, other in enumerate(requirements):
-            wider = set(one.qid) < set(other.qid) or (set(one.qid) == set(other.qid) and j < i)
-            if i != j and wider and one.k <= other.k and one.model is None:
-                found.append(
-                    f"requirement: entry {i + 1} ({', '.join(one.qid)}, k = {one.k}) is covered by "
-                    f"entry {j + 1}"
-                )
-                break
-    return found
+    add_cliffs(case, prepared, class_name)
+    return answer(case, plan, text)

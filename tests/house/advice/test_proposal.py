@@ -8,7 +8,14 @@ import yaml
 
 from coterie.anonymity.risk.quasi_identifiers import singleton_share
 from coterie.anonymity.table.taxonomy import taxonomy_of
-from coterie.house.proposal import MOST_QIDS, entry, keep_values, level_sizes, qids_for, written
+from coterie.house.advice.proposal import (
+    MOST_QIDS,
+    entry,
+    keep_values,
+    level_sizes,
+    qids_for,
+    written,
+)
 from tests import ADULT
 
 PLACES = taxonomy_of(

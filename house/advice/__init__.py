@@ -1,0 +1,1 @@
+"""`coterie advise`: which requirement to write."""
