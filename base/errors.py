@@ -18,9 +18,13 @@ _PLACES = re.compile(r"(\{column\}|\{rows\}|\{value\})")  # the fields of an err
 
 
 class CoterieError(Exception):
-    """Base of all errors that are reported to a person as one line."""
+    """Base of all errors that are reported to a person as one line.
+
+    `inside` continues the line for the log of the party that reports the error, and for nobody else.
+    """
 
     exit_code = 1
+    inside: str = ""
 
 
 class UsageError(CoterieError):
@@ -132,7 +136,7 @@ class PeerError(CoterieError):
     def placed(self, step: str, reason: str | None = None) -> Self:
         """The same error at a step, with another reason if one is given."""
         error = type(self)(self.peer, step, self.reason if reason is None else reason)
-        error.said_by = self.said_by
+        error.said_by, error.inside = self.said_by, self.inside
         return error
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from coterie.protocols.messaging.opening import Opening, declared
 
 PAGE = Path(__file__).parent / "threat-model.md"
-ROOMS = ("coterie.protocols", "coterie.jobs")
+ROOMS = ("coterie.protocols", "coterie.jobs", "coterie.transport", "coterie.party")
 _TABLE = re.compile(r"<!-- opened: ([a-z ]+) -->\n.*?<!-- end -->", re.DOTALL)
 
 

@@ -30,12 +30,15 @@ def check_parties(config: PartyConfig, job: Job) -> None:
 def check_policy(config: PartyConfig, job: Job, coordinator: str) -> None:
     config = config.for_job(job)
     refusals = judge(config.policy, job, config.name, coordinator)
-    if config.policy.most_owed is not None and KINDS[job.kind].needs(job, config.name).contributes:
-        refusals += Ledger(config.state, config.name).debtors(
-            job.party_names, config.policy.most_owed
-        )
+    most = config.policy.most_owed
+    debts: dict[str, str] = {}
+    if most is not None and KINDS[job.kind].needs(job, config.name).contributes:
+        debts = Ledger(config.state, config.name).debtors(job.party_names, most)
+        refusals += [f"policy.most_owed is {most:g}, and '{name}' owes more" for name in debts]
     if refusals:
-        raise RefusedError("; ".join(refusals))
+        error = RefusedError("; ".join(refusals))
+        error.inside = "; ".join(debts.values())  # earlier jobs may be another coordinator's
+        raise error
 
 
 def check_data(

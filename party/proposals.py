@@ -23,7 +23,8 @@ from coterie.base.names import is_job_id
 from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.jobs.matching.hygiene import findings_of
+from coterie.jobs.kinds.registry import KINDS
+from coterie.party.answers import DECISION, RECORDS, about_identifiers
 from coterie.party.books.audit import AuditLog
 from coterie.party.callers.examinations import Examinations
 from coterie.party.config import PartyConfig
@@ -33,6 +34,7 @@ from coterie.party.policy import judge_coordinator
 from coterie.party.preflight import check_data, check_parties, check_policy
 from coterie.party.records import Book
 from coterie.party.worker import Worker
+from coterie.protocols.messaging.opening import tell
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
 from coterie.transport.error_messages import describe, describe_to_coordinator
@@ -69,11 +71,11 @@ class Proposals:
 
         def check(name: str, what: Callable[[], str]) -> bool:
             try:
-                checks.append(pb.Check(name=name, ok=True, detail=what()))
+                checks.append(pb.Check(name=name, ok=True, detail=tell(DECISION, what())))
                 return True
             except CoterieError as error:
                 told = describe_to_coordinator(error, self._config.any_policy.explain)
-                checks.append(pb.Check(name=name, ok=False, detail=told))
+                checks.append(pb.Check(name=name, ok=False, detail=tell(DECISION, told)))
                 log.info("examined for %s: %s: %s", caller.name, name, describe(error))
                 return False
 
@@ -111,9 +113,10 @@ class Proposals:
                 )
                 try:
                     prepared, records = check_data(self._config, job[0], self._audit.note)
-                    counts = self._config.any_policy.explain == "rows"
-                    hints = [one.line(counts) for one in findings_of(prepared)]
-                    return "; ".join([f"{records} records", *hints])
+                    padded = KINDS[job[0].kind].needs(job[0], self._config.name).pad_to
+                    explain = self._config.any_policy.explain
+                    hints = about_identifiers(prepared, explain, counts=padded is None)
+                    return "; ".join([f"{tell(RECORDS, records)} records", *hints])
                 except DataError as error:
                     self._audit.note(
                         "data refused",
@@ -224,7 +227,7 @@ class Proposals:
             log.exception("a proposed job could not be checked")
         return pb.Decision(
             state=State.REFUSED,
-            reason=describe_to_coordinator(error, self._config.any_policy.explain),
+            reason=tell(DECISION, describe_to_coordinator(error, self._config.any_policy.explain)),
             exit_code=getattr(error, "exit_code", 70),
         )
 
@@ -233,7 +236,7 @@ def decision_on(record: Record) -> pb.Decision:
     """What the coordinator is told about a job that was proposed."""
     return pb.Decision(
         state=record.state,
-        reason=record.told,
+        reason=tell(DECISION, record.told),
         exit_code=record.exit_code,
-        records=record.records,
+        records=tell(RECORDS, record.records),
     )

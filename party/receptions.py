@@ -34,10 +34,12 @@ from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.received import recipients_of, take_in
+from coterie.party.answers import RECEIPT
 from coterie.party.books.audit import AuditLog
 from coterie.party.job_record import Record
 from coterie.party.live import Live
 from coterie.party.records import Book
+from coterie.protocols.messaging.opening import tell
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.peers_pb2 import Received
@@ -97,7 +99,7 @@ class Receptions:
             self._uncompared.add(record.job_id)
         self._require_same(record, note)
         same = sorted(note["same"])
-        return pb.Delivered(digest=found.digest, holds=found.holds, same=same)
+        return pb.Delivered(digest=tell(RECEIPT, found.digest), holds=found.holds, same=same)
 
     def compare_again(self, now: float) -> None:
         """Asks recipients that were away when this party compared its results."""

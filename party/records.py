@@ -15,8 +15,10 @@ from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.base.names import is_job_id
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
+from coterie.party.answers import STATE
 from coterie.party.books.append_file import AppendFile, read_lines
 from coterie.party.job_record import ENDED, Record, proposed_by, take_state, whole_entry
+from coterie.protocols.messaging.opening import tell
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import Event, State
 
@@ -291,7 +293,7 @@ class Book:
             sent_bytes=record.traffic.sent_bytes,
             received_bytes=record.traffic.received_bytes,
             seconds=self.seconds(record),
-            error=record.told,
+            error=tell(STATE, record.told),
             exit_code=record.exit_code,
             culprit=record.culprit,
             place=self.place_of(record),

@@ -27,6 +27,7 @@ from coterie.base.errors import (
 )
 from coterie.base.text import one_line
 from coterie.jobs.run.party_run import WIRE
+from coterie.party.answers import RECEIPT, SERVER
 from coterie.party.books.audit import AuditLog
 from coterie.party.callers.permissions import Permissions, abort
 from coterie.party.config import PartyConfig
@@ -37,6 +38,7 @@ from coterie.party.proposals import Proposals, decision_on
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
 from coterie.party.worker import Worker
+from coterie.protocols.messaging.opening import tell
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.jobs_pb2_grpc import JobsServicer
@@ -91,7 +93,7 @@ class JobService(JobsServicer):
         return pb.Description(
             configuration=shown,
             party=self._config.name,
-            version=metadata.version("coterie"),
+            version=tell(SERVER, metadata.version("coterie")),
             unix_time=time.time(),
             wire=WIRE,
             checks=checks,
@@ -269,7 +271,8 @@ class JobService(JobsServicer):
             return self._receptions.deliver(record, itertools.chain([first], chunks))
         except CoterieError as error:
             code = codes.get(type(error), grpc.StatusCode.INTERNAL)
-            abort(context, code, describe_to_coordinator(error, self._config.any_policy.explain))
+            told = describe_to_coordinator(error, self._config.any_policy.explain)
+            abort(context, code, tell(RECEIPT, told))
 
     def _fetching(self, coordinator: str, context: grpc.ServicerContext) -> None:
         """Limits concurrent fetches of this coordinator, because unread data waits in memory."""

@@ -254,9 +254,80 @@ def test_whatever_is_sent_or_opened_passes_the_door_or_is_hidden(path):
     assert suspects(path) == set(listed), f"{place}: declare an opening, or say why it is hidden"
 
 
+# Messages of a party's server that say something about a job or about its data.
+ANSWERS = {"Check", "Decision", "Delivered", "Description", "Event", "Explanation", "Farewell",
+           "FileChunk", "JobSummary", "Received", "Reserved"}  # fmt: skip
+# Functions that make one and tell nothing that has not passed the door, or tell it to the operator.
+NOT_TOLD = {
+    "party/service.py": {
+        "JobService.Explain": "the operator alone",
+        "JobService.Prune": "the operator alone",
+        "JobService.List": "the operator alone",
+        "JobService.Fetch": "files that the job has released through the door",
+    },
+    "party/records.py": {"Book.newest": "an event that was made before"},
+    "party/queue/reservations.py": {"Reservations._ask": "this party itself, of an older server"},
+    "party/receptions.py": {"Receptions._ask": "integrate: digest of the finished table"},
+    "transport/peers.py": {"PeerService._compared": "integrate: digest of the finished table"},
+    "transport/session.py": {
+        "Session.finish": "an empty farewell: all went well",
+        "read_farewell": "this party itself, of a peer's unreadable words",
+    },
+}
+
+
+def servers() -> list[Path]:
+    return [path for room in ("party", "transport") for path in sorted((ROOT / room).rglob("*.py"))]
+
+
+def made(node: ast.AST, tree: ast.Module) -> set[str]:
+    """The messages of `protos` that a function makes."""
+    imported = {
+        alias.name
+        for item in tree.body
+        if isinstance(item, ast.ImportFrom) and str(item.module).startswith("coterie.protos")
+        for alias in item.names
+    }
+    found = set()
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and (name := called(call)) in ANSWERS:
+            function = call.func
+            of_protos = isinstance(function, ast.Attribute) and (
+                isinstance(function.value, ast.Name) and function.value.id == "pb"
+            )
+            if of_protos or (isinstance(function, ast.Name) and name in imported):
+                found.add(name)
+    return found
+
+
+def tells(node: ast.AST, names: set[str]) -> bool:
+    return any(
+        isinstance(call, ast.Call)
+        and called(call) == "tell"
+        and isinstance(call.args[0], ast.Name)
+        and call.args[0].id in names
+        for call in ast.walk(node)
+    )
+
+
+@pytest.mark.parametrize("path", servers(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_whatever_a_server_answers_passes_the_door_or_is_for_its_operator(path):
+    tree = ast.parse(path.read_text())
+    names = declared_names(tree)
+    found = {
+        name
+        for name, node in functions(tree)
+        if made(node, tree) and not tells(node, names)
+    }  # fmt: skip
+    place = str(path.relative_to(ROOT))
+    assert found == set(NOT_TOLD.get(place, {})), (
+        f"{place}: declare what is told (party/answers.py)"
+    )
+
+
 def test_every_declared_opening_is_opened_somewhere():
     declared, opened = {}, set()
-    for path in modules():
+    for path in [*modules(), *servers()]:
         tree = ast.parse(path.read_text())
         for name in declared_names(tree):
             own = any(isinstance(n, ast.Assign) and name in {getattr(t, "id", "") for t in n.targets}
@@ -264,7 +335,7 @@ def test_every_declared_opening_is_opened_somewhere():
             if own and "declare(" in path.read_text():
                 declared[name] = path
         for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and called(call) == "open" and call.args:
+            if isinstance(call, ast.Call) and called(call) in ("open", "tell") and call.args:
                 opened.add(getattr(call.args[0], "id", ""))
     assert set(declared) <= opened, {n: p.name for n, p in declared.items() if n not in opened}
 

@@ -3,7 +3,8 @@
 A party that ends with an error sends its peers a `Farewell`, from which each peer makes the error
 that it ends with itself. Text from a peer is shortened to one printable line. An error in a party's
 own data is not sent to the peers, who may not see that data. The party itself reports it to the
-coordinator, without the rows unless the party's policy says `explain: rows`.
+coordinator, without the rows unless the party's policy says `explain: rows`. What an error has
+`inside` goes to the party's own log alone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ from coterie.base.errors import (
     PeerLostError,
 )
 from coterie.base.text import one_line
+from coterie.protocols.messaging.opening import declare, tell
 from coterie.protos.peers_pb2 import Farewell
+
+FAREWELL = declare(
+    "answer: farewell",
+    what="That this party has ended a job, at which step, whom it blames and why; where its own data is to blame, that its data cannot be used and no more.",
+    to="the peers of the job",
+    why="The peers end the job, too, and know whom to ask.",
+)
 
 # From a slash that begins a word to the last slash before a colon or an apostrophe.
 _FOLDERS = re.compile(r"(?<![^\s'(])/(?:[^/:']+/)*(?=[^/:'\s])")
@@ -33,6 +42,12 @@ def exit_code_of(error: BaseException) -> int:
 
 def describe(error: BaseException) -> str:
     """The line for the party's own logs, which contains no value of the table."""
+    inside = error.inside if isinstance(error, CoterieError) else ""
+    return _outside(error) + (f" [{one_line(inside)}]" if inside else "")
+
+
+def _outside(error: BaseException) -> str:
+    """The line as others than the party itself may see it, if they may see rows."""
     if isinstance(error, CoterieError):
         return one_line(error.message(rows=True) if isinstance(error, DataError) else str(error))
     # The text of an unforeseen error may contain data.
@@ -47,7 +62,7 @@ def without_folders(text: str) -> str:
 def describe_to_coordinator(error: BaseException, explain: str) -> str:
     """The line for the coordinator, by `policy.explain`: "rows" or "columns"."""
     if explain == "rows" or not isinstance(error, DataError):
-        return without_folders(describe(error))
+        return without_folders(_outside(error))
     outline = error.message(rows=False)
     hint = "" if outline == error.message(rows=True) else " (the row is in the party's log)"
     return without_folders(one_line(outline)) + hint
@@ -64,10 +79,10 @@ def farewell_for(error: BaseException, me: str, step: str) -> Farewell:
     elif isinstance(error, DataError):
         reason = "its data cannot be used"
     else:
-        reason = without_folders(describe(error))
+        reason = without_folders(_outside(error))
     return Farewell(
         failed=True,
-        error=one_line(reason),
+        error=tell(FAREWELL, one_line(reason)),
         step=step,
         culprit=culprit_of(error, me),
         exit_code=exit_code_of(error),

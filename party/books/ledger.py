@@ -246,12 +246,12 @@ class Ledger:
             ],
         }
 
-    def debtors(self, names: Iterable[str], most_owed: float) -> list[str]:
-        """The reasons to refuse these partners: those who owe more than the bound, with amounts."""
+    def debtors(self, names: Iterable[str], most_owed: float) -> dict[str, str]:
+        """The partners that owe more than the bound, with amounts in words for the own log."""
         balances = self.balances()
         bound = round(most_owed * SCALE)
-        return [
-            f"policy.most_owed is {most_owed:g}, and '{name}' owes "
+        return {
+            name: f"'{name}' owes "
             f"{balances[name].owes / SCALE:.6f} after {balances[name].jobs} jobs"
             + (
                 f", {balances[name].open / SCALE:.6f} of it from jobs that did not finish or "
@@ -261,7 +261,7 @@ class Ledger:
             )
             for name in names
             if name in balances and balances[name].owes > bound
-        ]
+        }
 
 
 def _now() -> str:

@@ -18,9 +18,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from coterie.base.text import one_line
+from coterie.party.answers import NOTICE
 from coterie.party.job_record import Record
 from coterie.party.operator.explain import date
 from coterie.party.operator.settings import Notify
+from coterie.protocols.messaging.opening import tell
 from coterie.protos.jobs_pb2 import State
 
 _SECONDS = 30.0  # for a command to end, or a webhook to answer
@@ -55,7 +57,7 @@ class Notifier:
             "kind": record.kind,
             "coordinator": record.coordinator,
             "time": date(record.since),
-            "reason": record.told,
+            "reason": tell(NOTICE, record.told),
         }
         try:
             self._events.put_nowait(facts)

@@ -22,6 +22,7 @@ from coterie.base.errors import (
     RefusedError,
 )
 from coterie.base.names import is_job_id
+from coterie.party.answers import PLACE
 from coterie.party.books.audit import AuditLog
 from coterie.party.config import PartyConfig
 from coterie.party.job_record import ENDED, Record
@@ -29,6 +30,7 @@ from coterie.party.live import Live
 from coterie.party.queue.job_queue import JobQueue
 from coterie.party.queue.reservations import AwayError, Reservations, inquire, leader_of
 from coterie.party.records import Book
+from coterie.protocols.messaging.opening import tell
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.peers_pb2 import BEGIN, INQUIRE, RELEASE, Farewell, Reservation, Reserved
 from coterie.transport.error_messages import describe
@@ -185,7 +187,7 @@ class Turns:
         granted = self._queue.ask(record.job_id, min(max(0.0, request.wait), _LONGEST_WAIT))
         if granted and request.ask == BEGIN:
             self._begin(record)
-        return Reserved(granted=granted, place=self._queue.place(record.job_id))
+        return Reserved(granted=granted, place=tell(PLACE, self._queue.place(record.job_id)))
 
     def ended(self, session: str) -> Farewell | None:
         """What a peer is told of a job that ended here long ago: that it has, and by whose doing."""
@@ -195,7 +197,7 @@ class Turns:
         cancelled = record.state == State.CANCELLED
         return Farewell(
             failed=True,
-            error="the job was cancelled" if cancelled else "the job has failed here",
+            error=tell(PLACE, "the job was cancelled" if cancelled else "the job has failed here"),
             culprit=self._config.name,
             exit_code=(CancelledError if cancelled else PeerLostError).exit_code,
         )

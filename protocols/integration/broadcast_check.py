@@ -52,26 +52,30 @@ def compare_digests(
             other = channel.check_bytes(peer, theirs, 32, due)
             if ours != other:
                 raise equivocation(
-                    channel,
-                    name,
-                    peer,
-                    f"{what} with digest {ours.hex()[:16]}",
-                    other.hex()[:16],
+                    channel, name, peer, what, f"digest {ours.hex()[:16]}", other.hex()[:16]
                 )
 
 
 def equivocation(
-    channel: Channel, name: str, witness: str, heard: str, other: str
+    channel: Channel, name: str, witness: str, what: str, heard: str, repeated: str
 ) -> PeerFaultError:
-    """The error when `name` sent two parties different things, or `witness` falsely says so."""
+    """The error when `name` sent two parties different things, or `witness` falsely says so.
+
+    What was heard is for the party's own log: the coordinator is not told scores, and could find
+    out a class or a span by its digest.
+    """
+    said_by = ""
     if name == witness:
-        return channel.fault(name, f"sent {heard} and says that it is {other}")
-    if name == channel.me:  # this party knows what it sent itself
-        return channel.fault(witness, f"repeats {other} where {name} sent {heard}")
-    error = channel.fault(
-        name,
-        f"sent this party {heard} and {witness} {other} "
-        f"(or {witness} lies: what the two of them recorded must tell)",
-    )
-    error.said_by = witness
+        error = channel.fault(name, f"sent {what} and now says that it sent something else")
+    elif name == channel.me:  # this party knows what it sent itself
+        error = channel.fault(witness, f"repeats falsely what {name} sent it as {what}")
+    else:
+        error = channel.fault(
+            name,
+            f"sent this party and {witness} different things as {what} "
+            f"(or {witness} lies: what the two of them recorded must tell)",
+        )
+        said_by = witness
+    error.said_by = said_by
+    error.inside = f"here {heard}, at {witness} {repeated}"
     return error

@@ -118,7 +118,7 @@ class Strategy:
             for name, other in zip(names, repeated, strict=True):
                 if other != keys[name]:
                     raise equivocation(
-                        channel, name, peer, f"the score {keys[name] >> 16}", f"{other >> 16}"
+                        channel, name, peer, "its score", f"{keys[name] >> 16}", f"{other >> 16}"
                     )
 
     def _compare_winners(
@@ -141,16 +141,5 @@ class Strategy:
             theirs = channel.recv_bytes(peer, len(digest), "digest of the instruction")
             if theirs == digest:
                 continue
-            if winner == channel.me:
-                raise channel.fault(
-                    peer,
-                    f"claims an instruction with digest {theirs.hex()[:16]}; it was sent "
-                    f"{digest.hex()[:16]}",
-                )
-            raise equivocation(
-                channel,
-                winner,
-                peer,
-                f"an instruction with digest {digest.hex()[:16]}",
-                theirs.hex()[:16],
-            )
+            here = f"digest {digest.hex()[:16]}"
+            raise equivocation(channel, winner, peer, "the instruction", here, theirs.hex()[:16])

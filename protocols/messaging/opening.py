@@ -14,6 +14,9 @@ they reveal nothing. A primitive that opens what its caller asks for (a secure s
 output) has no declaration: the outermost caller knows what the value means, and passes the value to
 `Channel.open`.
 
+What a party's server tells outside the protocol of a job (answers to a coordinator or a peer) is
+declared in the same way, by the part "answer", and passes `tell`; party/answers.py has most of it.
+
 Messages: none. The sender of a value notes its opening, and so does everyone who learns the value.
 """
 
@@ -22,7 +25,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 COORDINATOR = "the coordinator"  # not a valid name of a party, because of the space
 
@@ -62,6 +67,13 @@ def declare(name: str, *, what: str, to: str, why: str) -> Opening:
 def declared() -> dict[str, Opening]:
     """All openings of the modules that have been imported, by name."""
     return dict(_declared)
+
+
+def tell(opening: Opening, value: T) -> T:
+    """Passes a value that a party's server tells outside the protocol of a job."""
+    if _declared.get(opening.name) is not opening:
+        raise ValueError(f"'{opening.name}' is not declared")
+    return value
 
 
 class Opened:
@@ -126,4 +138,4 @@ def _sound(entry: Any, order: Sequence[str]) -> bool:
     )
 
 
-__all__ = ["COORDINATOR", "Opened", "Opening", "declare", "declared", "put_together"]
+__all__ = ["COORDINATOR", "Opened", "Opening", "declare", "declared", "put_together", "tell"]

@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+import yaml
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from coterie.party.answers import ASK
 from coterie.protos import jobs_pb2 as pb
 from tests.party.served import change
 
@@ -28,7 +31,7 @@ def test_describe_says_who_the_party_is_and_checks_a_job(houses):
         ("policy", True),
         ("data", True),
     ]
-    assert checks[-1].detail == "20 records"
+    assert checks[-1].detail == f"20 records; {ASK}"
     assert not (houses.state("bank") / "jobs").exists()  # nothing was proposed
 
 
@@ -82,11 +85,17 @@ def test_the_standard_health_and_reflection_services_answer(houses):
     channel.close()
 
 
-def test_a_coordinator_hears_which_rule_would_help_and_not_how_many_values_need_it(houses):
+@pytest.mark.parametrize("explain", ["columns", "rows"])
+def test_a_coordinator_hears_which_rule_would_help_if_the_policy_permits_it(houses, explain):
     houses.people("bank", ["p1", "p2 ", "p3 "])
+    content = yaml.safe_load(houses.path("bank").read_text())
+    content["policy"]["explain"] = explain
+    houses.path("bank").write_text(yaml.safe_dump(content, sort_keys=False))
     houses.serve("bank")
     detail = describe(houses, houses.job()).checks[-1].detail
-    assert detail == (
-        "3 records; column 'ID': some values have white space at an end; "
-        "'normalise: {ID: [trim]}' would mend it"
-    )
+    told = {
+        "columns": ASK,
+        "rows": "column 'ID': 2 values have white space at an end; "
+        "'normalise: {ID: [trim]}' would mend it",
+    }
+    assert detail == f"3 records; {told[explain]}"

@@ -117,6 +117,55 @@ MUTANTS = [
         "test_the_coordinator_sees_neither_unless_the_policy_explains_rows",
     ),
     _mutant(
+        "how identifiers are written",
+        "party/answers.py",
+        'if explain != "rows":',
+        "if False:",
+        "tests/party/test_answers.py::"
+        "test_without_permission_all_identifiers_get_one_answer[with white space]",
+        "tests/party/test_describe.py::"
+        "test_a_coordinator_hears_which_rule_would_help_if_the_policy_permits_it[columns]",
+    ),
+    _mutant(
+        "the number of identifiers of a padded set that a rule would change",
+        "party/answers.py",
+        "finding.line(counts)",
+        "finding.line()",
+        "tests/party/test_answers.py::test_no_number_of_a_padded_set_is_told",
+    ),
+    _mutant(
+        "what an error has inside, from the coordinator",
+        "transport/error_messages.py",
+        "return without_folders(_outside(error))",
+        "return without_folders(describe(error))",
+        "tests/transport/test_error_messages.py::"
+        "test_what_an_error_has_inside_stays_in_the_own_log[columns]",
+    ),
+    _mutant(
+        "what an error has inside, from the peers",
+        "transport/error_messages.py",
+        "reason = without_folders(_outside(error))",
+        "reason = without_folders(describe(error))",
+        "tests/transport/test_error_messages.py::"
+        "test_what_an_error_has_inside_stays_in_the_own_log[rows]",
+    ),
+    _mutant(
+        "how much a partner owes",
+        "party/preflight.py",
+        "and '{name}' owes more\" for name in debts]",
+        'and {debts[name]}" for name in debts]',
+        "tests/party/books/test_ledger.py::"
+        "test_servers_keep_a_ledger_show_it_and_refuse_who_owes_too_much",
+    ),
+    _mutant(
+        "digests of what was told to all, in an error",
+        "protocols/integration/broadcast_check.py",
+        "different things as {what} ",
+        "different things as {what} {heard} ",
+        "tests/protocols/integration/test_broadcast_check.py::"
+        "test_who_tells_two_stories_is_named_and_no_honest_party[0-spans-False]",
+    ),
+    _mutant(
         "the value of an error about data",
         "base/errors.py",
         'if value else "…"',

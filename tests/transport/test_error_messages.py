@@ -12,6 +12,7 @@ from coterie.base.errors import (
     EnvironmentFaultError,
     PeerFaultError,
     PeerLostError,
+    RefusedError,
 )
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.peers_pb2 import Farewell
@@ -33,6 +34,19 @@ def test_a_private_value_is_left_out_for_everyone_else():
     assert "99" not in describe(error)
     assert "17" not in describe_to_coordinator(error, "columns")
     assert farewell_for(error, "bank", "ring").error == "its data cannot be used"
+
+
+@pytest.mark.parametrize("explain", ["columns", "rows"])
+def test_what_an_error_has_inside_stays_in_the_own_log(explain):
+    error = PeerFaultError("card", "compare", "sent two parties different things")
+    error.inside = "digest 0123456789abcdef"
+    assert "0123456789abcdef" in describe(error.placed("ring"))
+    told = [describe_to_coordinator(error, explain), farewell_for(error, "bank", "ring").error]
+    refused = RefusedError("policy.most_owed is 1, and 'card' owes more")
+    refused.inside = "'card' owes 1.500000"
+    assert "1.500000" in describe(refused)
+    told += [describe_to_coordinator(refused, explain), farewell_for(refused, "bank", "").error]
+    assert not any("0123456789abcdef" in line or "1.500000" in line for line in told)
 
 
 def test_an_error_without_a_row_is_told_as_it_is():

@@ -1,5 +1,6 @@
 """Who tells different parties different things before the first round is itself named."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -103,7 +104,9 @@ def test_who_tells_two_stories_is_named_and_no_honest_party(case, place, strateg
         assert error.step == "specialize/compare"
         [witness] = set(honest) - {name}
         # Certain where the liar repeats another digest than it sent, else on the witness's word.
-        certain = "and says that it is" in error.reason
+        certain = "and now says that it sent something else" in error.reason
+        assert "digest" in error.inside
+        assert not re.search(r"[0-9a-f]{16}", str(error))
         assert error.said_by == ("" if certain else witness)
         assert certain or f"(or {witness} lies" in error.reason
     assert not any(e.peer in honest for e in found.values() if isinstance(e, PeerFaultError))
@@ -119,7 +122,8 @@ def test_who_repeats_falsely_what_it_heard_is_named_by_the_author():
     assert isinstance(found["ann"], PeerFaultError)
     assert found["ann"].peer == "bob"
     assert found["ann"].said_by == ""
-    assert "repeats 0000000000000000 where ann sent" in found["ann"].reason
+    assert "repeats falsely what ann sent it" in found["ann"].reason
+    assert found["ann"].inside.endswith("at bob 0000000000000000")
 
 
 def test_who_says_something_else_now_than_it_sent_is_named_for_certain():
@@ -130,7 +134,8 @@ def test_who_says_something_else_now_than_it_sent_is_named_for_certain():
     split = three()
     found = errors(split, "ann", "cat", {"specialize/compare": lie})
     assert (found["cat"].peer, found["cat"].said_by) == ("ann", "")
-    assert "and says that it is 0000000000000000" in found["cat"].reason
+    assert "and now says that it sent something else" in found["cat"].reason
+    assert found["cat"].inside.endswith("at ann 0000000000000000")
 
 
 def test_different_answers_about_who_holds_the_class_are_found_out():
