@@ -90,6 +90,8 @@ REASONS = {
     "jobs/kinds/integrate/exhibit.py": ("a figure in simulated integrate jobs", "tests/jobs/kinds/integrate/test_integrate.py"),
     "jobs/kinds/integrate/job.py": ("the keys of integrate jobs", "tests/jobs/kinds/integrate/test_integrate_refusals.py"),
     "jobs/kinds/integrate/kind.py": ("whole integrate jobs", "tests/jobs/kinds/integrate/test_integrate.py"),
+    "jobs/kinds/integrate/party_side.py": ("whole integrate jobs", "tests/jobs/kinds/integrate/test_integrate.py"),
+    "jobs/kinds/integrate/prepared.py": ("data that integrate jobs refuse", "tests/jobs/kinds/integrate/test_integrate_refusals.py"),
     "jobs/kinds/integrate/release_table.py": ("the release of integrate jobs", "tests/jobs/kinds/integrate/test_integrate.py"),
     "jobs/kinds/integrate/verify.py": ("`coterie verify` on spoilt releases", "tests/coordinator/results/test_verify.py"),
     "jobs/kinds/job_file.py": ("how every test reads its jobs", "tests/jobs/file/test_job.py"),

@@ -69,7 +69,7 @@ MUTANTS = [
     ),
     _mutant(
         "values of the released columns that only other records have",
-        "jobs/kinds/integrate/kind.py",
+        "jobs/kinds/integrate/party_side.py",
         "    labels = labels.compact()\n",
         "",
         "tests/jobs/kinds/integrate/test_integrate.py::"

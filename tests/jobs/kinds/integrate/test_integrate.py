@@ -110,7 +110,7 @@ def test_the_coordinator_is_given_no_value_that_only_other_records_have(tmp_path
         given.append(columns)
         write_share(columns, folder)
 
-    monkeypatch.setattr("coterie.jobs.kinds.integrate.kind.write_share", watched)
+    monkeypatch.setattr("coterie.jobs.kinds.integrate.party_side.write_share", watched)
     out = tmp_path / "out"
     out.mkdir()
     simulate(load_job(path), tmp_path, out)

@@ -1,0 +1,253 @@
+"""What each party does in an integrate job: match, specialize together, release its own columns.
+
+The columns that a party releases go to the coordinator, which joins and sorts them; the others learn
+no more of them than the rounds of the protocol show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from coterie.anonymity.specialization.generalized import check_sizes, models_of
+from coterie.anonymity.specialization.scores import SCALE
+from coterie.anonymity.specialization.shown_utility import detail_kept, shown_utility
+from coterie.anonymity.specialization.specialize import (
+    Labels,
+    suppression_limit,
+)
+from coterie.anonymity.specialization.starting import start_codes
+from coterie.anonymity.table.columns import CategoricalColumn, Column, TaxonomyTree
+from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.base.arrays import Mask
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.kinds.integrate.behaviour import BehaviourOf
+from coterie.jobs.kinds.integrate.exhibit import exhibit_of
+from coterie.jobs.kinds.integrate.flat import tell_domains
+from coterie.jobs.kinds.integrate.job import IntegrateJob
+from coterie.jobs.kinds.integrate.prepared import Prepared
+from coterie.jobs.kinds.integrate.received import keep_expected
+from coterie.jobs.kinds.integrate.release_table import (
+    Coded,
+    digest,
+    write_known,
+    write_share,
+)
+from coterie.jobs.matching.common_records import line_up
+from coterie.protocols.integration.bounds import Demand, records_within_bounds
+from coterie.protocols.integration.class_labels import class_holders
+from coterie.protocols.integration.integrate import integrate
+from coterie.protocols.integration.plan import Outcome, Plan
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import COORDINATOR, declare
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis
+
+COLUMNS = declare(
+    "integrate: released columns",
+    what="The party's own columns of the release, in the joint order: those of a QID generalized, the others as they are, and the class from its first holder.",
+    to="the coordinator",
+    why="The coordinator joins them to the release and sorts it.",
+)
+DIGESTS = declare(
+    "integrate: digests of the columns",
+    what="A digest of every generalized column and of the class, as the party knows them.",
+    to="the coordinator",
+    why="A party that releases another column than it told the others is found out.",
+)
+
+RECEIVED = declare(
+    "integrate: finished table",
+    what="The release, its rows sorted by their values, as the coordinator has joined it.",
+    to="the recipients of the job",
+    why="The job gives the table to these parties, too, and each party's policy permits it.",
+)
+COMPARED = declare(
+    "integrate: digest of the finished table",
+    what="A digest of the release as each recipient was given it.",
+    to="the recipients of the job",
+    why="A coordinator that gives different tables to different recipients is found out.",
+)
+
+
+def run_party_side(
+    job: IntegrateJob,
+    prepared: Prepared,
+    channel: Channel,
+    rng: Random,
+    workspace: Workspace,
+    behaviour_of: BehaviourOf,
+) -> dict[str, Any]:
+    """The whole run of one party; returns its part of the result."""
+    prepared.dropped.write(workspace.kept)
+    rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
+    columns = {name: column.take(rows) for name, column in prepared.columns.items()}
+    plain = {name: labels.take(rows) for name, labels in prepared.plain.items()}
+    classes = None if prepared.classes is None else prepared.classes.take(rows)
+    prepared.columns, prepared.plain, prepared.classes = {}, {}, None
+
+    labels = {name: plain[name] for name in job.sensitive_holders if name in plain}
+    if classes is not None and job.class_name is not None:
+        labels[job.class_name] = classes
+    check_sizes(job.requirements, len(rows))
+    models_of(job.requirements, labels)
+    cost = 0
+    stays = np.arange(len(rows))
+    raw = dict(columns)
+    all_classes = classes
+    if job.bounded:
+        stays = np.flatnonzero(_within_bounds(job, channel, columns, len(rows), rng))
+        cost = len(rows) - len(stays)
+        if cost:
+            rows = rows[stays]
+            columns = {name: column.take(stays) for name, column in columns.items()}
+            plain = {name: column.take(stays) for name, column in plain.items()}
+            labels = {name: column.take(stays) for name, column in labels.items()}
+            classes = None if classes is None else classes.take(stays)
+    behaviour = behaviour_of(job, channel.me, rng)
+    domains = {
+        own.name: own.taxonomy
+        for own in columns.values()
+        if isinstance(own, CategoricalColumn) and own.name in job.flat_names
+    }
+    flat = tell_domains(job, channel, domains)
+    plan = _plan(job, channel, classes is not None, behaviour.round_by_round, flat)
+    outcome = integrate(
+        channel,
+        plan,
+        columns,
+        labels,
+        len(rows),
+        rng,
+        book=workspace.book,
+        left_out=cost,
+        **behaviour.hooks,
+    )
+    behaviour.contributions = outcome.contributions
+    result = _result(job, outcome, cost)
+    if workspace.exhibits is not None:
+        there = stays[outcome.table.kept]
+        exhibit = exhibit_of(outcome.table, raw, all_classes, there, result["utility"])
+        workspace.exhibits["exhibit"] = exhibit
+
+    with channel.step("release"):
+        own = {attribute.name for attribute in job.of_party(channel.me)}
+        share: dict[str, Coded] = {}
+        known: dict[str, str] = {}
+        whole: dict[str, Coded] = {}  # what a recipient compares the release with
+        for name in plan.trees:  # one after the other, since each has a code for every record
+            column = Coded(*outcome.table.generalized(name))
+            known[name] = digest(column)
+            if name in own:
+                share[name] = column
+            if channel.me in job.recipients:
+                whole[name] = column
+        kept = outcome.table.kept if outcome.table.suppressed else slice(None)
+        share |= {name: coded(labels.take(kept)) for name, labels in plain.items()}
+        share = {a.name: share[a.name] for a in job.of_party(channel.me)}
+        whole |= share
+        if outcome.classes is not None and job.class_name is not None:
+            column = coded(outcome.classes.take(kept))
+            known[job.class_name] = digest(column)
+            whole[job.class_name] = column
+            if channel.me == plan.class_holders[0]:
+                share[job.class_name] = column
+        if job.recipients:
+            channel.open(RECEIVED, None, to=job.recipients)
+        if len(job.recipients) > 1:
+            channel.open(COMPARED, None, to=job.recipients)
+        if channel.me in job.recipients:
+            order = [a.name for a in job.attributes] + [job.class_name or ""]
+            keep_expected({n: whole[n] for n in order if n in whole}, workspace.kept)
+        write_known(channel.open(DIGESTS, known, to=COORDINATOR), workspace.released)
+        write_share(channel.open(COLUMNS, share, to=COORDINATOR), workspace.released)
+    return result
+
+
+def _plan(
+    job: IntegrateJob,
+    channel: Channel,
+    has_class: bool,
+    round_by_round: bool,
+    flat: Mapping[str, Taxonomy],
+) -> Plan:
+    """The plan of the protocol, once all parties know who holds the class."""
+    holders: tuple[str, ...] = ()
+    if job.class_name is not None:
+        holders = class_holders(channel, job.party_names, job.class_name, has_class)
+    in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
+    return Plan(
+        names=job.party_names,
+        trees={
+            attribute.name: TaxonomyTree(flat[attribute.name])
+            if attribute.flat
+            else attribute.tree()
+            for attribute in in_qid
+        },
+        scales={attribute.name: (attribute.scale, attribute.gap) for attribute in in_qid},
+        holders={attribute.name: attribute.party for attribute in in_qid},
+        requirements=job.requirements,
+        class_holders=holders,
+        class_name=job.class_name,
+        sensitive_holders=job.sensitive_holders,
+        rule=job.rule,
+        max_suppression=job.max_suppression,
+        turns=job.adversary == "semi-honest" and not job.hide_scores and not round_by_round,
+        conditions=job.conditions,
+        starts={attribute.name: attribute.start[0] for attribute in job.bounded},
+    )
+
+
+def _within_bounds(
+    job: IntegrateJob, channel: Channel, columns: Mapping[str, Column], records: int, rng: Random
+) -> Mask:
+    """The common records that the bounds in `at_most` permit to stay."""
+    axes, codes = [], {}
+    for attribute in job.bounded:
+        _, cut = attribute.start
+        axes.append(Axis(attribute.name, attribute.party, len(cut)))
+        if attribute.party == channel.me and attribute.taxonomy is not None:
+            own = columns[attribute.name].codes
+            codes[attribute.name] = start_codes(attribute.taxonomy, cut, own)
+    names = [axis.name for axis in axes]
+    demands = [
+        Demand(tuple(names.index(name) for name in names if name in requirement.qid), requirement.k)
+        for requirement in job.requirements
+    ]
+    most = suppression_limit(job.max_suppression, records)
+    fork = rng.fork("bounds")
+    return records_within_bounds(
+        channel, job.party_names, axes, codes, demands, records, most, fork
+    )
+
+
+def coded(labels: Labels) -> Coded:
+    """The column as it is released: without the values that only other records have."""
+    labels = labels.compact()
+    return Coded(labels.codes, labels.values)
+
+
+def _result(job: IntegrateJob, outcome: Outcome, cost: int) -> dict[str, Any]:
+    suppressed = outcome.table.suppressed
+    return {
+        "records": outcome.table.records - suppressed,
+        "winners": [
+            {
+                "attribute": winner.attribute,
+                "value": winner.value,
+                "children": list(winner.children),
+                "score": winner.score / SCALE,
+                "party": party,
+            }
+            for winner, party in zip(outcome.table.winners, outcome.winners, strict=True)
+        ],
+        "cut": outcome.table.cut,
+        "contributions": {name: mu / SCALE for name, mu in outcome.contributions.items()},
+        "anonymity": outcome.table.anonymity,
+        "utility": shown_utility(outcome.table, cost),
+        "detail": detail_kept(outcome.table, cost),
+        **({"suppressed": suppressed + cost} if job.max_suppression else {}),
+        **({"bounds_cost": cost} if job.bounded else {}),
+    }
