@@ -25,6 +25,7 @@ from coterie.base.text import one_line
 from coterie.party.books.audit import heads_of, verify
 from coterie.party.books.ledger import Ledger
 from coterie.party.config import load_party
+from coterie.party.desk.desk import Desk
 from coterie.party.operator.backup import back_up, restore
 from coterie.party.operator.check import examine
 from coterie.party.operator.connection import SECONDS, Operator
@@ -119,6 +120,30 @@ def check(file: Path, as_json: bool) -> int:
     that contradict each other, and the peers' servers. A peer that does not answer is a warning.
     """
     return show_checks(examine(file), as_json)
+
+
+@party.command()
+@click.argument("file", metavar="PARTY.yaml", type=click.Path(path_type=Path))
+@click.option("--server", metavar="HOST:PORT", help="Where the server is, if not where it listens.")
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="The page's own port.")
+@_PERSON
+@_JSON
+def desk(file: Path, server: str | None, port: int, person: str, as_json: bool) -> int:
+    """Serve the steward's page on this machine, until Ctrl-C.
+
+    Jobs that wait for consent, explained, to approve or refuse; the jobs that go on; partners and
+    what they owe; the audit log; health. The link works once.
+    """
+    with Operator(file, server) as operator, Desk(operator, person, port) as page:
+        stopping = threading.Event()
+        previous = signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+        try:
+            _print(as_json, {"link": page.link}, f"desk: {page.link}")
+            while not stopping.wait(0.2):
+                pass
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+    return 0
 
 
 @party.command()

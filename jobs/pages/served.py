@@ -63,6 +63,13 @@ def hidden(name: str, value: str) -> Element:
     return element("input", type="hidden", name=name, value=value)
 
 
+def text_field(id_: str, name: str, words: str) -> Element:
+    """A field for a line of text, with its label."""
+    return element(
+        "p", element("label", words, for_=id_), element("input", type="text", name=name, id=id_, maxlength="300")
+    )  # fmt: skip
+
+
 SCRIPT = """'use strict';
 const byId = id => document.getElementById(id);
 const notice = text => { const box = byId('notice'); if (box && box.textContent !== text) box.textContent = text; };
@@ -94,8 +101,13 @@ function show(view) {
     const place = byId(id);
     if (!place || shown.get(id) === markup) continue;
     if (place.contains(document.activeElement) && document.activeElement.matches('input, textarea')) continue;
+    const written = new Map([...place.querySelectorAll('input[type=text]')].map(i => [i.id, i.value]));
+    const unfolded = new Set([...place.querySelectorAll('details[open] > summary')].map(s => s.textContent));
     shown.set(id, markup);
     place.replaceChildren(...nodes(markup));
+    for (const input of place.querySelectorAll('input[type=text]')) input.value = written.get(input.id) || '';
+    for (const summary of place.querySelectorAll('summary'))
+      if (unfolded.has(summary.textContent)) summary.parentElement.open = true;
   }
   const log = byId('log');
   if (log) {
@@ -166,6 +178,10 @@ button{font:inherit;padding:.45rem 1rem;border:1px solid var(--bar);border-radiu
 color:var(--bar);cursor:pointer;margin:.3rem .4rem .3rem 0}
 button:hover{background:var(--soft)}
 button:disabled{opacity:.5;cursor:default}
+.question{border:1px solid var(--edge);border-radius:6px;padding:.2rem 1rem .8rem;margin:1rem 0}
+label{display:block}dl{display:grid;grid-template-columns:minmax(7rem,12rem) 1fr;gap:.25rem 1rem}
+dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
+@media(max-width:30rem){dl{display:block}dd{margin:0 0 .5rem}}
 input[type=text]{font:inherit;padding:.4rem;border:1px solid var(--quiet);border-radius:4px;width:100%;max-width:26rem;
 background:var(--paper);color:var(--ink)}
 .house{fill:var(--soft);stroke:var(--bar);stroke-width:2}

@@ -20,9 +20,11 @@ SECONDS = 10.0  # for the answer of a server on this machine
 class Operator:
     """A connection to the party's own server, with the party's own certificate."""
 
-    def __init__(self, config: Path) -> None:
+    def __init__(self, config: Path, address: str | None = None) -> None:
+        """`address` is where the server is, if this machine reaches it by another address."""
         self.config: PartyConfig = load_party(config)
-        self.channel = self.config.identity.connect(self.config.name, self.config.own_address)
+        self.address = address or self.config.own_address
+        self.channel = self.config.identity.connect(self.config.name, self.address)
         self._stub: Any = JobsStub(self.channel)  # type: ignore[no-untyped-call]
 
     def __enter__(self) -> Operator:
@@ -55,7 +57,7 @@ class Operator:
             grpc.StatusCode.FAILED_PRECONDITION: UsageError,
             grpc.StatusCode.PERMISSION_DENIED: RefusedError,
         }
-        raise kinds.get(code, UnreachableError)(f"{text} (at {self.config.own_address})")
+        raise kinds.get(code, UnreachableError)(f"{text} (at {self.address})")
 
     def newest(self, wanted: str) -> str:
         """The id of the newest job with this id, beginning of an id, or name."""

@@ -54,6 +54,10 @@ class Started(subprocess.Popen):
         super().__init__(command, stdout=self._out, stderr=self._err)
 
     @property
+    def output(self):
+        return os.pread(self._out.fileno(), 1 << 20, 0).decode()
+
+    @property
     def error_output(self):
         return os.pread(self._err.fileno(), 1 << 20, 0).decode()
 

@@ -1,0 +1,1 @@
+"""The steward's desk: `coterie party desk`."""

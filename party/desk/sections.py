@@ -1,0 +1,178 @@
+"""The parts of the steward's desk, as markup. Every text of somebody else goes through `foreign`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
+from coterie.jobs.pages.page import folded, table
+from coterie.jobs.pages.served import action, hidden, text_field
+
+_ENDED_SHOWN = 30  # of jobs that have ended, the newest
+
+
+def waiting(jobs: Sequence[Mapping[str, Any]]) -> Element:
+    """The jobs that wait for consent, each explained, with the two answers."""
+    if not jobs:
+        return _section("Waiting for you", element("p", "No job waits for consent."))
+    return _section("Waiting for you", [_question(facts) for facts in jobs])
+
+
+def _question(facts: Mapping[str, Any]) -> Element:
+    job = hidden("job", facts["job"])
+    return element(
+        "article",
+        element("h3", foreign(facts["name"] or "a job without a name")),
+        explanation(facts),
+        action("approve", "Approve", job, sure=f"Really approve it? {_leaving(facts)}"),
+        action(
+            "refuse", "Refuse", job,
+            text_field(f"why-{facts['job'][:8]}", "reason", "Reason, which the coordinator gets"),
+        ),
+        class_="question",
+    )  # fmt: skip
+
+
+def _leaving(facts: Mapping[str, Any]) -> str:
+    columns = facts.get("columns")
+    if columns is None:
+        return ""
+    gone = [*columns["leave_as_they_are"], *columns["leave_in_groups"]]
+    return f"{len(gone)} of your columns leave." if gone else "No column leaves."
+
+
+def explanation(facts: Mapping[str, Any]) -> Content:
+    """Who asks, with whom, what leaves, what others learn: the facts of `party show --json`."""
+    rows: list[tuple[str, Content]] = [
+        ("Asked by", foreign(facts["asked_by"])),
+        ("Proposed", f"{facts['proposed']}"),
+        ("Kind", foreign(facts["kind"] or "unknown")),
+    ]
+    columns = facts.get("columns")
+    if columns is None:
+        refusals = facts.get("refusals", [])
+        return [_facts(rows), [element("p", "Not permitted: ", foreign(r, 500)) for r in refusals]]
+    smallest = facts["smallest_group"]
+    groups = f", in groups of at least {smallest}" if smallest is not None else ""
+    rows += [
+        ("With", listed(facts["with"])),
+        ("Purpose", foreign(facts["purpose"]) if facts["purpose"] else "none is stated"),
+        ("What it gives", facts["about"]),
+        ("Your table", [foreign(facts["table"]), f", {facts['records']:,} records"]),
+        ("Uses", _names(columns["used"])),
+        ("Leaves as it is", _names(columns["leave_as_they_are"])),
+        ("Leaves changed", [_names(columns["leave_in_groups"]), groups]),
+        ("Never leaves", [_names(columns["never_leave"]), ", and every column that is not used"]),
+        ("The result goes to", listed(["the coordinator", *facts["recipients"]])),
+    ]
+    learn: list[Content] = [element("li", foreign(s, 500)) for s in facts.get("in_short", [])]
+    rules = [
+        [foreign(rule["rule"]), _shown(rule["policy"]), _shown(rule["job"])]
+        for rule in facts["rules"]
+    ]
+    told = [
+        [foreign(entry["to"]), foreign(entry["what"], 300), foreign(entry["why"], 300)]
+        for entry in facts["others_learn"]
+    ]
+    return [
+        _facts(rows),
+        [element("p", "Not permitted: ", foreign(r, 500), class_="badword") for r in facts["refusals"]],
+        element("p", element("strong", "What others learn of your table")),
+        element("ul", learn),
+        folded("The rules that permit it", table(["Rule", "Your policy", "The job"], rules)),
+        folded("Everything it may tell anybody", table(["To whom", "What", "Why"], told)),
+        folded("The job file", element("pre", facts["text"])),
+    ]  # fmt: skip
+
+
+def jobs(entries: Sequence[Mapping[str, Any]]) -> Element:
+    """The jobs that go on, which can be ended here, and the last that have ended."""
+    going = [one for one in entries if one["going_on"]]
+    ended = [one for one in entries if not one["going_on"]][-_ENDED_SHOWN:]
+    content: list[Content] = [_going_on(one) for one in going]
+    if ended:
+        rows: list[list[Content]] = [
+            [one["proposed"], foreign(one["name"]), foreign(one["kind"]), foreign(one["coordinator"]),
+             one["state"].lower(), foreign(one["detail"], 200)]
+            for one in reversed(ended)
+        ]  # fmt: skip
+        content.append(table(["Proposed", "Job", "Kind", "Asked by", "State", "Why"], rows))
+    return _section("Jobs", content or [element("p", "No jobs yet.")])
+
+
+def _going_on(one: Mapping[str, Any]) -> Element:
+    words = f" ({one['state'].lower()}), of "
+    sure = "Really end it for all parties?"
+    return element(
+        "article",
+        element("p", foreign(one["name"]), words, foreign(one["coordinator"])),
+        action("cancel", "End it", hidden("job", one["job"]), sure=sure),
+        class_="question",
+    )
+
+
+def partners(book: Mapping[str, Any] | str) -> Element:
+    """What this party and its partners have contributed; or why that is not known here."""
+    if isinstance(book, str):
+        return _section("Partners", element("p", foreign(book, 300)))
+    rows: list[list[Content]] = [
+        [foreign(name), f"{b['jobs']}", f"{b['given']:.6f}", f"{b['received']:.6f}",
+         f"{b['owes']:.6f}", f"{b['open']:.6f}", f"{b['faults']}"]
+        for name, b in book["partners"].items()
+    ]  # fmt: skip
+    head = ["Partner", "Jobs", "Given", "Received", "Owes", "Of it open", "Faults"]
+    note = (
+        "No job with a partner yet." if not rows else "Contributions as the parties computed them."
+    )
+    return _section(
+        "Partners", element("p", note), [table(head, rows, range(1, 7))] if rows else []
+    )
+
+
+def audit(verdict: str, good: bool, lines: Sequence[Mapping[str, Any]]) -> Element:
+    """The newest lines of the audit log, and whether its chain is unbroken."""
+    rows: list[list[Content]] = [
+        [f"{line.get('time', '')}", foreign(f"{line.get('event', '')}"), foreign(_rest(line), 300)]
+        for line in reversed(lines)
+    ]
+    return _section(
+        "Audit log",
+        element("p", foreign(verdict, 500), class_="goodword" if good else "badword"),
+        [table(["Time", "Event", "About"], rows)] if rows else [],
+    )
+
+
+def _rest(line: Mapping[str, Any]) -> str:
+    left = ("time", "event", "chain", "previous")
+    return ", ".join(f"{key} {value}" for key, value in line.items() if key not in left)
+
+
+def health(checks: Sequence[tuple[str, str, str]]) -> Element:
+    """What is well and what is not: state, name and detail of each check."""
+    rows: list[list[Content]] = [
+        [
+            element("span", state, class_="goodword" if state == "ok" else "badword"),
+            name,
+            foreign(detail, 300),
+        ]
+        for state, name, detail in checks
+    ]
+    return _section("Health", table(["State", "What", "Detail"], rows))
+
+
+def _section(title: str, *content: Content) -> Element:
+    return element("section", element("h2", title), *content)
+
+
+def _facts(rows: Sequence[tuple[str, Content]]) -> Element:
+    return element("dl", [[element("dt", name), element("dd", value)] for name, value in rows])
+
+
+def _names(names: Sequence[str]) -> Content:
+    return listed(names) if names else "nothing"
+
+
+def _shown(value: Any) -> Element:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return foreign(text or "none", 300)

@@ -1,0 +1,42 @@
+"""The desk at a real server, without a browser."""
+
+import urllib.request
+
+import pytest
+
+from coterie.party.desk.desk import Desk
+from coterie.party.operator.connection import Operator
+from tests.coordinator.run.test_live_page import Reader
+
+
+@pytest.fixture
+def desk(houses):
+    houses.write("bank", policy={"consent": "manual"})
+    houses.serve_all()
+    with Operator(houses.path("bank")) as operator, Desk(operator, "Ada") as page:
+        yield houses, Reader(page.link)
+
+
+def test_an_approval_reaches_the_server_with_the_persons_name(desk):
+    houses, reader = desk
+    job_id, _ = houses.coordinator().propose(houses.job())
+    assert "form" in reader.get("view")["parts"]["waiting"]
+    assert reader.post("approve", f"job={job_id}") == {"notice": "The job is approved."}
+    assert "No job waits" in reader.get("view")["parts"]["waiting"]
+    log = (houses.state("bank") / "audit.log").read_text()
+    assert '"Ada"' in log
+    assert "Ada" in reader.get("view")["parts"]["audit"]
+
+
+@pytest.mark.parametrize("body", ["", "job=", "job=../x", "job=" + "0" * 32])
+def test_an_answer_about_no_job_is_said(desk, body):
+    _, reader = desk
+    assert reader.post("approve", body)["notice"].startswith("bank: ")
+
+
+def test_the_shell_names_nobody(desk):
+    _, reader = desk
+    with urllib.request.urlopen(reader.origin) as answer:  # without a session
+        page = answer.read().decode()
+    assert "bank" not in page
+    assert "Ada" not in page
