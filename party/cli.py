@@ -320,8 +320,9 @@ def health(config: Path, as_json: bool) -> int:
 def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
     """Check this party's audit log: its hash chain, and the heads that were kept elsewhere.
 
-    The head file is always compared. An emptied, shortened or rewritten log ends with exit code 8;
-    a line that a crash tore does not.
+    The head file is always compared, and the ledger and the journal with the heads that the log has
+    for them. An emptied, shortened or rewritten file ends with exit code 8; a line that a crash tore
+    does not.
     """
     loaded = load_party(config)
     path = loaded.state / "audit.log"
@@ -334,6 +335,9 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
         text += f"; {found.unknown} heads kept elsewhere may be of these"
     if anchors:
         text += f"; {found.anchors} heads kept elsewhere are in it"
+    if found.books:
+        are = "are" if len(found.books) > 1 else "is"
+        text += f"; the {' and the '.join(found.books)} {are} as it says"
     if found.mended or found.torn:
         text += f"; {found.mended + found.torn} lines were torn by crashes"
     facts = {"file": str(path), **asdict(found)}

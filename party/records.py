@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,11 @@ class Book:
         state: Path,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
+        rewriting: Callable[[bytes], AbstractContextManager[None]] = lambda content: nullcontext(),
     ) -> None:
+        """Within `rewriting` the journal is written anew, with the content that it is given."""
         self._state = state
+        self._rewriting = rewriting
         self._clock = clock
         self._wall = wall
         self._lock = threading.Lock()
@@ -74,7 +78,7 @@ class Book:
     def _rewrite(self) -> None:
         forgotten = [{"job": job_id, "event": "forgotten"} for job_id in sorted(self._forgotten)]
         entries = [*forgotten, *(whole_entry(record) for record in self._records.values())]
-        self._journal.replace(entries)
+        self._journal.replace(entries, self._rewriting)
         self._lines = len(entries)
 
     def forget(self, records: Sequence[Record]) -> None:

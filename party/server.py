@@ -66,13 +66,14 @@ class PartyServer:
         self._lock = take(config.state)
         before, after = bring_forward(config.state)
         backup = restored_from(config.state)
-        self._audit = AuditLog(config.state / "audit.log", config.audit_head)
+        same = not backup and before == after
+        self._audit = AuditLog(config.state / "audit.log", config.audit_head, check_books=same)
         if backup:
             self._audit.note("state restored", backup=backup)
         if before != after:
             log.info("%s: brought from version %d to %d", config.state, before, after)
             self._audit.note("state brought forward", before=before, after=after)
-        self._book = Book(config.state, wall=wall)
+        self._book = Book(config.state, wall=wall, rewriting=self._audit.journal_rewriting)
         for place in self._book.damaged:
             log.error("%s: %s: not an entry of a journal; it is passed over", config.state, place)
             self._audit.note("journal entry passed over", line=place)

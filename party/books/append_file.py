@@ -13,7 +13,8 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -100,18 +101,21 @@ class AppendFile:
         while left:  # a nearly full disk writes only a part
             left = left[os.write(self._file, left) :]
 
-    def replace(self, entries: list[dict[str, Any]]) -> None:
-        """Replaces all lines by these, atomically."""
+    def replace(
+        self,
+        entries: list[dict[str, Any]],
+        around: Callable[[bytes], AbstractContextManager[None]] = lambda content: nullcontext(),
+    ) -> None:
+        """Replaces all lines by these, atomically, within `around` the new content."""
         made = self.path.with_name(self.path.name + ".new")
-        with self._alone():
+        content = "".join(
+            json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n" for entry in entries
+        ).encode()
+        with around(content), self._alone():
             try:
                 made.unlink(missing_ok=True)
                 fresh = AppendFile(made)
-                text = "".join(
-                    json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n"
-                    for entry in entries
-                )
-                fresh._write(text.encode())
+                fresh._write(content)
                 os.fsync(fresh._file)
                 os.replace(made, self.path)
                 _sync_folder(self.path.parent)

@@ -8,10 +8,14 @@ steward may put on another disk (`audit_head` in the party file); at the peers o
 write it into their own audit logs; and in the result of every job. `verify` compares the log with
 all heads that it is given. A head reveals nothing about the log, because it is a hash over all
 lines.
+
+The lines of some events also have the heads of the ledger and the journal (`heads.py`), and `verify`
+compares these files with them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -19,18 +23,33 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError, VerificationError
 from coterie.party.books.append_file import AppendFile, Line, read_lines
+from coterie.party.books.heads import (
+    BOOKS,
+    PLANNED,
+    REWRITTEN,
+    BookHead,
+    BookHeads,
+    Expected,
+    expected_heads,
+    head_of,
+    lost_books,
+)
 
 START = "0" * 64
 LOST = "log does not hold its head"
 MENDED = "torn line cut off"
 CONTINUED = "log continued"
+JOURNAL = "journal"
+LOST_BOOK = "book does not hold its head"
+_WITH_BOOKS = ("ended", "server started", "server stopped")
+_ABOUT_BOOKS = (b'"books":', b'"event":"state ')  # what such lines contain
 _HEAD = re.compile(r"[0-9a-f]{64}")
 _HEAD_LINE = 128  # bytes of the head file, which is overwritten in one write
 log = logging.getLogger("coterie.party")
@@ -48,8 +67,13 @@ class AuditLog:
     """The log, open for the one server of the state folder."""
 
     def __init__(
-        self, path: Path, head_file: Path | None = None, clock: Callable[[], float] = time.time
+        self,
+        path: Path,
+        head_file: Path | None = None,
+        clock: Callable[[], float] = time.time,
+        check_books: bool = True,
     ) -> None:
+        """`check_books`: whether the ledger and the journal must be those that the log knows."""
         self.path = path
         self._clock = clock
         self._head_file = head_file or path.with_name("audit.head")
@@ -57,12 +81,15 @@ class AuditLog:
         _finish_rotation(path)
         self._file = AppendFile(path)
         expected = read_head(self._head_file)
-        self._head, holds = _last(path, expected)
+        self._head, holds, about = _last(path, expected)
+        self._books = BookHeads(path.parent)
         self._head_descriptor = _open_head(self._head_file)
         if not holds:
             assert expected is not None  # noqa: S101
             log.error("%s: cut off or written anew: its head was %s", path, expected.chain)
             self.note(LOST, entries=expected.entries, head=expected.chain)
+        if check_books:
+            self._check_books(expected_heads(about))
         if self._file.torn:
             digest = hashlib.sha256(self._file.torn).hexdigest()
             self.note(MENDED, bytes=len(self._file.torn), digest=digest)
@@ -75,6 +102,58 @@ class AuditLog:
 
     def note(self, event: str, **facts: Any) -> None:
         """Adds one line; it is on the disk when this returns."""
+        if event in _WITH_BOOKS:
+            facts["books"] = self._take_books()
+        self._append(event, facts)
+
+    @contextlib.contextmanager
+    def journal_rewriting(self, content: bytes) -> Iterator[None]:
+        """Notes that the journal is to be written anew, and afterwards that it was."""
+        head = head_of(content)
+        with self._lock:
+            self._append(PLANNED, {"books": {JOURNAL: head.as_fact()}})
+            self._books.plan(JOURNAL, head)
+        yield
+        try:
+            with self._lock:
+                self._append(REWRITTEN, {"books": {JOURNAL: head.as_fact()}})
+                self._books.settle(JOURNAL)
+        except EnvironmentFaultError as error:  # the next head, or the next start, makes up for it
+            log.error("%s", error)
+
+    def _take_books(self) -> dict[str, dict[str, Any]]:
+        try:
+            with self._lock:
+                taken = self._books.take()
+                self._rewritten(taken.rewritten)
+        except OSError as error:
+            log.error("%s: the books cannot be read: %s", self.path, error.strerror)
+            return {}
+        self._lose(taken.lost)
+        return {name: head.as_fact() for name, head in taken.heads.items()}
+
+    def _rewritten(self, books: Mapping[str, BookHead]) -> None:
+        for name, head in books.items():
+            self._append(REWRITTEN, {"books": {name: head.as_fact()}})
+
+    def _check_books(self, expected: Mapping[str, Expected]) -> None:
+        """Compares the books, at the start, with what the log knows of them."""
+        state = self.path.parent
+        self._rewritten(
+            {
+                name: one.planned
+                for name, one in expected.items()
+                if one.planned is not None and one.was_written(state / BOOKS[name])
+            }
+        )
+        self._lose(lost_books(state, expected))
+
+    def _lose(self, books: Sequence[str]) -> None:
+        for book in books:
+            log.error("%s: the %s was emptied, cut off or written anew", self.path.parent, book)
+            self._append(LOST_BOOK, {"book": book})
+
+    def _append(self, event: str, facts: dict[str, Any]) -> None:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
         with self._lock:
             entry = {"time": now, "event": event, **facts, "previous": self._head.chain}
@@ -180,14 +259,16 @@ def read_head(path: Path) -> Head | None:
     return Head(int(words[0]), words[1])
 
 
-def _last(path: Path, expected: Head | None) -> tuple[Head, bool]:
-    """The present head of the log, and whether the log contains the expected one.
+def _last(path: Path, expected: Head | None) -> tuple[Head, bool, list[dict[str, Any]]]:
+    """The present head of the log, whether the log contains the expected one, and all its lines
+    about the books.
 
-    Only the two lines that matter are parsed, so that a server starts quickly even after years.
+    Only lines that matter are parsed, so that a server starts quickly even after years.
     """
     last, there = b"", b""
     begins = Head()
     entries = 0
+    about = []
     with path.open("rb") as file:
         for number, line in enumerate(file):
             if number == 0:
@@ -196,13 +277,15 @@ def _last(path: Path, expected: Head | None) -> tuple[Head, bool]:
             entries, last = entries + 1, line
             if expected is not None and entries == expected.entries:
                 there = line
+            if any(mark in line for mark in _ABOUT_BOOKS):
+                about.append(_parsed(line) or {})
     holds = (
         expected is None
         or expected.entries == 0
         or _chain_of(there) == expected.chain
         or expected == begins
     )
-    return Head(entries, _chain_of(last)), holds
+    return Head(entries, _chain_of(last)), holds, about
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
@@ -238,19 +321,34 @@ class Verified:
     begins: int = 0  # lines that were removed because of the retention
     files: int = 1  # files of the log
     unknown: int = 0  # heads stored elsewhere that may belong to removed lines
+    books: tuple[str, ...] = ()  # ledger and journal, where they have the heads in the log
 
 
 def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = ()) -> Verified:
-    """Checks the chain and all heads stored elsewhere; the error names the first broken line."""
+    """Checks the chain, all heads stored elsewhere, and the books; the error names what is broken."""
+    wanted = set(anchors)
+    found, lost = _verified(path, head_file, wanted)
+    if lost:  # a server may have written its journal anew since the log was read
+        found, lost = _verified(path, head_file, wanted)
+    if lost:
+        raise VerificationError(
+            f"{path.parent / BOOKS[lost[0]]}: emptied, cut off or written anew: it does not have the "
+            "head that the audit log has for it"
+        )
+    return found
+
+
+def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Verified, list[str]]:
+    """What is in the log, and the books that do not have the heads in it."""
     if not path.exists():
         raise EnvironmentFaultError(f"{path}: No such file or directory")
     mended = 0
     files = [*older_files(path), path]
     begins = _before(next((line.entry for line in read_lines(files[0])), None))
     previous, entries = begins.chain, begins.entries
-    wanted = set(anchors)
     kept = read_head(head_file or path.with_name("audit.head"))
     found: set[str] = set()
+    about: list[dict[str, Any]] = []
     for file, line in _lines_of(files):
         entry = line.entry
         if entry is None or entry.get("chain") != _link(entry) or entry["previous"] != previous:
@@ -263,6 +361,13 @@ def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = (
                 f"{path}:{line.number}: the server found here that lines before were cut off or "
                 f"written anew: the head after {entry.get('entries')} lines was {entry.get('head')}"
             )
+        if entry.get("event") == LOST_BOOK:
+            raise VerificationError(
+                f"{file}:{line.number}: the server found here that the {entry.get('book')} had been "
+                "emptied, cut off or written anew"
+            )
+        if "books" in entry or str(entry.get("event")).startswith("state "):
+            about.append(entry)
         if kept is not None and entries == kept.entries and previous != kept.chain:
             raise _not_held(path, f"the head file has {kept.chain} for line {entries}")
         if previous in wanted:
@@ -272,7 +377,8 @@ def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = (
     missing = wanted - found
     if missing and not begins.entries:
         raise _not_held(path, f"no line has the head {min(missing)}, which was given before")
-    return Verified(
+    books = expected_heads(about)
+    verified = Verified(
         entries,
         previous,
         mended,
@@ -281,7 +387,9 @@ def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = (
         begins.entries,
         len(files),
         len(missing),
+        tuple(sorted(books)),
     )
+    return verified, lost_books(path.parent, books)
 
 
 def _lines_of(files: Sequence[Path]) -> Iterator[tuple[Path, Line]]:

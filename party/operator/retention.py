@@ -105,8 +105,8 @@ def prune_unserved(config: PartyConfig) -> dict[str, int]:
     """Prunes the state folder of a party whose server does not run."""
     with take(config.state):
         bring_forward(config.state)
-        book = Book(config.state)
         audit = AuditLog(config.state / AUDIT, config.audit_head)
+        book = Book(config.state, rewriting=audit.journal_rewriting)
         try:
             return prune(book, audit, config.state, config.retention, time.time())
         finally:

@@ -1,0 +1,220 @@
+"""An emptied, shortened or rewritten ledger or journal is noticed, and nothing else is."""
+
+import json
+import os
+
+import pytest
+
+from coterie.base.errors import EnvironmentFaultError, VerificationError
+from coterie.party.books.audit import LOST_BOOK, AuditLog, verify
+from coterie.party.books.ledger_lines import FILE, LedgerFile, Pardon
+from coterie.party.records import JOURNAL, Book
+from coterie.protos import jobs_pb2 as pb
+
+
+class House:
+    """The books of a party, without its server."""
+
+    def __init__(self, state):
+        self.state = state
+        self.audit = AuditLog(state / "audit.log")
+        self.book = Book(state, rewriting=self.audit.journal_rewriting)
+        self.ledger = LedgerFile(state / FILE)
+        self.audit.note("server started")
+
+    def job(self, letter):
+        record = self.book.add(letter * 32, "analyst", None)
+        self.book.set_state(record, pb.FINISHED)
+        self.ledger.append(Pardon("bank", letter * 32, "now"))
+        self.audit.note("ended", job=letter * 32)
+        return record
+
+    def close(self):
+        self.book.close()
+        self.audit.close()
+
+
+@pytest.fixture
+def state(tmp_path):
+    house = House(tmp_path)
+    for letter in "abc":
+        house.job(letter)
+    house.close()
+    return tmp_path
+
+
+def emptied(lines):
+    return []
+
+
+def cut(lines):
+    return lines[:-1]
+
+
+def rewritten(lines):
+    return [lines[0].replace(b'"', b" ", 1).replace(b" ", b'"', 1), *lines[2:], lines[1]]
+
+
+def lengthened(lines):
+    return [lines[0].replace(b"}", b" }"), *lines[1:]]
+
+
+FILES = [JOURNAL, FILE]
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("change", [emptied, cut, rewritten, lengthened, None])
+def test_a_book_that_somebody_changed_is_noticed_before_and_after_the_next_start(
+    state, file, change
+):
+    path = state / file
+    assert verify(state / "audit.log").books == ("journal", "ledger")
+    if change is None:
+        path.unlink()
+    else:
+        path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
+    with pytest.raises(VerificationError, match=f"{file}: emptied, cut off or written anew"):
+        verify(state / "audit.log")
+    House(state).close()  # and its head is the changed file's from now on
+    with pytest.raises(VerificationError, match="the server found here that the"):
+        verify(state / "audit.log")
+
+
+def test_a_ledger_that_is_replaced_while_the_server_serves_is_noticed(tmp_path):
+    house = House(tmp_path)
+    house.job("a")
+    lines = (tmp_path / FILE).read_bytes()
+    (tmp_path / FILE).unlink()
+    (tmp_path / FILE).write_bytes(lines.replace(b"bank", b"card"))
+    house.job("b")
+    house.close()
+    with pytest.raises(VerificationError, match=r"ledger.* emptied"):
+        verify(tmp_path / "audit.log")
+
+
+def test_lines_that_are_changed_in_place_while_the_server_serves_are_noticed(tmp_path):
+    house = House(tmp_path)
+    house.job("a")
+    with (tmp_path / FILE).open("r+b") as file:
+        file.write((tmp_path / FILE).read_bytes().replace(b"bank", b"card"))
+    house.job("b")
+    house.close()
+    with pytest.raises(VerificationError, match="does not have the head"):
+        verify(tmp_path / "audit.log")
+
+
+def test_books_that_grow_and_journals_that_are_written_anew_are_in_order(state):
+    house = House(state)
+    record = house.job("d")
+    house.book.forget([record])  # writes the journal anew
+    house.job("e")
+    assert verify(state / "audit.log").books == ("journal", "ledger")
+    house.close()
+    House(state).close()
+    text = (state / "audit.log").read_text()
+    assert "journal written anew" in text
+    assert LOST_BOOK not in text
+    assert verify(state / "audit.log").books == ("journal", "ledger")
+
+
+@pytest.mark.parametrize("happened", [False, True])
+def test_a_crash_while_the_journal_is_written_anew_is_no_tampering(state, monkeypatch, happened):
+    house = House(state)
+    record = house.book.get("a" * 32)
+
+    def crash(*places):
+        if happened:
+            rename(*places)
+        raise KeyboardInterrupt
+
+    rename = os.replace
+    with monkeypatch.context() as patch:
+        patch.setattr("coterie.party.books.append_file.os.replace", crash)
+        with pytest.raises(KeyboardInterrupt):
+            house.book.forget([record])
+    house.close()
+    for letter in "de":
+        assert verify(state / "audit.log").books
+        house = House(state)
+        house.job(letter)
+        house.close()
+    assert verify(state / "audit.log").books
+    path = state / JOURNAL
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-3]))
+    with pytest.raises(VerificationError, match="does not have the head"):
+        verify(state / "audit.log")
+
+
+def test_a_journal_that_could_not_be_written_anew_goes_on(state, monkeypatch):
+    house = House(state)
+    with monkeypatch.context() as patch:
+        patch.setattr("coterie.party.books.append_file.os.replace", full)
+        with pytest.raises(EnvironmentFaultError):
+            house.book.forget([house.book.get("a" * 32)])
+    house.job("d")
+    assert verify(state / "audit.log").books
+    house.book.forget([house.book.get("a" * 32)])
+    house.job("e")
+    house.close()
+    assert verify(state / "audit.log").books
+
+
+def full(*places):
+    raise OSError(28, "No space left on device")
+
+
+def test_a_job_that_ends_while_the_journal_is_written_anew(state, monkeypatch):
+    """The line about the job's end comes between the new journal and the line about it."""
+    house = House(state)
+    rename = os.replace
+
+    def interrupted(*places):
+        rename(*places)
+        house.audit.note("ended", job="x")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("coterie.party.books.append_file.os.replace", interrupted)
+        house.book.forget([house.book.get("a" * 32)])
+    house.job("d")
+    house.close()
+    assert verify(state / "audit.log").books == ("journal", "ledger")
+
+
+def test_a_torn_line_of_a_crash_is_no_tampering(state):
+    for file in FILES:
+        with (state / file).open("ab") as opened:
+            opened.write(b'{"torn')
+    assert verify(state / "audit.log").books
+    House(state).close()
+    assert verify(state / "audit.log").books
+
+
+def test_a_line_that_follows_the_last_head_may_be_missing_after_a_crash(state):
+    """Only what a head covers has to be on the disk."""
+    before = (state / FILE).read_bytes()
+    LedgerFile(state / FILE).append(Pardon("bank", "d" * 32, "now"))
+    (state / FILE).write_bytes(before)
+    assert verify(state / "audit.log").books
+
+
+def test_a_log_without_heads_of_books_is_as_good_as_before(tmp_path):
+    audit = AuditLog(tmp_path / "audit.log")
+    audit.note("proposed")
+    audit.close()
+    (tmp_path / FILE).write_text("{}\n")
+    assert verify(tmp_path / "audit.log").books == ()
+
+
+def test_a_restored_folder_begins_anew(state):
+    audit = AuditLog(state / "audit.log", check_books=False)
+    audit.note("state restored", backup="yesterday")
+    (state / FILE).write_text("")
+    audit.note("server started")
+    audit.close()
+    assert verify(state / "audit.log").books == ("journal", "ledger")
+    [line] = [
+        json.loads(text)
+        for text in (state / "audit.log").read_text().splitlines()
+        if "restored" in text
+    ]
+    assert line["backup"] == "yesterday"
