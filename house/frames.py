@@ -29,7 +29,8 @@ from coterie.house.anonymise import anonymise_prepared, release_columns
 from coterie.house.prepare import prepare_text
 from coterie.house.table_file import COSTS, TableAttribute, TableFile
 from coterie.jobs.data.missing import MISSING
-from coterie.jobs.data.sources import Source, as_text, file_source, require_columns
+from coterie.jobs.data.sources import Source, file_source, require_columns
+from coterie.jobs.data.text_form import as_text
 
 Paths = Sequence[Sequence[str]]  # a taxonomy as leaf-to-root paths
 _NOTHING = "table"  # the name of a table without a file in errors

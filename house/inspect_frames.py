@@ -10,7 +10,8 @@ from coterie.house.coded import coded_table
 from coterie.house.frames import arrow_table
 from coterie.house.inspect import Settings, inspect_table, read_mask
 from coterie.house.inspect_report import Inspection
-from coterie.jobs.data.sources import as_text, require_columns
+from coterie.jobs.data.sources import require_columns
+from coterie.jobs.data.text_form import as_text
 
 _NAME = "table"
 

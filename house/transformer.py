@@ -24,7 +24,7 @@ from coterie.anonymity.table.intervals import Interval, read_interval
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError, UsageError
 from coterie.house.frames import Release, anonymise, arrow_table
-from coterie.jobs.data.sources import as_text
+from coterie.jobs.data.text_form import as_text
 
 WHOLE = ("incognito", "samarati", "datafly")
 

@@ -81,6 +81,7 @@ REASONS = {
     "house/prepare.py": ("how every table of `coterie anonymise` is read", "tests/house/test_anonymise.py"),
     "jobs/data/databases.py": ("one suite for all sources", "tests/jobs/data/test_sources.py"),
     "jobs/data/domains.py": ("the columns of statistics jobs", "tests/jobs/kinds/statistics/test_statistics.py"),
+    "jobs/data/text_form.py": ("one suite for all sources", "tests/jobs/data/test_sources.py"),
     "jobs/data/attributes.py": ("the keys of attributes, in whole jobs", "tests/jobs/kinds/integrate/test_everyday.py"),
     "jobs/data/own_columns.py": ("the columns of integrate jobs", "tests/jobs/kinds/integrate/test_everyday.py"),
     "jobs/matching/rules.py": ("a name for a rule", "tests/jobs/matching/test_identifiers.py"),

@@ -20,9 +20,9 @@ from coterie.jobs.data.sources import (
     ParquetFile,
     Source,
     Spelt,
-    as_text,
     require_columns,
 )
+from coterie.jobs.data.text_form import as_text
 
 _BLOCK = 1 << 24  # bytes of a CSV file that are parsed together
 _ROWS = 1 << 18

@@ -12,10 +12,8 @@ The last three keys, which any source may have, say how it writes numbers and da
 a job or table file says that a column is one of numbers or dates; other columns stay as they are.
 
 Columns of all sources are read as strings, so that equal data gives equal jobs. In a CSV file a
-value is exactly the written text. A typed value has one text: whole numbers without a point (also
-from a floating-point column), other floating-point numbers in their shortest exact form, `true` and
-`false`, dates and times as in ISO 8601 with a space between them. A missing value and the empty
-text are both null. Only the requested columns are read.
+value is exactly the written text; `jobs.data.text_form` has the one text of a typed value. A missing
+value and the empty text are both null. Only the requested columns are read.
 """
 
 from __future__ import annotations
@@ -30,13 +28,13 @@ from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from coterie.anonymity.table.scales import PLAIN, Spelling
 from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.scaled import with_spelling
+from coterie.jobs.data.text_form import as_text
 from coterie.jobs.file.document import Node, Section
 
 _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -317,65 +315,6 @@ def require_columns(
     missing = [column for column in wanted if column not in present]
     if missing:
         raise MissingColumnsError(missing, present, source, delimiter)
-
-
-def as_text(table: pa.Table, source: str) -> pa.Table:
-    """The table with every value in its text form."""
-    arrays = [
-        _column_text(table.column(at), name, source) for at, name in enumerate(table.column_names)
-    ]
-    return pa.table(arrays, names=table.column_names)
-
-
-def _column_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedArray:
-    kind = column.type
-    if isinstance(kind, pa.BaseExtensionType):
-        column, kind = column.cast(kind.storage_type), kind.storage_type
-    if pa.types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    if pa.types.is_floating(kind):
-        if pc.any(pc.invert(pc.is_finite(column))).as_py():
-            row = pc.index(pc.fill_null(pc.is_finite(column), True), False).as_py()
-            raise DataError(
-                "{column} is not a finite number", file=source, column=name, rows=[row + 1]
-            )
-        # Minus zero becomes zero; Arrow writes other whole numbers without a point.
-        column = pc.if_else(pc.equal(column, 0), pa.scalar(0, kind), column)
-    elif pa.types.is_timestamp(kind):
-        return _timestamp_text(column, kind)
-    elif not (
-        pa.types.is_integer(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_date(kind)
-        or pa.types.is_time(kind)
-        or pa.types.is_null(kind)
-        or pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-    ):
-        raise DataError(f"{source}: column '{name}' is of type {kind}, which has no text form")
-    text = column.cast(pa.string())
-    if pa.types.is_time(kind):
-        text = _without_zero_fraction(text)
-    return empty_to_null(text)
-
-
-def _timestamp_text(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    if kind.tz is None:
-        return _without_zero_fraction(column.cast(pa.string()))
-    plain = column.cast(pa.timestamp(kind.unit, "UTC")).cast(pa.timestamp(kind.unit))
-    text = _without_zero_fraction(plain.cast(pa.string()))
-    return pc.binary_join_element_wise(text, "+00", "")
-
-
-def _without_zero_fraction(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    shorter = pc.replace_substring_regex(text, r"(\.[0-9]*?)0+$", r"\1")
-    return pc.replace_substring_regex(shorter, r"\.$", "")
-
-
-def empty_to_null(text: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
 
 
 def _csv(section: Section, place: str, folder: Path) -> Source:
