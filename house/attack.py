@@ -1,7 +1,8 @@
 """`coterie attack DIR --known people.csv`: what an outsider with a table of people finds in a release.
 
-The release may be of one table or of a joint job; what its values cover is read from the table file or
-the job that is kept beside it. `anonymity.risk.linkage` has the attack and what it does not tell.
+The release may be of one table or of a joint job. Which values a released value covers is read from
+the table file or the job that is kept beside the release. `anonymity.risk.linkage` has the attack,
+and what the attack does not tell.
 """
 
 from __future__ import annotations
@@ -10,10 +11,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.risk.linkage import Linked, link
 from coterie.anonymity.table.taxonomy import Taxonomy
@@ -21,6 +18,7 @@ from coterie.base.errors import DataError, UsageError
 from coterie.house.table_file import load_table_file
 from coterie.house.verify import is_table_result
 from coterie.jobs.data.batches import column_names
+from coterie.jobs.data.release_file import coded_columns
 from coterie.jobs.data.sources import file_source, require_columns
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.run.archive import saved_job, saved_path
@@ -80,18 +78,10 @@ def _meaning(folder: Path) -> tuple[Mapping[str, Taxonomy], list[str]]:
 def _read(path: Path) -> dict[str, Released]:
     """All columns of a file as codes and texts."""
     source = file_source(path)
-    names = column_names(source)
-    table = source.read(names)
+    table = source.read(column_names(source))
     if not table.num_rows:
         raise DataError(f"{path}: the table has no records")
-    found = {}
-    for name in names:
-        column = pc.fill_null(table.column(name), "").combine_chunks().dictionary_encode()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.combine_chunks()
-        codes = column.indices.to_numpy().astype(np.int64)
-        found[name] = Released(codes, tuple(column.dictionary.to_pylist()))
-    return found
+    return coded_columns(table)
 
 
 def _chance(found: Linked, row: int) -> float:

@@ -68,5 +68,4 @@ def _width_and_height(tree: Tree, node: int) -> tuple[float, float]:
     taxonomy = tree.taxonomy
     if taxonomy.labels[0] == TOP and taxonomy.depth == 1:  # flat: the value or nothing
         return float(node == 0), float(node == 0)
-    leaves = taxonomy.last[node] - taxonomy.first[node] - 1
-    return leaves / max(len(taxonomy.leaves) - 1, 1), height_shares(taxonomy)[node]
+    return taxonomy.width(node), height_shares(taxonomy)[node]

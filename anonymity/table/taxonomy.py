@@ -47,6 +47,10 @@ class Taxonomy:
 
         return below(0)
 
+    def width(self, node: int) -> float:
+        """The normalised width of a node: the leaves under it less one, as a share of all less one."""
+        return (self.last[node] - self.first[node] - 1) / max(len(self.leaves) - 1, 1)
+
 
 def read_taxonomy(data: bytes, source: str) -> Taxonomy:
     """The taxonomy in a file's bytes; errors call the file `source`."""

@@ -61,7 +61,7 @@ def demo(
 
     if layout == "compose" and not prepare_only:
         raise UsageError("--layout compose writes files for containers; add --prepare-only")
-    place = work.Layout.compose() if layout == "compose" else work.Layout.local()
+    place = work.Setting.compose() if layout == "compose" else work.Setting.local()
     work.prepare(out, people, seed, kind or work.default_kind(), place)
     tell(f"{people:,} people, three organisations and an analyst are in {out}\n")
     if prepare_only:

@@ -20,6 +20,13 @@ JSON = click.option(
 LIVE = click.option(
     "--live", is_flag=True, help="Serve a page that shows the job and becomes its report."
 )
+HEARTBEAT = click.option(
+    "--heartbeat",
+    default=20.0,
+    show_default=True,
+    type=click.FloatRange(min=1),
+    help="Seconds of silence after which a party counts as lost.",
+)
 IDENTITY = click.option(
     "--identity",
     required=True,

@@ -14,6 +14,7 @@ import click
 from coterie.base.errors import UsageError
 from coterie.coordinator.cli.options import (
     FORCE,
+    HEARTBEAT,
     IDENTITY,
     JOB,
     JSON,
@@ -35,13 +36,7 @@ from coterie.coordinator.cli.options import (
     type=click.FloatRange(min=0, min_open=True),
     help="Seconds to wait for operators who must approve.",
 )
-@click.option(
-    "--heartbeat",
-    default=20.0,
-    show_default=True,
-    type=click.FloatRange(min=1),
-    help="Seconds of silence after which a party counts as lost.",
-)
+@HEARTBEAT
 @click.option(
     "--detach",
     is_flag=True,
@@ -115,13 +110,7 @@ def detached_lines(name: str, job_id: str, states: Mapping[str, str]) -> list[st
 
 @click.command()
 @IDENTITY
-@click.option(
-    "--heartbeat",
-    default=20.0,
-    show_default=True,
-    type=click.FloatRange(min=1),
-    help="Seconds of silence after which a party counts as lost.",
-)
+@HEARTBEAT
 @click.argument("job")
 @LIVE
 @JSON
@@ -165,13 +154,7 @@ def attach(identity: Path, heartbeat: float, job: str, live: bool, as_json: bool
 
 @click.command()
 @IDENTITY
-@click.option(
-    "--heartbeat",
-    default=20.0,
-    show_default=True,
-    type=click.FloatRange(min=1),
-    help="Seconds of silence after which a party counts as lost.",
-)
+@HEARTBEAT
 @click.option(
     "--server",
     metavar="NAME=HOST:PORT",

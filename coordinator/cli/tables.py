@@ -11,9 +11,17 @@ import click
 from coterie.base.errors import UsageError
 from coterie.coordinator.cli.options import FORCE, JSON, OUT, print_result
 
+_ALPHA = click.option(
+    "--alpha",
+    default=0.2,
+    show_default=True,
+    help="Share of unique people that makes a quasi-identifier.",
+)
+_TABLE = click.argument("table", type=click.Path(path_type=Path))
+
 
 @click.command()
-@click.argument("table", type=click.Path(path_type=Path))
+@_TABLE
 @OUT
 @FORCE
 @click.option("--parquet", is_flag=True, help="Also write the release as release.parquet.")
@@ -42,17 +50,12 @@ def _names(text: str | None) -> list[str]:
 
 
 @click.command()
-@click.argument("table", type=click.Path(path_type=Path))
+@_TABLE
 @click.option("--columns", metavar="A,B,...", help="Inspect these columns only, in this order.")
 @click.option(
     "--population", type=click.IntRange(1), metavar="N", help="People that the table is drawn from."
 )
-@click.option(
-    "--alpha",
-    default=0.2,
-    show_default=True,
-    help="Share of unique people that makes a quasi-identifier.",
-)
+@_ALPHA
 @click.option(
     "--mask",
     metavar="separation=0.8",
@@ -102,7 +105,7 @@ def inspect(
 
 
 @click.command()
-@click.argument("table", type=click.Path(path_type=Path))
+@_TABLE
 @click.option(
     "--population",
     type=click.IntRange(1),
@@ -117,12 +120,7 @@ def inspect(
     help="People who must share a record's values.",
 )
 @click.option("--beta", default=0.1, show_default=True, help="Probability that there are fewer.")
-@click.option(
-    "--alpha",
-    default=0.2,
-    show_default=True,
-    help="Share of unique people that makes a quasi-identifier.",
-)
+@_ALPHA
 @click.option(
     "--known",
     type=click.IntRange(1),

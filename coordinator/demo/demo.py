@@ -56,8 +56,8 @@ SMALLEST_K = 10
 
 
 @dataclass(frozen=True)
-class Layout:
-    """The paths of the demo: on this machine, or in containers with /data and /state."""
+class Setting:
+    """Where the demo runs: on this machine, or in containers with /data and /state."""
 
     addresses: dict[str, str]
     listen: dict[str, str]
@@ -65,14 +65,14 @@ class Layout:
     data_in_job: bool
 
     @staticmethod
-    def local() -> Layout:
+    def local() -> Setting:
         ports = free_ports(len(PARTIES))
         addresses = {name: f"127.0.0.1:{port}" for name, port in zip(PARTIES, ports, strict=True)}
-        return Layout(addresses, addresses, _STATE, True)
+        return Setting(addresses, addresses, _STATE, True)
 
     @staticmethod
-    def compose() -> Layout:
-        return Layout(
+    def compose() -> Setting:
+        return Setting(
             {name: f"{name}:7000" for name in PARTIES},
             dict.fromkeys(PARTIES, "0.0.0.0:7000"),
             "/state",
@@ -84,7 +84,7 @@ def default_kind() -> str:
     return "integrate" if "integrate" in KINDS else "intersect"
 
 
-def prepare(out: Path, people: int, seed: int, kind: str, layout: Layout) -> None:
+def prepare(out: Path, people: int, seed: int, kind: str, layout: Setting) -> None:
     """Writes population, certificates, party files and the job."""
     if kind not in KINDS or kind not in _JOBS:
         known = [name for name in _JOBS if name in KINDS]
@@ -244,7 +244,7 @@ def _wait_until_up(
     raise UnreachableError(f"{name}: not up after {_START_SECONDS:g} s (see {log})")
 
 
-def _party_file(name: str, layout: Layout) -> str:
+def _party_file(name: str, layout: Setting) -> str:
     others = [other for other in PARTIES if other != name]
     columns = population.COLUMNS[name]
     used = ", ".join((population.ID, *columns, population.CLASS))
@@ -276,7 +276,7 @@ policy:                           # what is not listed is refused
 """
 
 
-def _parties(layout: Layout) -> str:
+def _parties(layout: Setting) -> str:
     lines = []
     for name in PARTIES:
         data = f", data: ../{name}/people.csv" if layout.data_in_job else ""
@@ -284,7 +284,7 @@ def _parties(layout: Layout) -> str:
     return "\n".join(lines)
 
 
-def _job_file(kind: str, layout: Layout) -> str:
+def _job_file(kind: str, layout: Setting) -> str:
     comment = "  # `simulate` reads data, `run` calls the address" if layout.data_in_job else ""
     return f"""\
 kind: {kind}

@@ -135,11 +135,7 @@ class Drive:
     def run(self, out: Path) -> dict[str, Any]:
         proposed = finished = False
         try:
-            self._everywhere(
-                lambda name: probe.require(
-                    name, self._addresses[name], self._identity, self._patience.connect
-                )
-            )
+            self._probe()
             proposed = True
             self._follower.listen()
             self._propose()
@@ -164,11 +160,7 @@ class Drive:
     def detach(self, out: Path) -> tuple[str, dict[str, str]]:
         proposed = started = False
         try:
-            self._everywhere(
-                lambda name: probe.require(
-                    name, self._addresses[name], self._identity, self._patience.connect
-                )
-            )
+            self._probe()
             proposed = True
             self._follower.listen()
             decisions = self._decide()
@@ -187,6 +179,13 @@ class Drive:
             raise
         finally:
             self._close()
+
+    def _probe(self) -> None:
+        """Every party's server answers, and shows the right certificate; otherwise raises."""
+        seconds = self._patience.connect
+        self._everywhere(
+            lambda name: probe.require(name, self._addresses[name], self._identity, seconds)
+        )
 
     def attach(self, out: Path) -> dict[str, Any]:
         """Follows a job that goes on by itself. Whatever ends this command does not end the job."""

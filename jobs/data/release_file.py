@@ -36,14 +36,19 @@ def read_release(path: Path, expected: Sequence[str], whose: str) -> dict[str, R
         text = read_table(path, list(expected))
     except DataError as error:
         raise VerificationError(str(error)) from None
-    table = {}
-    for name in expected:
-        column = pc.fill_null(text.column(name), "").combine_chunks().dictionary_encode()
+    return coded_columns(text)
+
+
+def coded_columns(table: pa.Table) -> dict[str, Released]:
+    """The columns of a table of texts, each as codes and the different texts; null is the empty text."""
+    found = {}
+    for name in table.column_names:
+        column = pc.fill_null(table.column(name), "").combine_chunks().dictionary_encode()
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         codes = column.indices.to_numpy().astype(np.int64)
-        table[name] = Released(codes, tuple(column.dictionary.to_pylist()))
-    return table
+        found[name] = Released(codes, tuple(column.dictionary.to_pylist()))
+    return found
 
 
 def check_order(table: Mapping[str, Released], path: Path) -> None:

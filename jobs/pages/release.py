@@ -198,18 +198,21 @@ def _knowing(release: Release) -> list[Content]:
 
 
 def _detail(release: Release) -> Part:
-    """How much of each column is left, by the normalised width of the released values."""
+    """How much of each column is left, by the normalised width of the released values.
+
+    Records that were left out keep nothing, as in `detail` of result.json.
+    """
     kept: dict[str, float] = {}
     for attribute in release.attributes:
         if attribute.in_qid:
             column = release.columns[attribute.name]
-            widths = _widths(attribute, column)
-            kept[attribute.name] = 1 - float(widths[column.codes].mean())
+            shown = float((1 - _widths(attribute, column))[column.codes].sum())
+            kept[attribute.name] = shown / (release.records + release.suppressed)
     content: list[Content] = [
         note(
             "Detail kept is 100 % where every value stands as it was and 0 % where only the most "
             "general value is left: one less the mean share of the column's values, or of its range, "
-            "that a released value stands for."
+            "that a released value stands for. Records that were left out keep nothing."
         ),
         bars(
             "Detail kept by column",
@@ -258,11 +261,7 @@ def _widths(attribute: ShownAttribute, column: Released) -> Array:
         tree = attribute.taxonomy
         at = {label: node for node, label in enumerate(tree.labels)}
         nodes = [at.get(value) for value in column.values]
-        most = max(len(tree.leaves) - 1, 1)
-        return np.array([
-            0.0 if node is None else (tree.last[node] - tree.first[node] - 1) / most
-            for node in nodes
-        ])  # fmt: skip
+        return np.array([0.0 if node is None else tree.width(node) for node in nodes])
     intervals = [_interval(value) for value in column.values]
     if all(interval is None for interval in intervals):  # the value or `*`
         return np.array([float(value == "*") for value in column.values])

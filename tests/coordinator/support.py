@@ -81,7 +81,7 @@ class Organisations:
 
     def __init__(self, folder: Path, people=60):
         self.folder = folder
-        self.layout = demo.Layout.local()
+        self.layout = demo.Setting.local()
         demo.prepare(folder, people, 1, "intersect", self.layout)
         self.job = folder / "analyst" / "job.yaml"
         self.identity = folder / "analyst"

@@ -1,21 +1,10 @@
 """`coterie experiment constrained`: the shape of the article's two tables."""
 
-import json
-
 import pytest
 
-from coterie.__main__ import run
-from tests import ADULT
+from tests.experiments.made import made, needs_adult
 
-pytestmark = pytest.mark.skipif(not ADULT.exists(), reason="the Adult table is not at hand")
-
-
-def made(folder, name):
-    """The result of the experiment's command."""
-    line = ["experiment", name, "--data", str(ADULT), "--out", str(folder), "--quick", "--json"]
-    assert run(line) == 0
-    assert (folder / f"{name}.md").read_text().startswith("# ")
-    return json.loads((folder / f"{name}.json").read_text())
+pytestmark = needs_adult
 
 
 def test_violations_without_bounds_and_none_with_them(tmp_path):

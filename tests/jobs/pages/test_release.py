@@ -62,10 +62,10 @@ def test_who_knows_a_column_is_counted_by_the_groups_of_that_column(release):
     assert f"1 3 of 3 {hit:.2%}" in words(risk)
 
 
-def test_detail_kept_is_one_less_the_mean_width(release):
+def test_detail_kept_is_one_less_the_mean_width_and_none_of_a_record_that_is_left_out(release):
     *_, detail = release_parts(release)
-    job = 1 - np.mean([0.5 if row[0] == "Care" else 0 for row in ROWS])
-    age = 1 - np.mean([0.25 if row[1] == "[0, 10)" else 0.75 for row in ROWS])
+    job = 1 - np.mean([0.5 if row[0] == "Care" else 0 for row in ROWS] + [1])
+    age = 1 - np.mean([0.25 if row[1] == "[0, 10)" else 0.75 for row in ROWS] + [1])
     assert f"Job {job:.0%} Age {age:.0%}" in words(detail)
 
 

@@ -54,3 +54,12 @@ def test_a_step_of_nobody_is_named(done):
     winners = [{**result["winners"][0], "party": "nobody"}]
     with pytest.raises(VerificationError, match="'nobody' is no party of the job"):
         course(job, {**result, "winners": winners}, folder)
+
+
+def test_the_detail_of_the_report_is_that_of_the_result(done):
+    job, result, folder = done
+    detail = report_release(job, Claim(result), folder)[2]
+    words = Reading(str(element("div", *detail.content))).words
+    shown = " ".join(f"{name} {share:.0%}" for name, share in result["detail"].items())
+    assert shown
+    assert shown in words
