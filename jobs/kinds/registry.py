@@ -5,6 +5,7 @@ from __future__ import annotations
 from coterie.jobs.kinds.integrate.kind import INTEGRATE
 from coterie.jobs.kinds.intersect import INTERSECT
 from coterie.jobs.kinds.kind import AnyKind, registered
+from coterie.jobs.kinds.models.regress import REGRESS
 from coterie.jobs.kinds.statistics.bayesnet import BAYESNET
 from coterie.jobs.kinds.statistics.count import COUNT
 from coterie.jobs.kinds.statistics.tree import TREE
@@ -15,4 +16,5 @@ KINDS: dict[str, AnyKind] = {
     "count": registered(COUNT),
     "tree": registered(TREE),
     "bayesnet": registered(BAYESNET),
+    "regress": registered(REGRESS),
 }

@@ -69,6 +69,12 @@ KEYS = {
     "tree": "max_depth: 2\nminimum: 5\nopen: true\n",
     "bayesnet": "order: [Sex, Job, Late]\nmax_parents: 1\nparameters: true\nminimum: 3\n",
 }
+REGRESS = """partition: horizontal
+outcome: Class
+features: [Sex, Job, Late]
+attributes: {Sex: {values: [F, M]}, Job: {values: [A, B, C]}, Late: {values: ['0', '1']}, Class: {values: [N, Y]}}
+minimum: 3
+"""
 JOBS = {
     "intersect": "kind: intersect\nid: ID\n",
     "integrate": INTEGRATE,
@@ -78,6 +84,8 @@ JOBS = {
     "integrate with a condition on shares": SENSITIVE,
     "integrate with a condition at its holder": SENSITIVE + "conditions: holder\n",
     "count as shares": f"kind: count\n{VERTICAL}{KEYS['count']}output: shares\n",
+    "regress logistic": f"kind: regress\nmodel: logistic\npenalty: 1\n{REGRESS}",
+    "regress svm": f"kind: regress\nmodel: svm\n{REGRESS}",
     "tree with predictions": f"kind: tree\n{VERTICAL}{KEYS['tree']}predict: card\n",
 } | {
     f"{kind}, {partition}": f"kind: {kind}\n{attributes}{keys}"

@@ -258,6 +258,7 @@ MUTANTS = [
         'mask = int.from_bytes(piece, "little") % modulus',
         "mask = 0 * len(piece)",
         _view("parts_of_a_sum", "cat"),
+        _job("regress logistic", "lender"),
     ),
     _mutant(
         "a mask of its own for every sum",
@@ -993,6 +994,31 @@ MUTANTS = [
         "channel.broadcast(mine[part])\n            share = table[mine[part]]",
         "tests/protocols/integration/test_bounds.py::"
         "test_nothing_is_told_of_records_that_go[who goes-demands0-10-bob]",
+    ),
+    # models from sums
+    _mutant(
+        "whether sums of products would be over a few people",
+        "jobs/kinds/models/regress.py",
+        "    if not large(support_counts(np.concatenate([features, outcome], axis=1))):\n",
+        "    if False:\n",
+        "tests/jobs/kinds/models/test_regress.py::"
+        "test_a_model_that_would_tell_of_a_few_people_ends_before_any_sum",
+    ),
+    _mutant(
+        "records that alone change sides between two sums",
+        "protocols/statistics/regression.py",
+        "return not changed or unlike(np.array(changed, np.uint32))",
+        "return True",
+        "tests/protocols/statistics/test_regression.py::"
+        "test_a_support_vector_machine_opens_no_second_sum_over_nearly_the_same_records",
+    ),
+    _mutant(
+        "every two columns of a sum of products",
+        "protocols/statistics/small_support.py",
+        "counts[np.tril_indices(width)]",
+        "np.diag(counts)",
+        "tests/protocols/statistics/test_small_support.py::"
+        "test_the_decision_is_that_of_a_plain_count",
     ),
     # jobs
     _mutant(

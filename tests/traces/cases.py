@@ -110,6 +110,11 @@ JOBS: dict[str, Callable[[Path], None]] = {
         f"kind: count\n{POOLED}tables: [[Sex, Job]]\nminimum: 5\n", part="-part"
     ),
     "tree": job(f"kind: tree\n{ATTRIBUTES}max_depth: 1\nminimum: 5\n"),
+    "regress": job(
+        "kind: regress\npartition: horizontal\nmodel: logistic\noutcome: Class\nfeatures: [Age, Sex]\n"
+        "attributes: {Sex: {values: [F, M]}, Class: {values: [N, Y]}}\nminimum: 3\n",
+        part="-part",
+    ),
     "bayesnet": job(f"kind: bayesnet\n{ATTRIBUTES}minimum: 5\n"),
 }
 

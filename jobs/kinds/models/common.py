@@ -1,0 +1,211 @@
+"""The common part of `regress` and `cluster` jobs: columns of numbers, wherever they are.
+
+    partition: vertical       each attribute at one party, records matched by `id` (the default)
+    partition: horizontal     all columns at every party, of different people; no `id`
+    servers: [lender, bank]   the two parties that decide on shares; the first two unless said
+    minimum: 5                the least records that a sum may be over
+
+`begin` matches the records and tells everybody how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from coterie.base.arrays import Floats
+from coterie.base.errors import DataError
+from coterie.jobs.data.missing import Dropped, without_gaps
+from coterie.jobs.data.numbers import NumberAttribute, binary_column
+from coterie.jobs.data.scaled import spelling_of
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.job import Common, Job
+from coterie.jobs.kinds.kind import Kind, Needs
+from coterie.jobs.kinds.statistics.count import MOST_RECORDS, TOTAL
+from coterie.jobs.matching.common_records import line_up
+from coterie.jobs.matching.identifiers import (
+    Matching,
+    PreparedIdentifiers,
+    prepare_identifiers,
+    read_matching,
+)
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.multiparty.secure_sum import SecureSum
+from coterie.protocols.primitives.randomness import Random
+
+MOST_COLUMNS = 100  # of a model, so that the parties' plain arithmetic takes no minutes
+
+
+@dataclass(frozen=True)
+class ModelJob(Job):
+    """A job on columns of numbers. `matching` is None with horizontal partition."""
+
+    matching: Matching | None
+    attributes: Mapping[str, NumberAttribute]
+    servers: tuple[str, str]
+    minimum: int
+
+    @property
+    def horizontal(self) -> bool:
+        return self.matching is None
+
+    @property
+    def binary(self) -> Sequence[str]:
+        """The attributes that are read as zeros and ones."""
+        return ()
+
+    def held_by(self, party: str) -> list[str]:
+        """The attributes that a party has."""
+        return [n for n, item in self.attributes.items() if self.horizontal or item.party == party]
+
+    @property
+    def warnings(self) -> list[str]:
+        if not self.horizontal or len(self.parties) > 2:
+            return []
+        return [
+            "with two parties each learns the other's sums, by subtracting its own from the total; "
+            "three or more parties hide them"
+        ]
+
+
+@dataclass(frozen=True)
+class PreparedNumbers:
+    """A party's own columns as numbers, by attribute, before anything is exchanged."""
+
+    records: int
+    identifiers: PreparedIdentifiers | None
+    numbers: Mapping[str, Floats]
+    dropped: Dropped = field(default_factory=Dropped)
+
+
+def read_partition(section: Section, common: Common) -> tuple[Matching | None, tuple[str, str]]:
+    """How records are matched (None: not at all), and the servers."""
+    partition = section.read("partition", lambda n: n.choice("vertical", "horizontal"), "vertical")
+    horizontal = partition == "horizontal"
+    if horizontal and (node := section.optional("id")):
+        raise node.error("with 'partition: horizontal' records are not matched: leave it out")
+    names = common.party_names
+    servers = (names[0], names[1])
+    if node := section.optional("servers"):
+        found = tuple(item.choice(*names) for item in node.items())
+        if len(set(found)) != 2 or len(found) != 2:
+            raise node.error("must be two different parties of the job")
+        servers = (found[0], found[1])
+    return None if horizontal else read_matching(section), servers
+
+
+def model_needs(job: ModelJob, party: str) -> Needs:
+    """A party's own columns, of which sums over at least `minimum` records are opened."""
+    ids = job.matching.columns if job.matching else ()
+    return Needs(
+        used=(*ids, *job.held_by(party)),
+        released=(),
+        optional=(),
+        raw=(),
+        smallest_group=job.minimum,
+        matching=job.matching.reveal if job.matching else None,
+        pad_to=job.matching.pad_to if job.matching else None,
+        servers=job.servers,
+        recipients=(),
+        zeros=False,
+        contributes=False,
+        shows_proposals=False,
+    )
+
+
+M = TypeVar("M", bound=ModelJob)
+
+
+class ModelKind(Kind[M, PreparedNumbers], Generic[M]):
+    """The base class of kinds on columns of numbers."""
+
+    files = ()
+    opens = ("statistics",)
+    data_type = PreparedNumbers
+
+    def needs(self, job: M, party: str) -> Needs:
+        return model_needs(job, party)
+
+    def prepare(self, job: M, party: str, table: pa.Table, source: str) -> PreparedNumbers:
+        own = [job.attributes[name] for name in job.held_by(party)]
+        dropping = {item.name: item.values or () for item in own if item.missing == "drop"}
+        table, dropped = without_gaps(table, dropping, source)
+        with dropped.counted_as_read():
+            return replace(_prepare(job, own, table, source), dropped=dropped)
+
+
+def _prepare(
+    job: ModelJob, own: Sequence[NumberAttribute], table: pa.Table, source: str
+) -> PreparedNumbers:
+    spelling = spelling_of(table)
+    numbers = {}
+    for item in own:
+        column = table.column(item.name)
+        if item.name in job.binary:
+            numbers[item.name] = binary_column(item, column, source, spelling)[:, None]
+        else:
+            numbers[item.name] = item.read(column, source, spelling)
+    identifiers = None
+    if job.matching:
+        identifiers = prepare_identifiers(job.matching, table, source)
+    return PreparedNumbers(table.num_rows, identifiers, numbers)
+
+
+@dataclass(frozen=True)
+class JoinedNumbers:
+    """A party's columns in the joint order, and the number of all records.
+
+    With horizontal partition the columns are those of this party's own records.
+    """
+
+    records: int
+    numbers: Mapping[str, Floats]
+
+    def matrix(self, names: Sequence[str]) -> Floats:
+        """The columns of these attributes, one after the other."""
+        return np.concatenate([self.numbers[name] for name in names], axis=1)
+
+
+def begin(
+    job: ModelJob,
+    prepared: PreparedNumbers,
+    channel: Channel,
+    rng: Random,
+    workspace: Workspace,
+) -> JoinedNumbers:
+    """Matches the records, or adds up how many there are."""
+    prepared.dropped.write(workspace.kept)
+    if job.matching is None:
+        mine = np.array([prepared.records], np.uint64)
+        with channel.step("records"):
+            total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
+            records = int(channel.open(TOTAL, total)[0])
+        numbers = dict(prepared.numbers)
+    else:
+        if prepared.identifiers is None:
+            raise AssertionError("a vertical job has identifiers")
+        rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
+        records = len(rows)
+        numbers = {name: columns[rows] for name, columns in prepared.numbers.items()}
+    if records >= MOST_RECORDS:
+        raise DataError(f"{records} records are more than can be counted")
+    return JoinedNumbers(records, numbers)
+
+
+def check_records(records: int, least: int, why: str) -> None:
+    if records < least:
+        raise DataError(f"{records} records are too few: {why}")
+
+
+def rounded(number: float) -> float:
+    """A number of a result, with the digits that are certain whatever the processor."""
+    return float(f"{number:.12g}")
+
+
+def fields(common: Common, **more: Any) -> dict[str, Any]:
+    return {**vars(common), **more}

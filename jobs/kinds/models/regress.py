@@ -1,0 +1,244 @@
+"""`kind: regress`: a model of an outcome by features of several parties, from sums.
+
+    model: logistic             or linear, ridge, svm
+    outcome: Readmitted         the column to be explained
+    features: [Age, Sex]        the columns that explain it
+    penalty: 0                  on the squares of the coefficients
+    iterations: 25              the most points at which sums are opened
+    minimum: 5                  the least records that a sum may be over
+
+All parties learn the coefficients, their standard errors, and the sums on the way.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from coterie.base.arrays import UInt32s
+from coterie.base.errors import DataError
+from coterie.jobs.data.numbers import read_number_attributes
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.job import Common
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.kind import Verdict
+from coterie.jobs.kinds.models.common import (
+    MOST_COLUMNS,
+    JoinedNumbers,
+    ModelJob,
+    ModelKind,
+    PreparedNumbers,
+    begin,
+    check_records,
+    fields,
+    read_partition,
+    rounded,
+)
+from coterie.jobs.kinds.models.regress_report import report_model
+from coterie.jobs.kinds.models.verify_regress import ModelPromise, verify_model
+from coterie.jobs.kinds.statistics.common import UNCHECKED, reported
+from coterie.jobs.kinds.statistics.count import read_minimum
+from coterie.jobs.pages.page import Part
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.exact_sums import ExactSums
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.regression import Fit, Model, fit_pooled
+from coterie.protocols.statistics.small_support import all_large, support_counts
+
+MODELS: tuple[Model, ...] = get_args(Model)
+COEFFICIENTS = "coefficients.csv"
+TWO_VALUED = ("logistic", "svm")
+PENALTY = {"ridge": 1.0, "svm": 1.0}  # as scikit-learn has them; no penalty elsewhere
+RECORDS_PER_COEFFICIENT = 3
+
+
+@dataclass(frozen=True)
+class RegressJob(ModelJob):
+    model: Model
+    outcome: str
+    features: tuple[str, ...]
+    penalty: float
+    iterations: int
+
+    @property
+    def binary(self) -> Sequence[str]:
+        return (self.outcome,) if self.model in TWO_VALUED else ()
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the coefficients, in their order."""
+        return [column for name in self.features for column in self.attributes[name].columns]
+
+
+class Regress(ModelKind[RegressJob]):
+    about = "A linear, logistic or support vector model of an outcome, from sums over all records."
+    leaves = (COEFFICIENTS,)
+    job_type = RegressJob
+
+    def parse(self, section: Section, common: Common) -> RegressJob:
+        model_node = section.required("model")
+        model = MODELS[MODELS.index(model_node.choice(*MODELS))]
+        matching, servers = read_partition(section, common)
+        outcome = section.required("outcome").text()
+        node = section.required("features")
+        features = tuple(node.texts())
+        if not features or len(set(features)) != len(features):
+            raise node.error("must be a list of different columns")
+        if outcome in features:
+            raise node.error(f"'{outcome}' is the outcome, and a feature, too")
+        two_valued = model in TWO_VALUED
+        attributes = read_number_attributes(
+            section,
+            common,
+            [*features, outcome],
+            matching is None,
+            plain=() if two_valued else (outcome,),
+            binary=(outcome,) if two_valued else (),
+        )
+        job = RegressJob(
+            **fields(common, matching=matching, servers=servers, attributes=attributes),
+            minimum=read_minimum(section),
+            model=model,
+            outcome=outcome,
+            features=features,
+            penalty=_read_penalty(section, model),
+            iterations=section.read("iterations", lambda n: n.integer(2, 200), 25),
+        )
+        if len(set(job.columns)) != len(job.columns) or len(job.columns) > MOST_COLUMNS:
+            raise node.error(f"must give at most {MOST_COLUMNS} columns of different names")
+        if matching is not None:
+            raise model_node.error(f"'{model}' needs 'partition: horizontal'")
+        return job
+
+    def run(
+        self,
+        job: RegressJob,
+        prepared: PreparedNumbers,
+        channel: Channel,
+        rng: Random,
+        workspace: Workspace,
+    ) -> dict[str, Any]:
+        joined = begin(job, prepared, channel, rng, workspace)
+        least = max(job.minimum, RECORDS_PER_COEFFICIENT * (len(job.columns) + 1))
+        check_records(
+            joined.records,
+            least,
+            f"a model of {len(job.columns) + 1} coefficients needs {least} of them",
+        )
+        fit = _fit_horizontally(job, joined, channel, rng)
+        return {"records": joined.records, **_as_result(job, fit)}
+
+    def assemble(self, job: RegressJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
+        """Writes the coefficients as a table, beside `result.json`."""
+        found = verify_model(promise_of(job), Claim(reported(released)))
+        with (out / COEFFICIENTS).open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(found.table)
+        return [COEFFICIENTS]
+
+    def summary(self, job: RegressJob, result: Claim) -> Sequence[str]:
+        return verify_model(promise_of(job), result).lines()
+
+    def report(self, job: RegressJob, result: Claim, folder: Path) -> Sequence[Part]:
+        return report_model(verify_model(promise_of(job), result))
+
+    def verify(self, job: RegressJob, result: Claim, folder: Path) -> Verdict:
+        found = verify_model(promise_of(job), result)
+        found.verify_file(folder / COEFFICIENTS)
+        return Verdict(
+            [
+                f"a {job.model} model of {len(job.columns)} coefficients and {found.records:,} records, "
+                f"of which there must be {job.minimum}"
+            ],
+            [UNCHECKED],
+            {"records": found.records, "minimum": job.minimum},
+        )
+
+
+def _read_penalty(section: Section, model: Model) -> float:
+    node = section.optional("penalty")
+    if node is None:
+        return PENALTY.get(model, 0.0)
+    penalty = node.number(0.0, 1e12)
+    if model == "linear":
+        raise node.error("a linear model has no penalty; one with a penalty is 'model: ridge'")
+    if model in PENALTY and not penalty:
+        raise node.error(f"must be above 0 for '{model}'")
+    return penalty
+
+
+def _fit_horizontally(job: RegressJob, joined: JoinedNumbers, channel: Channel, rng: Random) -> Fit:
+    features = joined.matrix(job.features)
+    outcome = joined.numbers[job.outcome]
+    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+    turns = iter(range(1 << 30))
+
+    def large(counts: UInt32s) -> bool:
+        """Whether each number of records is 0 or at least `minimum`, counted over all parties."""
+        with channel.step("small sums"):
+            fork = rng.fork(f"counts {next(turns)}")
+            return all_large(hidden, job.party_names, counts, job.minimum, fork)
+
+    if not large(support_counts(np.concatenate([features, outcome], axis=1))):
+        raise few_records(job.minimum)
+    sums = ExactSums(channel, job.party_names, rng.fork("sums"))
+    with channel.step("fit"):
+        return fit_pooled(
+            sums,
+            job.model,
+            features,
+            outcome[:, 0],
+            joined.records,
+            [*job.columns, job.outcome],
+            job.penalty,
+            job.iterations,
+            large,
+        )
+
+
+def few_records(minimum: int) -> DataError:
+    """The error about sums that would be over a few people."""
+    return DataError(
+        f"fewer than {minimum} records, but some, have a certain value of one column or certain "
+        "values of two: the sums would tell of them. Leave out rare categories and columns that are "
+        "0 or 1 for nearly all, or join categories"
+    )
+
+
+def _as_result(job: RegressJob, fit: Fit) -> dict[str, Any]:
+    """The fit as `result.json` has it."""
+
+    def number(value: float | None) -> float | None:
+        return None if value is None else rounded(value)
+
+    return {
+        "model": job.model,
+        "coefficients": {
+            name: {"value": number(value), "error": number(error)}
+            for name, value, error in zip(job.columns, fit.values, fit.errors, strict=True)
+        },
+        "intercept": number(fit.intercept),
+        "intercept_error": number(fit.intercept_error),
+        "iterations": fit.iterations,
+        "settled": fit.settled,
+        "measures": {name: rounded(value) for name, value in fit.measures.items()},
+    }
+
+
+def promise_of(job: RegressJob) -> ModelPromise:
+    return ModelPromise(
+        model=job.model,
+        outcome=job.outcome,
+        columns=tuple(job.columns),
+        least=max(job.minimum, RECORDS_PER_COEFFICIENT * (len(job.columns) + 1)),
+        iterations=job.iterations,
+    )
+
+
+REGRESS = Regress()

@@ -1,0 +1,164 @@
+"""Checks of a fitted model for `coterie verify`: its form, and what the job promises.
+
+The records stay with the parties, so that nobody can check here whether the coefficients are the
+best; what follows from other numbers of the result is computed again.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from coterie.base.errors import VerificationError
+from coterie.jobs.file.result_file import Claim
+
+# The measures that each model has.
+MEASURES = {
+    "linear": ("r_squared", "residual_deviation"),
+    "ridge": ("r_squared", "residual_deviation"),
+    "logistic": ("log_likelihood",),
+    "svm": (),
+}
+
+
+@dataclass(frozen=True)
+class ModelPromise:
+    """What a job says about its model."""
+
+    model: str
+    outcome: str
+    columns: tuple[str, ...]
+    least: int
+    iterations: int
+
+
+@dataclass(frozen=True)
+class ClaimedModel:
+    """A model as a result claims it, after its form has been checked."""
+
+    promise: ModelPromise
+    records: int
+    values: Sequence[float]
+    errors: Sequence[float | None]
+    intercept: float | None
+    intercept_error: float | None
+    iterations: int
+    measures: dict[str, float]
+    settled: bool
+
+    @property
+    def rows(self) -> list[tuple[str, float, float | None]]:
+        """Name, value and error of each coefficient, the intercept last."""
+        rows = list(zip(self.promise.columns, self.values, self.errors, strict=True))
+        if self.intercept is not None:
+            rows.append(("intercept", self.intercept, self.intercept_error))
+        return rows
+
+    @property
+    def table(self) -> list[list[str]]:
+        """The rows of the file of coefficients."""
+        head = ["column", "value", "standard error"]
+        return [head, *([n, str(v), "" if e is None else str(e)] for n, v, e in self.rows)]
+
+    def verify_file(self, path: Path) -> None:
+        """Checks that the file has what the result has."""
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                rows = list(csv.reader(file))
+        except OSError as error:
+            raise VerificationError(f"{path}: {error.strerror}") from None
+        except (ValueError, csv.Error):
+            raise VerificationError(f"{path}: not a CSV file") from None
+        if rows != self.table:
+            raise VerificationError(f"{path}: has other coefficients than result.json")
+
+    def lines(self) -> list[str]:
+        """The model in a few lines for a person."""
+        fit = ", ".join(
+            f"{name.replace('_', ' ')} {value:.4g}" for name, value in self.measures.items()
+        )
+        first = (
+            f"{self.promise.model} model of {self.promise.outcome}, {self.iterations} iterations"
+        )
+        if not self.settled:
+            first += ", the last step left to fewer than `minimum` records"
+        return [
+            f"{first}: {fit}" if fit else first,
+            *(
+                f"  {name}: {value:.6g}"
+                + ("" if error is None else f" (standard error {error:.3g})")
+                for name, value, error in self.rows
+            ),
+        ]
+
+
+def verify_model(promise: ModelPromise, result: Claim) -> ClaimedModel:
+    """The model of a result; raises if it is not one that the job asks for."""
+    records = result.entry("records").integer(minimum=promise.least)
+    model = result.entry("model")
+    if model.text() != promise.model:
+        raise model.error(f"must be {promise.model}")
+    claim = result.entry("coefficients")
+    given = claim.entries()
+    if list(given) != list(promise.columns):
+        raise claim.error(f"must be those of {', '.join(promise.columns)}, in this order")
+    certain = promise.model != "svm"
+    values = [entry.entry("value").number() for entry in given.values()]
+    errors = [_error(entry.entry("error"), certain) for entry in given.values()]
+    intercept = intercept_error = None
+    if promise.model == "cox":
+        _absent(result.entry("intercept"))
+    else:
+        intercept = result.entry("intercept").number()
+        intercept_error = _error(result.entry("intercept_error"), certain)
+    iterations = result.entry("iterations").integer(minimum=1)
+    if iterations > promise.iterations:
+        raise result.entry("iterations").error(f"the job allows {promise.iterations}")
+    measures = {
+        name: result.entry("measures").entry(name).number() for name in MEASURES[promise.model]
+    }
+    _check_measures(result.entry("measures"), measures)
+    settled = result.entry("settled")
+    if settled.value is not True and (settled.value is not False or promise.model != "svm"):
+        raise settled.error("must be true")
+    return ClaimedModel(
+        promise,
+        records,
+        values,
+        errors,
+        intercept,
+        intercept_error,
+        iterations,
+        measures,
+        bool(settled.value),
+    )
+
+
+def _error(claim: Claim, certain: bool) -> float | None:
+    if not certain:
+        _absent(claim)
+        return None
+    error = claim.number()
+    if error < 0:
+        raise claim.error("a standard error is not below zero")
+    return error
+
+
+def _absent(claim: Claim) -> None:
+    if claim.value is not None:
+        raise claim.error("this model has none")
+
+
+def _check_measures(claim: Claim, measures: dict[str, float]) -> None:
+    for name, low, high in (
+        ("r_squared", -math.inf, 1 + 1e-9),
+        ("residual_deviation", 0, math.inf),
+        ("log_likelihood", -math.inf, 1e-9),
+        ("auc", 0, 1),
+        ("concordance", 0, 1),
+    ):
+        if name in measures and not low <= measures[name] <= high:
+            raise claim.entry(name).error(f"must be between {low:g} and {high:g}")

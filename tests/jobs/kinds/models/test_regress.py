@@ -1,0 +1,161 @@
+"""Models as jobs: what they answer, what they refuse, what a result must be like."""
+
+import json
+
+import numpy as np
+import pytest
+
+from coterie.base.errors import CoterieError, DataError, UsageError, VerificationError
+from coterie.coordinator.results.verify import lines, verify
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.job_file import load_job, parse_job
+from coterie.jobs.kinds.registry import KINDS
+from tests.jobs.kinds.models.people import features, horizontal_job, people, run
+
+statsmodels = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
+FEATURES = "features: [Age, Income, Job]\n"
+ATTRIBUTES = "attributes: {Job: {values: [A, B, C]}, Ill: {values: ['no', 'yes']}}\n"
+JOBS_ONLY = "attributes: {Job: {values: [A, B, C]}}\n"
+LOGISTIC = f"model: logistic\noutcome: Ill\n{FEATURES}{ATTRIBUTES}"
+LINEAR = f"model: linear\noutcome: Cost\n{FEATURES}{JOBS_ONLY}"
+
+
+def values(result, what="value"):
+    return [entry[what] for entry in result["coefficients"].values()]
+
+
+def test_a_logistic_job_gives_the_model_of_all_records(tmp_path):
+    table = people()
+    path = horizontal_job(tmp_path, LOGISTIC, table)
+    result = run(path)
+    x, y = features(table), (table["Ill"] == "yes").astype(float)
+    due = statsmodels.Logit(y, statsmodels.add_constant(x)).fit(disp=0, tol=1e-14)
+    assert list(result["coefficients"]) == ["Age", "Income", "Job=B", "Job=C"]
+    np.testing.assert_allclose(values(result), due.params[1:], rtol=1e-6)
+    np.testing.assert_allclose(values(result, "error"), due.bse[1:], rtol=1e-6)
+    assert result["intercept"] == pytest.approx(due.params[0], rel=1e-6)
+    assert result["intercept_error"] == pytest.approx(due.bse[0], rel=1e-6)
+    assert result["records"] == len(y)
+    opened = {entry["what"]: entry["times"] for entry in result["opened"]}
+    assert opened["regress: sums of an iteration"] == result["iterations"]
+    assert opened["statistics: whether a sum would be over few records"] == 1
+    verdict = verify(tmp_path / "out")
+    assert "logistic model of 4 coefficients and 240 records" in lines(verdict)[0]
+    page = str(KINDS["regress"].report(load_job(path), _claim(result), tmp_path / "out"))
+    assert "The coefficients and how certain they are" in page
+    assert "Job=C" in page
+
+
+def test_a_linear_job_gives_the_model_of_all_records(tmp_path):
+    table = people()
+    result = run(horizontal_job(tmp_path, LINEAR, table))
+    due = statsmodels.OLS(table["Cost"], statsmodels.add_constant(features(table))).fit()
+    np.testing.assert_allclose(values(result), due.params[1:], rtol=1e-7)
+    np.testing.assert_allclose(values(result, "error"), due.bse[1:], rtol=1e-7)
+    assert result["measures"]["r_squared"] == pytest.approx(due.rsquared, abs=1e-9)
+    summary = KINDS["regress"].summary(load_job(tmp_path / "job.yaml"), _claim(result))
+    assert summary[0].startswith("linear model of Cost, 2 iterations: r squared")
+    assert len(summary) == 6
+
+
+def _claim(result):
+    return Claim(json.loads(json.dumps(result)))
+
+
+def test_a_model_that_would_tell_of_a_few_people_ends_before_any_sum(tmp_path):
+    table = people()
+    table["Job"] = np.where(np.arange(len(table["Job"])) < 3, "C", "B")
+    with pytest.raises(DataError, match="fewer than 5 records, but some"):
+        run(horizontal_job(tmp_path, LOGISTIC, table))
+    table["Job"] = np.where(np.arange(len(table["Job"])) % 9 == 0, "C", "B")
+    with pytest.raises(DataError, match="'Job=C' follows from the other columns"):
+        run(horizontal_job(tmp_path, LOGISTIC, table))
+
+
+@pytest.mark.parametrize("rows", [3, 14])
+def test_too_few_records_are_named(tmp_path, rows):
+    table = {name: column[:rows] for name, column in people().items()}
+    with pytest.raises(DataError, match="records are too few: a model of 5 coefficients needs 15"):
+        run(horizontal_job(tmp_path, LINEAR, table))
+
+
+def test_a_party_whose_values_are_others_stops_the_job_before_it_begins(tmp_path):
+    table = people()
+    table["Ill"] = np.where(np.arange(len(table["Ill"])) == 200, "Yes", table["Ill"])
+    with pytest.raises(DataError, match=r"card\.csv: row 41: column 'Ill': 'Yes' is none of"):
+        run(horizontal_job(tmp_path, LOGISTIC, table))
+
+
+def test_two_parties_are_warned_of_each_others_sums(tmp_path):
+    job = load_job(horizontal_job(tmp_path, LINEAR, names=("lender", "bank")))
+    assert "each learns the other's sums" in job.warnings[0]
+    assert not load_job(horizontal_job(tmp_path, LINEAR)).warnings
+
+
+HEAD = "kind: regress\nname: t\nparties: {a: {}, b: {}, c: {}}\npartition: horizontal\n"
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("outcome: y\nfeatures: [x]\n", "'model' is missing"),
+        ("model: forest\noutcome: y\nfeatures: [x]\n", "model"),
+        ("model: linear\noutcome: y\nfeatures: []\n", "list of different columns"),
+        ("model: linear\noutcome: y\nfeatures: [x, x]\n", "list of different columns"),
+        ("model: linear\noutcome: y\nfeatures: [x, y]\n", "is the outcome"),
+        ("model: linear\noutcome: y\nfeatures: [x]\npenalty: 1\n", "model: ridge"),
+        ("model: svm\noutcome: y\nfeatures: [x]\npenalty: 0\n", "above 0"),
+        ("model: linear\noutcome: y\nfeatures: [x]\niterations: 1\n", "iterations"),
+        ("model: linear\noutcome: y\nfeatures: [x]\nid: ID\n", "records are not matched"),
+        ("model: linear\noutcome: y\nfeatures: [x]\nservers: [a]\n", "two different parties"),
+        ("model: linear\noutcome: y\nfeatures: [x]\nattributes: {y: {values: [a, b]}}\n", "numbers"),
+    ],
+)  # fmt: skip
+def test_a_job_that_makes_no_sense_is_an_error_of_its_line(keys, says):
+    with pytest.raises(UsageError, match=says):
+        parse_job(HEAD + keys, {})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"records": 4},
+        {"model": "ridge"},
+        {"intercept": None},
+        {"iterations": 26},
+        {"settled": False},
+        {"measures": {}},
+        {"measures": {"r_squared": 1.5, "residual_deviation": 1}},
+        {"coefficients": {}},
+        {
+            "coefficients": {
+                n: {"value": 1, "error": -1} for n in ("Age", "Income", "Job=B", "Job=C")
+            }
+        },
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_result_that_the_job_does_not_allow_is_refused(tmp_path, change):
+    run(horizontal_job(tmp_path, LINEAR))
+    path = tmp_path / "out" / "result.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises((VerificationError, CoterieError)):
+        verify(tmp_path / "out")
+
+
+def test_a_file_of_coefficients_that_was_changed_is_refused(tmp_path):
+    run(horizontal_job(tmp_path, LINEAR))
+    path = tmp_path / "out" / "coefficients.csv"
+    assert path.read_text().splitlines()[0] == "column,value,standard error"
+    path.write_text(path.read_text().replace("Age,", "Age,9"))
+    with pytest.raises(VerificationError, match="other coefficients"):
+        verify(tmp_path / "out")
+
+
+def test_rows_without_a_value_are_left_out_where_the_job_says_so(tmp_path):
+    table = people()
+    table["Age"] = np.where(np.arange(len(table["Age"])) % 10 == 0, "", table["Age"].astype(str))
+    with pytest.raises(DataError, match="has no value"):
+        run(horizontal_job(tmp_path, LINEAR, table))
+    keys = LINEAR.replace("attributes: {", "attributes: {Age: {missing: drop}, ")
+    assert run(horizontal_job(tmp_path, keys, table))["records"] == 216

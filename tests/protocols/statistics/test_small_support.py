@@ -1,0 +1,55 @@
+"""Whether sums would be over a few people, counted plainly and decided on shares."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.small_support import all_large, support_counts
+
+NAMES = ("a", "b", "c")
+
+
+def decided(tables, minimum):
+    def party(name):
+        def run(channel):
+            hidden = HiddenCounts(channel, NAMES, ("a", "b"), Random(name))
+            mine = support_counts(tables[name])
+            return all_large(hidden, NAMES, mine, minimum, Random(f"{name} counts"))
+
+        return run
+
+    found = set(run_parties({name: party(name) for name in NAMES}).values())
+    assert len(found) == 1
+    return found.pop()
+
+
+def plainly(table, minimum):
+    """By the rule as the module states it, one record at a time."""
+    for i, j in product(range(table.shape[1]), repeat=2):
+        for a, b in product((0, 1), repeat=2):
+            count = sum(1 for row in table if row[i] != a and row[j] != b)
+            if 0 < count < minimum:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_decision_is_that_of_a_plain_count(seed):
+    rng = np.random.default_rng(seed)
+    table = (rng.random((40, 3)) < [0.5, 0.3 + 0.1 * (seed % 2), 0.5]).astype(float)
+    tables = dict(zip(NAMES, np.array_split(table, 3), strict=True))
+    results = {minimum: decided(tables, minimum) for minimum in (1, 4, 12)}
+    assert results == {minimum: plainly(table, minimum) for minimum in (1, 4, 12)}
+
+
+def test_one_record_that_differs_is_noticed_and_numbers_are_not():
+    rng = np.random.default_rng(3)
+    table = np.column_stack([rng.normal(size=30), np.zeros(30)])
+    tables = dict(zip(NAMES, np.array_split(table, 3), strict=True))
+    assert decided(tables, 5)
+    tables["c"][-1, 1] = 7.0
+    assert not decided(tables, 5)
