@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test coverage quick traces secrecy openings sbom soak fuzz lint protos compose-test clean
+.PHONY: demo test coverage quick traces secrecy openings pictures sbom soak fuzz lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make secrecy       removes every step that hides something, one at a time; the tests must notice"
 	@echo "make openings      writes the threat model's tables of what is opened anew"
 	@echo "make figures       every benchmark, DATA=folder of Adult; writes the tables of docs/ (an hour, idle machine)"
+	@echo "make pictures      the pictures of the docs, from a real run in chromium"
 	@echo "make sbom          writes dist/sbom.json: what Coterie needs to run, with licences and hashes"
 	@echo "make soak          500 jobs of all kinds and outcomes at real servers; what they hold is printed"
 	@echo "make fuzz          a million inputs for every decoder of bytes that others wrote, ten minutes each at most"
@@ -71,6 +72,9 @@ figures: $(STAMP)
 	$(MEASURE) intersect --peers $(PEERS) --chart docs/intersect.svg >/dev/null
 	$(MEASURE) models --data $(DATA) >/dev/null
 	$(BIN)/coterie bench tables
+
+pictures: $(STAMP)
+	$(BIN)/python -m tests.browser.pictures docs/pictures
 
 sbom: $(STAMP)
 	$(BIN)/python docs/sbom.py dist/sbom.json

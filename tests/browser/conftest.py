@@ -1,5 +1,6 @@
 """A real browser without a window."""
 
+import contextlib
 import shutil
 
 import pytest
@@ -10,8 +11,9 @@ NEEDS_BROWSER = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
+@contextlib.contextmanager
+def opened(profile):
+    """A browser whose own files are in the folder `profile`."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -19,8 +21,16 @@ def browser(tmp_path_factory):
     options.binary_location = CHROMIUM
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
         options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.add_argument(f"--user-data-dir={profile}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options, Service(DRIVER))
-    yield driver
-    driver.quit()
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with opened(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
