@@ -21,8 +21,11 @@ from coterie.base.arrays import Array
 
 def start_nodes(taxonomy: Taxonomy, marks: Sequence[str]) -> tuple[list[int], list[int]]:
     """The values to specialize first, parents first; and the values of the cut after that."""
-    marked = np.array([label in set(marks) for label in taxonomy.labels])
-    below = np.zeros(len(marked), bool)  # whether a mark is below the node
+    if not marks:
+        return [], [0]
+    names = set(marks)
+    marked = [label in names for label in taxonomy.labels]
+    below = [False] * len(marked)  # whether a mark is below the node
     for node in reversed(range(len(marked))):  # children have larger numbers
         below[node] = any(marked[child] or below[child] for child in taxonomy.children[node])
     above, cut = [], []

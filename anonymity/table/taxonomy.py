@@ -54,16 +54,20 @@ class Taxonomy:
 
 def read_taxonomy(data: bytes, source: str) -> Taxonomy:
     """The taxonomy in a file's bytes; errors call the file `source`."""
+    return build_taxonomy(taxonomy_rows(data, source), source)
+
+
+def taxonomy_rows(data: bytes, source: str) -> list[tuple[int, list[str]]]:
+    """The leaf-to-root paths in a file's bytes, each with the number of its line."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{source}: not UTF-8 text") from None
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=";")
     try:
-        numbered = [(rows.line_num, row) for row in rows if row]
+        return [(rows.line_num, row) for row in rows if row]
     except csv.Error as error:
         raise DataError(f"{source}:{rows.line_num}: not CSV: {error}") from None
-    return build_taxonomy(numbered, source)
 
 
 def taxonomy_of(paths: Iterable[Sequence[str]], source: str = "taxonomy") -> Taxonomy:
@@ -107,8 +111,17 @@ def build_taxonomy(rows: Sequence[tuple[int, Sequence[str]]], source: str) -> Ta
     children: dict[str, list[str]] = {}
     leaf_lines: dict[str, int] = {}
     root = rows[0][1][-1]
+    known_tails: set[tuple[str, ...]] = set()  # what stands above leaves of earlier rows
     for line, row in rows:
-        if any(not value for value in row):
+        leaf, *above = row
+        tail = tuple(above)
+        if tail and tail in known_tails and leaf and leaf not in parents:
+            parents[leaf] = tail[0], line
+            children.setdefault(tail[0], []).append(leaf)
+            leaf_lines[leaf] = line
+            continue
+        known_tails.add(tail)
+        if not all(row):
             raise DataError(f"{source}:{line}: a value is empty")
         if row[-1] != root:
             raise DataError(

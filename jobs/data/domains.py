@@ -14,7 +14,7 @@ columns, no `party` is named, and all domains must be declared.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,13 +24,13 @@ import pyarrow.compute as pc
 from coterie.anonymity.table.columns import continuous_column
 from coterie.anonymity.table.intervals import GAP, Interval
 from coterie.anonymity.table.scales import NUMBER, PLAIN, Scale, Spelling
-from coterie.anonymity.table.taxonomy import read_taxonomy
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
 from coterie.jobs.data.missing import CURE, gaps_of, read_missing, refuse_gaps
 from coterie.jobs.data.scaled import read_cuts, read_type
+from coterie.jobs.data.taxonomy_files import TaxonomyFiles
 from coterie.jobs.file.document import Node, Section
-from coterie.jobs.file.job import Common, referred_file
+from coterie.jobs.file.job import Common
 
 
 @dataclass(frozen=True)
@@ -93,22 +93,28 @@ def read_attributes(
     found: dict[str, CodedAttribute] = {}
     node = section.required("attributes")
     default = read_missing(section, None)
+    taxonomies = TaxonomyFiles(common.files)
     for name, entry_node in node.section().entries():
-        found[name] = _read_attribute(name, entry_node, common, horizontal, default)
+        found[name] = _read_attribute(name, entry_node, common, taxonomies, horizontal, default)
     if not found:
         raise node.error("a job needs at least one attribute")
     return found
 
 
 def _read_attribute(
-    name: str, node: Node, common: Common, horizontal: bool, default: str | None
+    name: str,
+    node: Node,
+    common: Common,
+    taxonomies: TaxonomyFiles,
+    horizontal: bool,
+    default: str | None,
 ) -> CodedAttribute:
     entry = node.section()
     party = None
     if not horizontal:
         party = entry.required("party").choice(*common.party_names)
     missing = read_missing(entry, default) or "error"
-    values, cuts, scale = _read_domain(entry, common.files)
+    values, cuts, scale = _read_domain(entry, taxonomies)
     if horizontal and values is None:
         raise node.error(
             "with 'partition: horizontal' a domain must be declared: values, taxonomy or cuts"
@@ -120,7 +126,7 @@ def _read_attribute(
 
 
 def _read_domain(
-    entry: Section, files: Mapping[str, bytes]
+    entry: Section, taxonomies: TaxonomyFiles
 ) -> tuple[tuple[str, ...] | None, tuple[float, ...], Scale]:
     given = [key for key in ("values", "taxonomy", "cuts", "flat") if entry.optional(key)]
     if len(given) > 1:
@@ -134,8 +140,7 @@ def _read_domain(
             raise values.error("a value stands here twice")
         return tuple(texts), (), NUMBER
     if taxonomy := entry.optional("taxonomy"):
-        path = referred_file(taxonomy, files)
-        return read_taxonomy(files[path], path).leaves, (), NUMBER
+        return taxonomies.read(taxonomy).leaves, (), NUMBER
     if cuts_node := entry.optional("cuts"):
         scale, cuts = read_cuts(cuts_node, scale)
         return _interval_labels(cuts, scale), cuts, scale

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from coterie.anonymity.models.options import OPTIONS, joint_model_from_options, model_from_options
@@ -14,13 +15,14 @@ from coterie.anonymity.specialization.scores import RULES
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import start_nodes
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
-from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy, with_gap
+from coterie.anonymity.table.taxonomy import Taxonomy, with_gap
 from coterie.base.errors import UsageError
 from coterie.jobs.data.attributes import Attribute, attribute_missing, one_of
 from coterie.jobs.data.missing import read_missing
 from coterie.jobs.data.scaled import read_limits, read_type
+from coterie.jobs.data.taxonomy_files import TaxonomyFiles
 from coterie.jobs.file.document import Node, Section
-from coterie.jobs.file.job import Common, Job, referred_file
+from coterie.jobs.file.job import Common, Job
 from coterie.jobs.matching.identifiers import Matching, read_matching
 from coterie.protocols.integration.bounds import MOST_GROUPS
 from coterie.protocols.integration.sensitive.condition_forms import forms_of
@@ -37,7 +39,7 @@ class ReleasedAttribute(Attribute):
     in_qid: bool
     at_most: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def start(self) -> tuple[list[int], list[int]]:
         """The values that the bounds require to specialize first, and the cut after that."""
         if self.taxonomy is None:
@@ -193,13 +195,14 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     missing = read_missing(section, None)
     sensitive = {name for requirement in requirements for name in requirement.sensitive_columns}
     attributes = []
+    taxonomies = TaxonomyFiles(common.files)
     for name, node in attributes_node.section().entries():
         if name in matching.columns:
             raise node.error("is a column of 'id', which is never released")
         if name == class_name:
             raise node.error("is the class, which is released without being listed")
         attributes.append(
-            _attribute(name, node, common, name in in_qid, name in sensitive, missing)
+            _attribute(name, node, common, taxonomies, name in in_qid, name in sensitive, missing)
         )
     requirements = tuple(
         _between_holders(node, requirement, attributes)
@@ -281,7 +284,13 @@ def _between_holders(
 
 
 def _attribute(
-    name: str, node: Node, common: Common, in_qid: bool, sensitive: bool, default: str | None
+    name: str,
+    node: Node,
+    common: Common,
+    taxonomies: TaxonomyFiles,
+    in_qid: bool,
+    sensitive: bool,
+    default: str | None,
 ) -> ReleasedAttribute:
     section = node.section()
     party_node = section.required("party")
@@ -298,8 +307,7 @@ def _attribute(
         raise node.error("has a type, which goes with numbers, dates and times alone")
     taxonomy = limits = None
     if taxonomy_node:
-        path = referred_file(taxonomy_node, common.files)
-        taxonomy = read_taxonomy(common.files[path], path)
+        taxonomy = taxonomies.read(taxonomy_node)
         if missing == "value":
             taxonomy = with_gap(taxonomy)
     if range_node:
@@ -321,8 +329,9 @@ def read_marks(
     if taxonomy is None or not in_qid:
         raise node.error("needs a taxonomy, and an attribute in a qid")
     marks = tuple(node.texts())
+    known = set(taxonomy.labels)
     for mark in marks:
-        if mark not in taxonomy.labels:
+        if mark not in known:
             raise node.error(f"'{mark}' is not in the taxonomy of '{name}'")
     return marks
 
