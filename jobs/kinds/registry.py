@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coterie.jobs.kinds.identify.kind import IDENTIFY
 from coterie.jobs.kinds.integrate.kind import INTEGRATE
 from coterie.jobs.kinds.intersect import INTERSECT
 from coterie.jobs.kinds.kind import AnyKind, registered
@@ -17,4 +18,5 @@ KINDS: dict[str, AnyKind] = {
     "tree": registered(TREE),
     "bayesnet": registered(BAYESNET),
     "regress": registered(REGRESS),
+    "identify": registered(IDENTIFY),
 }

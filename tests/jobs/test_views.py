@@ -74,9 +74,15 @@ outcome: Class
 features: [Sex, Job, Late]
 attributes: {Sex: {values: [F, M]}, Job: {values: [A, B, C]}, Late: {values: ['0', '1']}, Class: {values: [N, Y]}}
 minimum: 3
+IDENTIFY = """kind: identify
+id: ID
+attributes: {Sex: {party: lender}, Job: {party: bank}, Late: {party: card}}
+population: 1000
+alpha: 0.001
 """
 JOBS = {
     "intersect": "kind: intersect\nid: ID\n",
+    "identify": IDENTIFY,
     "integrate": INTEGRATE,
     "integrate with hidden scores": INTEGRATE + "hide_scores: true\n",
     "integrate with recipients": INTEGRATE + "recipients: all\n",
@@ -101,6 +107,8 @@ IN_JOINT_ORDER = (
     "integrate: proposal",
     "participation: digest of an instruction",
     "tree: predictions",
+    "identify: seed of the pairs",
+    "identify: alike pairs in steps",  # which have a random offset
 )
 
 
@@ -163,7 +171,10 @@ def world_of(text, folder, watched, world):
 
         def run(channel, rng):
             prepared = kind.prepare(job, name, table, name)
-            return run_party(job, prepared, channel._transport, "views", rng, space)["result"]
+            result = run_party(job, prepared, channel._transport, "views", rng, space)["result"]
+            for one in result.get("sets", ()):  # its offset is drawn anew in each run
+                one.pop("separation", None)
+            return result
 
         return run
 

@@ -49,6 +49,8 @@ _PAILLIER_KEYS = _hiding("paillier_keys_and_bases_are_drawn_anew")
 
 _FREQUENCIES = "tests/protocols/integration/sensitive/test_joint_frequencies.py"
 _CELLS = "tests/protocols/statistics/test_visible_cells.py"
+_PAIRS = "tests/protocols/patterns/test_separation.py"
+_TOSS = "tests/protocols/multiparty/test_coin_toss.py"
 
 MUTANTS = [
     # the joint order of the records goes no further than the coordinator
@@ -676,6 +678,60 @@ MUTANTS = [
         "r := mpz(7)",
         "tests/protocols/numbers/test_randomizers.py::test_pools_of_different_generators_share_nothing",
     ),
+    # patterns
+    _mutant(
+        "a party's part of a coin toss",
+        "protocols/multiparty/coin_toss.py",
+        "mine = rng.bytes(SIZE)",
+        "mine = bytes(SIZE)",
+        *(f"{_TOSS}::test_every_party_adds_to_the_seed[{name}]" for name in "abc"),
+    ),
+    _mutant(
+        "the commitments of a coin toss",
+        "protocols/multiparty/coin_toss.py",
+        'return hashlib.sha256(b"coterie commitment\\0" + name.encode() + b"\\0" + secret).digest()',
+        "return secret",
+        f"{_TOSS}::test_nobody_sees_a_string_before_it_has_committed_to_its_own",
+    ),
+    _mutant(
+        "the check of a shown string",
+        "protocols/multiparty/coin_toss.py",
+        "if _commitment(peer, shown[peer]) != committed[peer]:",
+        "if False:",
+        f"{_TOSS}::test_who_shows_another_string_is_named",
+    ),
+    _mutant(
+        "the check of commitments that others heard",
+        "protocols/multiparty/coin_toss.py",
+        "if theirs != heard:",
+        "if False:",
+        f"{_TOSS}::test_who_commits_to_different_strings_is_found_out",
+    ),
+    _mutant(
+        "the offset of alike pairs",
+        "protocols/patterns/separation.py",
+        'inputs["offset"] = rng.bits(count * bits).reshape(count, bits)',
+        'inputs["offset"] = np.zeros((count, bits), np.uint8)',
+        *(f"{_PAIRS}::test_neither_server_knows_the_offset[{name}]" for name in ("ann", "bob")),
+    ),
+    _mutant(
+        "the distance of alike pairs from what a coalition knows",
+        "protocols/patterns/separation_circuits.py",
+        "count = builder.choose(builder.less(room, count), room, count)",
+        "pass",
+        f"{_PAIRS}::test_no_level_tells_that_all_or_none_of_the_pairs_a_coalition_knows_are_alike",
+        *(
+            f"{_PAIRS}::test_nobody_sees_whether_all_pairs_that_it_knows_are_alike[{name}]"
+            for name in ("ann", "bob", "cat")
+        ),
+    ),
+    _mutant(
+        "alike pairs in steps",
+        "protocols/patterns/separation_circuits.py",
+        'builder.output("level", raised[step : step + width])',
+        'builder.output("level", count[: step + width])',
+        f"{_PAIRS}::test_no_level_tells_that_all_or_none_of_the_pairs_a_coalition_knows_are_alike",
+    ),
     # statistics
     _mutant(
         "the split of shares to the servers",
@@ -708,6 +764,7 @@ MUTANTS = [
         _view("a_shared_table", "ann"),
         _view("a_tree_and_its_predictions", "ann"),
         _view("a_net", "ann"),
+        _job("identify", "lender"),
     ),
     _mutant(
         "the classes of a tree's nodes that are divided",
@@ -1055,4 +1112,6 @@ REASONS = {
     ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",
     ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
     ("protocols/statistics/hidden_scores.py", "HiddenScores.__init__"): "a fork",
+    ("protocols/patterns/separation.py", "separation"): "forks",
+    ("protocols/patterns/separation.py", "draw_pairs"): "a public choice from the joint seed",
 }

@@ -15,6 +15,7 @@ from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minindex
 from coterie.protocols.integration.dka import dka
 from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.multiparty.coin_toss import toss
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
 from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.multiparty.set_union import union
@@ -116,6 +117,9 @@ JOBS: dict[str, Callable[[Path], None]] = {
         part="-part",
     ),
     "bayesnet": job(f"kind: bayesnet\n{ATTRIBUTES}minimum: 5\n"),
+    "identify": job(
+        "kind: identify\nid: ID\nattributes: {Sex: {party: a}, Job: {party: b}, Age: {party: c}}\n"
+    ),
 }
 
 
@@ -215,6 +219,7 @@ PROTOCOLS: dict[str, Callable[[Path], None]] = {
     "scalar products by transfer": scalar(False),
     "logarithm by transfer": logarithm("transfer"),
     "logarithm by Paillier": logarithm("paillier"),
+    "coin toss": together(lambda c, at, rng: toss(c, NAMES, rng)),
     "secure sum": together(
         lambda c, at, rng: SecureSum(c, NAMES, rng).modular(np.array([at, 5], np.uint64))
     ),

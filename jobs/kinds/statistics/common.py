@@ -128,18 +128,23 @@ def read_statistics(section: Section, common: Common, needs_class: bool) -> dict
         raise class_node.error("the class is an attribute, too; it may be only one of them")
     if horizontal and (node := section.optional("id")):
         raise node.error("with 'partition: horizontal' records are not matched: leave it out")
-    servers = common.party_names[:2]
-    if node := section.optional("servers"):
-        servers = tuple(item.choice(*common.party_names) for item in node.items())
-        if len(set(servers)) != 2 or len(servers) != 2:
-            raise node.error("must be two different parties of the job")
     return {
         **vars(common),
         "matching": None if horizontal else read_matching(section),
         "attributes": attributes,
         "class_name": class_node.text() if class_node else None,
-        "servers": servers,
+        "servers": read_servers(section, common),
     }
+
+
+def read_servers(section: Section, common: Common) -> tuple[str, str]:
+    """The two parties that compute on shares."""
+    servers = common.party_names[:2]
+    if node := section.optional("servers"):
+        servers = tuple(item.choice(*common.party_names) for item in node.items())
+        if len(set(servers)) != 2 or len(servers) != 2:
+            raise node.error("must be two different parties of the job")
+    return servers[0], servers[1]
 
 
 def read_precision(section: Section) -> bool:

@@ -1,0 +1,322 @@
+"""`kind: identify`: which sets of columns across parties may single people out, without a column shown.
+
+    attributes:
+      Sex: {party: lender, values: [Female, Male]}
+      Age: {party: bank}
+    population: 300000    how many people the common records are a part of; the common records alone
+                          if it is left out
+    alpha: 0.2            sets that may single out this share of the population are named
+    longest: 4            of at most so many columns
+    pairs: 16384          optional: pairs of common records on which separation is estimated
+    round: 0.001          optional: the step in which it is told
+
+First each party tells how many different values each of its columns has, unless the job declares
+the values; the sets follow from these numbers by arithmetic (`anonymity.risk.quasi_identifiers`).
+With `id` the parties then match their records and estimate for each of these sets which share of
+pairs of people it tells apart (`protocols.patterns.separation`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from coterie.anonymity.risk.quasi_identifiers import Finding, possible
+from coterie.base.errors import DataError
+from coterie.jobs.data.domains import CodedAttribute, read_attributes
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.job import Common, Job
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.identify.verify import read_sets, verify_sets
+from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
+from coterie.jobs.kinds.statistics.common import read_servers
+from coterie.jobs.kinds.statistics.open_columns import OpenColumns, open_columns
+from coterie.jobs.matching.common_records import line_up
+from coterie.jobs.matching.identifiers import Matching, read_matching
+from coterie.jobs.pages.markup import listed
+from coterie.jobs.pages.page import Part, note
+from coterie.jobs.pages.page import table as page_table
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
+from coterie.protocols.patterns.separation import LEAST_STEP, Separation, separation
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.shared_counts import Transfers
+
+MOST_SETS = 200_000  # sets of columns that are gone through
+MOST_MEASURED = 500  # sets whose separation is estimated, those of fewest columns first
+MOST_VALUES = 1 << 40
+MOST_PEOPLE = 1 << 50
+_FEWEST_PAIRS = 8 * LEAST_STEP  # below which an estimate in steps says nothing
+_SHOWN = 200  # sets in a report
+_KEYS = ("pairs", "round", "servers")  # which have no meaning without matched records
+
+DISTINCT = declare(
+    "identify: distinct values",
+    what="How many different values each column of the job has in its owner's table, those of other than common records too, unless the job declares its values; no value.",
+    to="every party",
+    why="Which sets of columns may single people out follows from these numbers.",
+)
+
+
+@dataclass(frozen=True)
+class IdentifyJob(Job):
+    """`matching` is None where only numbers of values are asked for."""
+
+    matching: Matching | None
+    attributes: Mapping[str, CodedAttribute]
+    servers: tuple[str, str]
+    population: int | None
+    alpha: float
+    longest: int
+    pairs: int
+    resolution: float
+
+    def own(self, party: str) -> dict[str, CodedAttribute]:
+        return {name: item for name, item in self.attributes.items() if item.party == party}
+
+
+class Identify(Kind[IdentifyJob, OpenColumns]):
+    about = "Sets of columns across parties that may single people out, without a column shown."
+    leaves = ()
+    files = ("attributes.*.taxonomy",)
+    opens = ("intersection",)
+    job_type = IdentifyJob
+    data_type = OpenColumns
+
+    def parse(self, section: Section, common: Common) -> IdentifyJob:
+        attributes = read_attributes(section, common, horizontal=False)
+        people = section.optional("population")
+        matching = read_matching(section) if section.optional("id") else None
+        if matching is None:
+            if people is None:
+                raise section.error(
+                    "needs 'population', or 'id' to count the common records in its place"
+                )
+            for key in _KEYS:
+                if node := section.optional(key):
+                    raise node.error("has no meaning without 'id': no records are compared")
+        longest = section.read("longest", lambda n: n.integer(1, 64), 4)
+        count = len(attributes)
+        sets = sum(math.comb(count, size) for size in range(1, min(longest, count) + 1))
+        if sets > MOST_SETS:
+            node = section.optional("longest") or section.required("attributes")
+            raise node.error(
+                f"{count} columns have {sets:,} sets of up to {longest}, more than {MOST_SETS:,}: "
+                "lower 'longest' or list fewer columns"
+            )
+        alpha = section.read("alpha", lambda n: n.number(0.0, 1.0), 0.2)
+        if not 0 < alpha < 1:
+            raise section.required("alpha").error(f"must be above 0 and below 1, not {alpha:g}")
+        return IdentifyJob(
+            **vars(common),
+            matching=matching,
+            attributes=attributes,
+            servers=read_servers(section, common),
+            population=people.integer(1, MOST_PEOPLE) if people else None,
+            alpha=alpha,
+            longest=longest,
+            pairs=section.read("pairs", lambda n: n.integer(1 << 10, 1 << 20), 1 << 14),
+            resolution=section.read("round", lambda n: n.number(0.0, 0.5), 0.001),
+        )
+
+    def needs(self, job: IdentifyJob, party: str) -> Needs:
+        matching = job.matching
+        return Needs(
+            used=(*(matching.columns if matching else ()), *job.own(party)),
+            released=(),
+            optional=(),
+            raw=(),
+            smallest_group=None,
+            matching=matching.reveal if matching else None,
+            pad_to=matching.pad_to if matching else None,
+            servers=job.servers if matching else (),
+            recipients=(),
+            zeros=False,
+            contributes=False,
+            shows_proposals=False,
+        )
+
+    def prepare(self, job: IdentifyJob, party: str, table: pa.Table, source: str) -> OpenColumns:
+        return open_columns(job.own(party), job.matching, table, source)
+
+    def run(
+        self,
+        job: IdentifyJob,
+        prepared: OpenColumns,
+        channel: Channel,
+        rng: Random,
+        workspace: Workspace,
+    ) -> dict[str, Any]:
+        prepared.dropped.write(workspace.kept)
+        distinct = _distinct_values(job, prepared, channel)
+        if job.matching is None or prepared.identifiers is None:
+            found = possible(distinct, job.population or 1, job.alpha, job.longest)
+            return _as_result(job, distinct, job.population or 1, found, None)
+        rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
+        if not len(rows):
+            raise DataError("the parties have no record in common")
+        people = job.population or len(rows)
+        if people < len(rows):
+            raise DataError(
+                f"a population of {people:,} is smaller than the {len(rows):,} common records"
+            )
+        found = possible(distinct, people, job.alpha, job.longest)
+        measured = None
+        if found and len(rows) * (len(rows) - 1) // 2 >= _FEWEST_PAIRS:
+            group = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+            measured = separation(
+                Transfers(channel, rng.fork("transfers")),
+                group,
+                [finding.columns for finding in found[:MOST_MEASURED]],
+                {name: item.party or "" for name, item in job.attributes.items()},
+                {name: column.codes[rows] for name, column in prepared.columns.items()},
+                len(rows),
+                job.pairs,
+                job.resolution,
+                rng.fork("separation"),
+            )
+        return {"records": len(rows), **_as_result(job, distinct, people, found, measured)}
+
+    def assemble(self, job: IdentifyJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
+        """Writes no files: the sets are in `result.json`."""
+        return []
+
+    def summary(self, job: IdentifyJob, result: Claim) -> Sequence[str]:
+        sets = read_sets(result)
+        people = result.entry("population").integer(minimum=1)
+        if not sets:
+            return [
+                f"no set of up to {job.longest} columns may single out {job.alpha:.0%} of "
+                f"{people:,} people"
+            ]
+        lines = [
+            f"{len(sets):,} sets of columns may single out {job.alpha:.0%} of {people:,} people"
+        ]
+        for one in sets[:5]:
+            told = "" if one.separation is None else f", tells {one.separation:.1%} of pairs apart"
+            lines.append(f"  {', '.join(one.columns)}: at most {one.bound:.1%} unique{told}")
+        if len(sets) > 5:
+            lines.append(f"  and {len(sets) - 5:,} more")
+        return lines
+
+    def report(self, job: IdentifyJob, result: Claim, folder: Path) -> Sequence[Part]:
+        sets = read_sets(result)
+        people = result.entry("population").integer(minimum=1)
+        distinct = result.entry("distinct").entries()
+        content = [
+            note(
+                f"A set is listed if the numbers of values of its columns let {job.alpha:.0%} or more of "
+                f"{people:,} people be unique, and if no smaller set of its columns does. A set that "
+                "is not listed cannot, beyond chance; a listed one may, and the share of pairs of "
+                "people that it tells apart says how near it comes."
+            )
+        ]
+        rows = [
+            [
+                listed(one.columns),
+                listed(sorted({job.attributes[name].party or "" for name in one.columns})),
+                f"{one.cells:,}",
+                f"{one.bound:.1%}",
+                "not measured" if one.separation is None else f"{one.separation:.2%}",
+            ]
+            for one in sets[:_SHOWN]
+        ]
+        head = ["columns", "held by", "combinations", "unique at most", "pairs told apart"]
+        content.append(
+            page_table(head, rows, numbers=(2, 3, 4)) if rows else note("No set is listed.")
+        )
+        if len(sets) > _SHOWN:
+            content.append(note(f"The other {len(sets) - _SHOWN:,} sets are in result.json."))
+        columns = [
+            [listed([name]), listed([job.attributes[name].party or ""]), f"{d.integer(1):,}"]
+            for name, d in distinct.items()
+            if name in job.attributes
+        ]
+        return [
+            Part("Sets that may single people out", content, public=True),
+            Part(
+                "Columns",
+                [page_table(["column", "held by", "values"], columns, numbers=(2,))],
+                public=True,
+            ),
+        ]
+
+    def verify(self, job: IdentifyJob, result: Claim, folder: Path) -> Verdict:
+        people = result.entry("population").integer(minimum=1)
+        if job.population is not None and people != job.population:
+            raise result.error(f"has a population of {people}, the job says {job.population}")
+        declared = {n: len(a.values) if a.values else None for n, a in job.attributes.items()}
+        sets = verify_sets(result, declared, people, job.alpha, job.longest, bool(job.matching))
+        facts: dict[str, Json] = {"sets": len(sets), "population": people}
+        holds = [
+            f"{len(sets):,} sets are exactly the minimal ones of up to {job.longest} columns that the "
+            f"numbers of values let single out {job.alpha:g} of {people:,} people",
+        ]
+        if job.matching:
+            holds.append("separation is told in whole steps, of no fewer than 8 pairs")
+        unchecked = [
+            "whether the columns, which stay with the parties, have so many values and tell so many "
+            "pairs apart"
+        ]
+        return Verdict(holds, unchecked, facts)
+
+
+def _distinct_values(job: IdentifyJob, prepared: OpenColumns, channel: Channel) -> dict[str, int]:
+    """How many values every column has: as declared, or as its owner tells."""
+    distinct = {
+        name: len(item.values) if item.values else 0 for name, item in job.attributes.items()
+    }
+    with channel.step("distinct"):
+        own = [name for name, size in distinct.items() if not size and name in prepared.columns]
+        mine = [prepared.columns[name].distinct for name in own]
+        if not all(distinct.values()):
+            channel.open(DISTINCT, mine)
+            channel.broadcast([*mine])
+            for peer in channel.peers:
+                theirs = [name for name, item in job.own(peer).items() if item.values is None]
+                what = f"numbers of values of {', '.join(theirs) or 'no column'}"
+                told = channel.recv_ints(peer, len(theirs), 0, MOST_VALUES, what)
+                distinct |= dict(zip(theirs, told, strict=True))
+        distinct |= dict(zip(own, mine, strict=True))
+    empty = [name for name, size in distinct.items() if not size]
+    if empty:
+        raise DataError(f"the table of {job.attributes[empty[0]].party} has no row")
+    return distinct
+
+
+def _as_result(
+    job: IdentifyJob,
+    distinct: Mapping[str, int],
+    people: int,
+    found: Sequence[Finding],
+    measured: Separation | None,
+) -> dict[str, Any]:
+    ratios: list[float | None] = [] if measured is None else [*measured.ratios]
+    ratios += [None] * (len(found) - len(ratios))
+    return {
+        "population": people,
+        "alpha": job.alpha,
+        "distinct": dict(distinct),
+        "sets": [
+            {
+                "columns": list(one.columns),
+                "cells": one.cells,
+                # Nine digits, so that parties on different machines report the same number.
+                "bound": float(f"{one.bound:.9g}"),
+                "separation": None if ratio is None else round(ratio, 9),
+            }
+            for one, ratio in zip(found, ratios, strict=True)
+        ],
+        "pairs": 0 if measured is None else measured.pairs,
+        "step": 0 if measured is None else measured.step,
+    }
+
+
+IDENTIFY = Identify()
