@@ -74,6 +74,7 @@ outcome: Class
 features: [Sex, Job, Late]
 attributes: {Sex: {values: [F, M]}, Job: {values: [A, B, C]}, Late: {values: ['0', '1']}, Class: {values: [N, Y]}}
 minimum: 3
+"""
 IDENTIFY = """kind: identify
 id: ID
 attributes: {Sex: {party: lender}, Job: {party: bank}, Late: {party: card}}
