@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.anonymity.table.columns import code_type
-from coterie.base.arrays import Codes
+from coterie.base.arrays import Array, Codes, Ints
 from coterie.base.errors import DataError
 
 GAP = "?"
+_SLICE = 1 << 20  # records that are counted together
 _NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 _DATE = r"^\d{4}-\d{2}-\d{2}([ T].*)?$"
 _NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
@@ -58,6 +59,24 @@ class CodedColumn:
             return "date"
         return "mixed" if numbers * 2 >= len(told) else "text"
 
+    def counts(self) -> Ints:
+        """How often each value occurs."""
+        found = np.zeros(self.distinct, np.int64)
+        for start in range(0, len(self.codes), _SLICE):
+            part = np.asarray(self.codes[start : start + _SLICE])
+            found += np.bincount(part, minlength=self.distinct)
+        return found
+
+    def _first_of(self, wanted: Array) -> int:
+        """The first record with one of these codes."""
+        marked = np.zeros(self.distinct, bool)
+        marked[wanted] = True
+        for start in range(0, len(self.codes), _SLICE):
+            found = marked[np.asarray(self.codes[start : start + _SLICE])]
+            if found.any():
+                return start + int(found.argmax())
+        return 0
+
     def notes(self) -> list[str]:
         """Remarks that a person should read before the table is used."""
         found = []
@@ -65,7 +84,7 @@ class CodedColumn:
             plain = pc.match_substring_regex(self.values, _NUMBER)
             other = pc.and_(pc.invert(plain), pc.not_equal(self.values, GAP))
             odd = np.flatnonzero(other.to_numpy(zero_copy_only=False))
-            row = int(np.isin(self.codes, odd).argmax())
+            row = self._first_of(odd)
             value = self.values[int(self.codes[row])].as_py()
             what = "is not finite" if _NOT_FINITE.fullmatch(value) else "is not a number"
             found.append(
@@ -101,13 +120,26 @@ def free_memory() -> int:
         return 1 << 32
 
 
+def _no_records(source: str) -> DataError:
+    return DataError(f"{source}: the table has no records")
+
+
 def coded_table(
-    pieces: Iterable[pa.Table], names: Sequence[str], source: str, memory: int | None = None
+    pieces: Iterable[pa.Table],
+    names: Sequence[str],
+    source: str,
+    memory: int | None = None,
+    gap: str | None = GAP,
+    empty: Callable[[str], DataError] = _no_records,
 ) -> CodedTable:
-    """Codes of all columns; in files if they take more than `memory` bytes, half of what is free."""
+    """Codes of all columns; in files if they take more than `memory` bytes, half of what is free.
+
+    An empty value counts as the text `gap`; None keeps it apart, as a null among the values.
+    `empty` makes the error about a source without records.
+    """
     limit = free_memory() // 2 if memory is None else memory
     folder: tempfile.TemporaryDirectory[str] | None = None
-    growing = [_Growing(name) for name in names]
+    growing = [_Growing(name, gap) for name in names]
     records = 0
     for piece in pieces:
         records += piece.num_rows
@@ -118,15 +150,15 @@ def coded_table(
             for at, column in enumerate(growing):
                 column.spill(Path(folder.name) / str(at))
     if not records:
-        raise DataError(f"{source}: the table has no records")
+        raise empty(source)
     return CodedTable([column.finished(records) for column in growing], records, source, folder)
 
 
 class _Growing:
     """A column while its pieces come in."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, gap: str | None) -> None:
+        self.name, self.gap = name, gap
         self.values = pa.array([], pa.string())
         self.missing = 0
         self._pieces: list[Codes] = []
@@ -134,12 +166,12 @@ class _Growing:
         self.bytes = 0
 
     def add(self, text: pa.ChunkedArray) -> None:
-        filled = pc.fill_null(text, GAP).combine_chunks()
+        filled = (text if self.gap is None else pc.fill_null(text, self.gap)).combine_chunks()
         if isinstance(filled, pa.ChunkedArray):
             filled = (
                 pa.concat_arrays(filled.chunks) if filled.num_chunks else pa.array([], pa.string())
             )
-        encoded = filled.dictionary_encode()
+        encoded = filled.dictionary_encode("encode")
         place = pc.index_in(encoded.dictionary, value_set=self.values)
         fresh = encoded.dictionary.filter(pc.is_null(place))
         numbers = place.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -148,7 +180,7 @@ class _Growing:
             self.values = pa.concat_arrays([self.values, fresh])
         codes = numbers[encoded.indices.to_numpy()] if len(filled) else np.zeros(0, np.int64)
         self._keep(codes.astype(code_type(len(self.values))))
-        self.missing += int(pc.sum(pc.equal(filled, GAP)).as_py() or 0)
+        self.missing += filled.null_count + int(pc.sum(pc.equal(filled, GAP)).as_py() or 0)
 
     def _keep(self, codes: Codes) -> None:
         if self._file is not None:

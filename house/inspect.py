@@ -16,9 +16,15 @@ import numpy as np
 
 from coterie.anonymity.risk.dimensions import costs
 from coterie.anonymity.risk.duplicates import likely_duplicates
-from coterie.anonymity.risk.grouping import group_sizes, pairs_within, whole
+from coterie.anonymity.risk.grouping import Sizes, counted_sizes, pairs_within, whole
 from coterie.anonymity.risk.keys import greedy_key, minimum_key
-from coterie.anonymity.risk.masks import MEASURES, Measure, published, published_by_pairs
+from coterie.anonymity.risk.masks import (
+    MEASURES,
+    Measure,
+    published,
+    published_by_pairs,
+    published_by_records,
+)
 from coterie.anonymity.risk.quasi_identifiers import possible
 from coterie.anonymity.risk.ratios import Ratios, ratios_of, ratios_of_sizes, separation_of
 from coterie.anonymity.risk.reidentification import known_at_random, risk_of
@@ -26,8 +32,9 @@ from coterie.anonymity.risk.sampled_keys import distinct_key, separation_key, sh
 from coterie.anonymity.table.columns import categorical_column, continuous_column
 from coterie.anonymity.table.table import Table
 from coterie.anonymity.table.taxonomy import taxonomy_of
-from coterie.base.arrays import Codes, Ints
+from coterie.base.arrays import Codes
 from coterie.base.errors import DataError, UsageError
+from coterie.base.sizes import half_of_the_memory
 from coterie.house.coded import CodedColumn, CodedTable, coded_table
 from coterie.house.prepare import prepare
 from coterie.house.table_file import TableFile, load_table_file
@@ -39,6 +46,7 @@ _SAMPLE = 200_000
 _PAIRS = 50_000
 _MEASURED = 300_000  # records up to which the cost of columns is measured
 _LISTED = 20
+_BYTES = 128  # that the grouping of a record takes
 _SLACK = 0.02  # ε of sampled β-separation
 SHARES = (0.9, 0.99, 0.999)  # β of the sets that separate so many pairs
 
@@ -52,6 +60,16 @@ class Settings:
     mask: tuple[Measure, float] | None = None
     k: int = 10
     seed: int | None = None
+    memory: int | None = None  # bytes that may be used; half of the machine's unless said
+
+    @property
+    def budget(self) -> int:
+        return half_of_the_memory() if self.memory is None else self.memory
+
+    @property
+    def most(self) -> int:
+        """Records that are grouped in memory at a time; codes take the other half."""
+        return max(self.budget // (2 * _BYTES), 1)
 
 
 def read_mask(text: str) -> tuple[Measure, float]:
@@ -87,13 +105,14 @@ def inspect_path(path: Path, wanted: Sequence[str], settings: Settings) -> dict[
     if path.suffix.lower() in (".yaml", ".yml"):
         file = load_table_file(path)
         names = list(wanted) or file.columns
-        table = coded_table(batches(file.source, names), names, str(file.source))
+        pieces = batches(file.source, names)
+        table = coded_table(pieces, names, str(file.source), settings.budget // 2)
         return inspect_table(table, settings, file)
     source = file_source(path)
     present = column_names(source)
     names = list(wanted) or present
     require_columns(names, present, str(source))
-    table = coded_table(batches(source, names), names, str(source))
+    table = coded_table(batches(source, names), names, str(source), settings.budget // 2)
     return inspect_table(table, settings, qid=wanted)
 
 
@@ -110,17 +129,18 @@ def inspect_table(
     rng = np.random.default_rng(settings.seed)
     names = [column.name for column in table.columns]
     codes = table.codes(names)
-    every = group_sizes(codes, table.records)
+    most = settings.most
+    every = counted_sizes(codes, table.records, most)
     groups = ratios_of_sizes(every, table.records)
     notes = [note for column in table.columns for note in column.notes()]
-    large = table.records * len(names) > _CELLS
+    large = table.records * len(names) > _CELLS or table.records > most
     found: dict[str, Any] = {
         "records": table.records,
         "duplicates": table.records - groups.groups,
         "columns": _columns(table, codes, groups, large, notes, rng),
         **_keys(table, names, every, settings, large, notes, rng),
         "risk": risk_of(every, settings.population).as_dict(),
-        "known": _known(codes, table.records, rng),
+        "known": _known(codes, table.records, rng, most),
     }
     if not large:
         found["likely_duplicates"] = _likely(codes, names, table.records, found["keys"])
@@ -128,13 +148,13 @@ def inspect_table(
     found["identifiers"] = alone
     if alone and len(alone) < len(names):
         rest = [name for name in names if name not in alone]
-        sizes = group_sizes(table.codes(rest), table.records)
+        sizes = counted_sizes(table.codes(rest), table.records, most)
         found["besides"] = {
             "columns": rest,
             "duplicates": table.records - len(sizes),
             **_keys(table, rest, sizes, settings, large, [], rng),
             "risk": risk_of(sizes, settings.population).as_dict(),
-            "known": _known(table.codes(rest), table.records, rng),
+            "known": _known(table.codes(rest), table.records, rng, most),
         }
     if settings.population is not None:
         found["quasi_identifiers"] = _quasi_identifiers(table, settings)
@@ -162,7 +182,7 @@ def _columns(
         notes.append(f"'adds' was counted among {_SAMPLE:,} records drawn at random")
     found = []
     for at, column in enumerate(table.columns):
-        counts = np.bincount(column.codes, minlength=column.distinct)
+        counts = column.counts()
         alone = ratios_of_sizes(counts[counts > 0], table.records)
         rest = ratios_of([c for i, c in enumerate(part) if i != at], records)
         found.append(
@@ -182,7 +202,7 @@ def _columns(
 def _keys(
     table: CodedTable,
     names: Sequence[str],
-    every: Ints,
+    every: Sizes,
     settings: Settings,
     large: bool,
     notes: list[str],
@@ -196,7 +216,7 @@ def _keys(
         picked = [names[j] for j in chosen]
         if not picked:
             return
-        ratios = ratios_of(table.codes(picked), records)
+        ratios = ratios_of(table.codes(picked), records, settings.most)
         entries.append(
             {
                 "how": how,
@@ -208,7 +228,7 @@ def _keys(
             }
         )
 
-    minimum = minimum_key(codes, records, len(every))
+    minimum = minimum_key(codes, records, len(every), most=settings.most)
     add("minimum", minimum.columns, at_least=minimum.at_least)
     if not minimum.exact:
         notes.append(
@@ -255,7 +275,7 @@ def _prefix(
 
 
 def _known(
-    codes: Sequence[Codes], records: int, rng: np.random.Generator
+    codes: Sequence[Codes], records: int, rng: np.random.Generator, most: int
 ) -> list[dict[str, float]]:
     """What somebody finds who knows so many columns, whichever they are."""
     draws = min(max(20_000_000 // (records * 8), 1), 20)
@@ -263,7 +283,7 @@ def _known(
     found = []
     for known in sizes:
         possible_sets = math.comb(len(codes), known)
-        shares = known_at_random(codes, records, known, min(draws, possible_sets), rng)
+        shares = known_at_random(codes, records, known, min(draws, possible_sets), rng, most)
         found.append(
             {
                 "columns": known,
@@ -304,7 +324,9 @@ def _quasi_identifiers(table: CodedTable, settings: Settings) -> list[dict[str, 
             "crowd": finding.crowd,
         }
         if at < _LISTED:
-            entry["uniques"] = ratios_of(table.codes(finding.columns), table.records).uniques
+            entry["uniques"] = ratios_of(
+                table.codes(finding.columns), table.records, settings.most
+            ).uniques
         found.append(entry)
     return found
 
@@ -322,9 +344,11 @@ def _mask(
     measure, beta = settings.mask
     if large and measure == "separation":
         shown = published_by_pairs(codes, records, beta, settings.delta, _PAIRS, rng)
+    elif records > settings.most:
+        shown = published_by_records(codes, records, beta, settings.delta, _PAIRS, rng)
     else:
         shown = published(codes, records, beta, measure)
-    ratios = ratios_of([codes[j] for j in shown], records)
+    ratios = ratios_of([codes[j] for j in shown], records, settings.most)
     return {
         "mask": [name for j, name in enumerate(names) if j not in shown],
         "publish": [names[j] for j in shown],
@@ -348,7 +372,7 @@ def _qids(
     for names, k in wanted:
         if any(name not in {c.name for c in table.columns} for name in names):
             continue
-        sizes = group_sizes(table.codes(names), table.records)
+        sizes = counted_sizes(table.codes(names), table.records, settings.most)
         entry: dict[str, Any] = {
             "qid": list(names),
             "k": k,

@@ -6,7 +6,6 @@ docs/party.md describes every key. Paths are relative to the file. Errors name t
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import pyarrow as pa
 
 from coterie.base.errors import DataError, RefusedError, UsageError
 from coterie.base.names import is_name
+from coterie.base.sizes import half_of_the_memory
 from coterie.jobs.data.filtered import filtered
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document
@@ -123,7 +123,7 @@ def load_party(path: Path) -> PartyConfig:
     tables = section.read("tables", lambda node: _tables(node, folder, pins), no_tables)
     source = _source(section, folder, bool(tables))
     state = folder / section.required("state").text()
-    memory = section.read("memory", read_size, _half_of_the_memory())
+    memory = section.read("memory", read_size, half_of_the_memory())
     heartbeat = section.read("heartbeat", _heartbeat, Heartbeat())
     no_pins: dict[str, Pin] = {}
     policy, pinned = section.read("policy", lambda node: _policy(node, pins), (Policy(), no_pins))
@@ -284,10 +284,6 @@ def _address(node: Node, any_port: bool = False) -> str:
     if not lowest <= int(port) < 65536:
         raise node.error(f"must have a port from {lowest} to 65535, not {port}")
     return value
-
-
-def _half_of_the_memory() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def _heartbeat(node: Node) -> Heartbeat:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from coterie.base.sizes import read_bytes
 from coterie.jobs.file.document import Node
-
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 @dataclass(frozen=True)
@@ -27,16 +25,10 @@ class Limits:
 
 def read_size(node: Node) -> int:
     """A number of bytes, such as `512MB` or `4GB`; at least 16MB."""
-    value = node.text()
-    match = re.fullmatch(r"([0-9]+)\s*([KMGT]?B?)", value.upper())
-    unit = match[2] if match else ""
-    factor = _UNITS.get(unit if unit.endswith("B") or not unit else unit + "B")
-    if not match or factor is None:
-        raise node.error(f"must be a size such as 512MB or 4GB, not '{value}'")
-    size = int(match[1]) * factor
-    if size < 16 * 10**6:
-        raise node.error("must be at least 16MB")
-    return size
+    try:
+        return read_bytes(node.text())
+    except ValueError as error:
+        raise node.error(str(error)) from None
 
 
 def read_limits(node: Node) -> Limits:

@@ -37,17 +37,22 @@ def highest_permitted(taxonomy: Taxonomy, marks: Sequence[str]) -> Array:
     return highest
 
 
-def permitted_codes(table: Table, column: Column) -> Array:
-    """The column in MAM: per record the number of its highest permitted value."""
-    marks = table.at_most.get(column.name)
+def permitted_values(column: Column, marks: Sequence[str]) -> Array:
+    """For every code of a column the number of its highest permitted value."""
     if not marks:
-        return np.zeros(len(column), np.int64)
+        return np.zeros(column.size, np.int64)
     if not isinstance(column, CategoricalColumn):
         raise DataError(f"column '{column.name}': at_most needs a taxonomy")
     unknown = [mark for mark in marks if mark not in column.taxonomy.labels]
     if unknown:
         raise DataError(f"column '{column.name}': at_most: '{unknown[0]}' is not in its taxonomy")
-    return highest_permitted(column.taxonomy, marks)[column.codes]
+    return highest_permitted(column.taxonomy, marks)
+
+
+def permitted_codes(table: Table, column: Column) -> Array:
+    """The column in MAM: per record the number of its highest permitted value."""
+    found: Array = permitted_values(column, table.at_most.get(column.name, ()))[column.codes]
+    return found
 
 
 def permitted_groups(table: Table, names: Sequence[str]) -> Array:

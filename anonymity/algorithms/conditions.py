@@ -34,10 +34,14 @@ class Condition:
     def holds(self, groups: Array, labels: Mapping[str, Labels]) -> Array:
         """One answer per group; `groups` has the number of each record's group."""
         sizes = np.bincount(groups)
+        counts = {name: counts_of(groups, len(sizes), labels[name]) for _, name in self.models}
+        return self.holds_counted(sizes, counts)
+
+    def holds_counted(self, sizes: Array, counts: Mapping[str, Array]) -> Array:
+        """The same, from the sizes of all groups and how often each label occurs in each of them."""
         good: Array = sizes >= self.k
         for model, name in self.models:
-            counts = counts_of(groups, len(sizes), labels[name])
-            good = good & model.holds(counts, overall_of(labels[name]))
+            good = good & model.holds(counts[name], counts[name].sum(axis=0))
         return good
 
 
@@ -60,24 +64,37 @@ def judged_table(table: Table, requirements: Sequence[Requirement]) -> Table:
     """
     labels = dict(table.labels)
     for requirement in requirements:
-        if table.records < requirement.k:
-            raise DataError(
-                f"the table has {table.records} records, fewer than the k = {requirement.k} of "
-                f"the requirement on {', '.join(requirement.qid)}"
-            )
+        check_possible(requirement, table.records)
         if requirement.model is None:
             continue
         columns = [table.labels[name] for name in requirement.sensitive_columns]
-        labels[_key(requirement)], _ = joined_labels(columns, requirement)
+        labels[judged_key(requirement)], _ = joined_labels(columns, requirement)
         model, _ = condition_of(requirement, replace(table, labels=labels)).models[0]
-        overall = overall_of(labels[_key(requirement)])
-        if not model.holds(overall[None, :], overall).all():
-            names = ", ".join(requirement.sensitive_columns)
-            raise DataError(f"not even the whole table satisfies {model.name} of '{names}'")
+        check_possible(
+            requirement, table.records, model, overall_of(labels[judged_key(requirement)])
+        )
     return replace(table, labels=labels)
 
 
-def _key(requirement: Requirement) -> str:
+def check_possible(
+    requirement: Requirement, records: int, model: Model | None = None, overall: Array | None = None
+) -> None:
+    """Raises if even one group of all records violates a requirement."""
+    if records < requirement.k:
+        raise DataError(
+            f"the table has {records} records, fewer than the k = {requirement.k} of "
+            f"the requirement on {', '.join(requirement.qid)}"
+        )
+    if (
+        model is not None
+        and overall is not None
+        and not model.holds(overall[None, :], overall).all()
+    ):
+        names = ", ".join(requirement.sensitive_columns)
+        raise DataError(f"not even the whole table satisfies {model.name} of '{names}'")
+
+
+def judged_key(requirement: Requirement) -> str:
     """The name of the labels that a requirement bounds, in a judged table; no column has this name."""
     return "\0".join(("", *requirement.sensitive_columns))
 
@@ -93,7 +110,7 @@ def condition_of(requirement: Requirement, table: Table) -> Condition:
     except ValueError as error:
         names = ", ".join(requirement.sensitive_columns)
         raise unfit(error, column=names) from None
-    return Condition(requirement.qid, requirement.k, ((model, _key(requirement)),))
+    return Condition(requirement.qid, requirement.k, ((model, judged_key(requirement)),))
 
 
 def joint_conditions(requirements: Sequence[Requirement], table: Table) -> list[Condition]:

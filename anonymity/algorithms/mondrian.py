@@ -55,8 +55,9 @@ from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.bounds import permitted_groups
 from coterie.anonymity.algorithms.conditions import Condition
 from coterie.anonymity.algorithms.local_recoding import Parts, recode
+from coterie.anonymity.models.privacy import Model
 from coterie.anonymity.specialization.specialize import Requirement
-from coterie.anonymity.table.columns import CategoricalColumn, ContinuousColumn
+from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
 from coterie.anonymity.table.hierarchy import hierarchy_of
 from coterie.anonymity.table.table import Table
 from coterie.anonymity.utility.entropy import frequencies, most_bits
@@ -98,38 +99,78 @@ def partition_table(table: Table, condition: Condition, options: Options) -> Par
     order = np.argsort(groups, kind="stable").astype(np.int64)
     codes = np.stack([table.column(name).codes[order].astype(np.int32) for name in names])
     starts = np.concatenate([[0], np.cumsum(np.bincount(groups))]).astype(np.int64)
-    given = _arguments(table, names, options)
-    rule = kernels.ENTROPY if options.rule == "entropy" else kernels.SPREAD
-    settings = (condition.k, rule, options.relaxed, options.median_only, *given)
-    if condition.models:
-        ends, low, high = _with_models(codes, order, starts, settings, table, condition)
-    else:
-        ends, low, high = kernels.partition(codes, order, starts, *settings)
+    columns = [table.column(name) for name in names]
+    counts = [frequencies(column) for column in columns]
+    settings = settings_of(columns, counts, table.priority, condition.k, options)
+    judged = sensitive_labels(
+        condition, {n: len(column.values) for n, column in table.labels.items()}
+    )
+    labels = judged.stacked([table.labels[name].codes for name in judged.names])
+    totals = np.bincount(labels.ravel(), minlength=judged.values).astype(np.int64)
+    ends, low, high = partition_codes(codes, order, starts, settings, labels, judged, totals)
     part = np.empty(table.records, np.int64)
     part[order] = np.repeat(np.arange(len(ends)), np.diff(np.concatenate([[0], ends])))
     return Parts(part, low, high)
 
 
-def _arguments(table: Table, names: Sequence[str], options: Options) -> tuple[Array, ...]:
-    """The trees and costs of all attributes, as arguments of the compiled loops."""
-    columns = [table.column(name) for name in names]
+def partition_codes(
+    codes: Array,
+    order: Array,
+    starts: Array,
+    settings: tuple[Any, ...],
+    labels: Array,
+    judged: Sensitive,
+    totals: Array,
+) -> tuple[Array, Array, Array]:
+    """Cuts the parts that begin at `starts`; rearranges `codes` and `order`, see `kernels.partition`.
+
+    `totals` counts the labels of the whole table, to which t-closeness compares a group.
+    """
+    if not judged.models:
+        ends, low, high = kernels.partition(codes, order, starts, *settings)
+        return ends, low, high
+    return _with_models(codes, order, starts, settings, labels, judged, totals)
+
+
+def settings_of(
+    columns: Sequence[Column],
+    frequency: Sequence[Array],
+    priority: Mapping[str, float],
+    k: int,
+    options: Options,
+) -> tuple[Any, ...]:
+    """The rules of the cuts, the trees and costs of all attributes: arguments of the compiled loops.
+
+    `frequency` has for every column how often each of its codes occurs in the table.
+    """
+    rule = kernels.ENTROPY if options.rule == "entropy" else kernels.SPREAD
+    given = _arguments(columns, frequency, priority, options)
+    return (k, rule, options.relaxed, options.median_only, *given)
+
+
+def _arguments(
+    columns: Sequence[Column],
+    frequency: Sequence[Array],
+    priority: Mapping[str, float],
+    options: Options,
+) -> tuple[Array, ...]:
+    names = [column.name for column in columns]
     tree = hierarchy_of(columns)
     by_order = options.rule == "spread" and options.categories == "order"
-    weights = {name: options.weights.get(name, table.priority.get(name, 1.0)) for name in names}
+    weights = {name: options.weights.get(name, priority.get(name, 1.0)) for name in names}
     largest = max(weights.values()) or 1.0
     weight, favour = np.ones(len(columns)), np.zeros(len(columns))
     node_cost = np.zeros(len(tree.parent))
     place_start, places = [], [np.zeros(0)]
-    for j, column in enumerate(columns):
+    for j, (column, counts) in enumerate(zip(columns, frequency, strict=True)):
         if options.added:
             favour[j] = weights[column.name] / largest
         else:
             weight[j] = weights[column.name]
         place_start.append(sum(map(len, places)))
-        counts = frequencies(column)
         before = np.concatenate([[0], np.cumsum(counts)]).astype(np.float64)
         if options.rule == "entropy":
-            bits = most_bits(counts) / max(len(column), 1)
+            bits = most_bits(counts) / max(int(counts.sum()), 1)
             weight[j] = weight[j] / bits if bits else 0.0
         if isinstance(column, ContinuousColumn):
             places.append(before if options.rule == "entropy" else _shares(column.places))
@@ -166,32 +207,63 @@ def _shares(values: Array) -> Array:
     return np.asarray((values - values[0]) / span, np.float64)
 
 
+@dataclass(frozen=True)
+class Sensitive:
+    """The models of a condition, and their columns of labels numbered one after the other."""
+
+    models: tuple[tuple[Model, str], ...]
+    names: tuple[str, ...]
+    offsets: Array
+
+    @property
+    def values(self) -> int:
+        """How many different labels all columns have together."""
+        return int(self.offsets[-1])
+
+    def stacked(self, columns: Sequence[Array]) -> Array:
+        """A row per record with its labels of all columns."""
+        if not columns:
+            return np.zeros((0, 0), np.int64)
+        moved = [codes + at for codes, at in zip(columns, self.offsets, strict=False)]
+        return np.stack(moved, axis=1).astype(np.int64)
+
+    def holds(self, counts: Array, totals: Array) -> Array:
+        """Whether groups with these counts of labels satisfy every model."""
+        flags: Array = np.ones(len(counts), bool)
+        for model, name in self.models:
+            at = self.names.index(name)
+            span = slice(self.offsets[at], self.offsets[at + 1])
+            flags &= model.holds(counts[:, span], totals[span])
+        return flags
+
+
+def sensitive_labels(condition: Condition, values: Mapping[str, int]) -> Sensitive:
+    """What the condition judges; `values` says how many different labels each column has."""
+    names = tuple(dict.fromkeys(name for _, name in condition.models))
+    offsets = np.concatenate([[0], np.cumsum([values[name] for name in names])]).astype(np.int64)
+    return Sensitive(condition.models, names, offsets)
+
+
+def best_cuts(allowed: Array, part: Array, attribute: Array, score: Array, near: Array) -> Array:
+    """The best of each part: highest score, first attribute, nearest the median, first cut."""
+    ranked = allowed[
+        np.lexsort((-near[allowed], attribute[allowed], -score[allowed], part[allowed]))
+    ]
+    best: Array = ranked[np.unique(part[ranked], return_index=True)[1]]
+    return best
+
+
 def _with_models(
     codes: Array,
     order: Array,
     starts: Array,
     settings: tuple[Any, ...],
-    table: Table,
-    condition: Condition,
+    labels: Array,
+    judged: Sensitive,
+    totals: Array,
 ) -> tuple[Array, Array, Array]:
     """Cuts all parts of a level together, so that a model tests many groups at a time."""
-    names = list(dict.fromkeys(name for _, name in condition.models))
-    widths = [len(table.labels[name].values) for name in names]
-    offsets = np.concatenate([[0], np.cumsum(widths)])
-    labels = np.stack(
-        [table.labels[name].codes + at for name, at in zip(names, offsets, strict=False)], axis=1
-    ).astype(np.int64)
-    values = int(offsets[-1])
-    totals = np.bincount(labels.ravel(), minlength=values).astype(np.int64)
-
-    def good(counts: Array) -> Array:
-        flags: Array = np.ones(len(counts), bool)
-        for model, name in condition.models:
-            at = names.index(name)
-            span = slice(offsets[at], offsets[at + 1])
-            flags &= model.holds(counts[:, span], totals[span])
-        return flags
-
+    values = judged.values
     sizes = settings[-1]
     low = np.zeros((len(starts) - 1, codes.shape[0]), np.int32)
     high = np.tile(sizes.astype(np.int32), (len(starts) - 1, 1))
@@ -207,13 +279,10 @@ def _with_models(
             done, part, attribute, cut, taken, score, near, left = kernels.cuts_of_parts(
                 codes, order, los[at:], his[at:], *settings, labels, values, room
             )
-            allowed = np.flatnonzero(good(left) & good(whole[at + part] - left))
-            # The best of each part: highest score, first attribute, nearest the median, first cut.
-            ranked = allowed[
-                np.lexsort((-near[allowed], attribute[allowed], -score[allowed], part[allowed]))
-            ]
-            parts, best = np.unique(part[ranked], return_index=True)
-            best = ranked[best]
+            right = whole[at + part] - left
+            allowed = np.flatnonzero(judged.holds(left, totals) & judged.holds(right, totals))
+            best = best_cuts(allowed, part, attribute, score, near)
+            parts = part[best]
             chosen[at + parts] = 1
             cuts[at + parts] = np.stack([attribute[best], cut[best], taken[best]], axis=1)
             at += done

@@ -252,6 +252,53 @@ def partition(
 
 
 @compiled
+def cuts_of_counts(
+    counts: Array, j: int, k: int, rule: int, relaxed: bool, median_only: bool, tree: Array,
+    start: Array, parent: Array, first: Array, last: Array, leaf_start: Array, leaf_node: Array,
+    node_cost: Array, place_start: Array, place: Array, weight: Array, favour: Array, sizes: Array,
+) -> tuple[Array, Array, Array, Array]:  # fmt: skip
+    """Every cut of attribute j that leaves k records, from how often each code occurs in a part.
+
+    Returns the codes, how many records with this code go left, the scores and the nearness.
+    """
+    widest = len(counts)
+    vals, cnts = np.empty(widest, np.int64), np.empty(widest, np.int64)
+    left, right = np.empty(widest), np.empty(widest)
+    cut, taken = np.empty(widest, np.int64), np.empty(widest, np.int64)
+    under, score = np.empty(widest, np.int64), np.empty(widest, np.int64)
+    nearness = np.empty(widest, np.int64)
+    used, size = 0, 0
+    for c in range(widest):
+        if counts[c]:
+            vals[used], cnts[used] = c, counts[c]
+            size += counts[c]
+            used += 1
+    found = 0
+    if used > 1:
+        _extents(vals, used, j, rule, tree, start, parent, first, last, leaf_start, leaf_node,
+                 node_cost, place_start, place, weight, left, right)  # fmt: skip
+        found = _list_cuts(size, used, vals, cnts, k, rule, relaxed, median_only, favour[j],
+                           left, right, cut, taken, under, score, nearness)  # fmt: skip
+    return cut[:found], taken[:found], score[:found], nearness[:found]
+
+
+@compiled
+def count_codes(matrix: Array, starts: Array, width: int, counts: Array) -> None:
+    """Counts the codes of some records, and their labels by code.
+
+    A row of `matrix` has a record's codes, then its labels. The counts of code c of attribute j
+    begin at `starts[j] + c * width`: the records first, then each label.
+    """
+    d = len(starts)
+    for i in range(len(matrix)):
+        for j in range(d):
+            at = starts[j] + matrix[i, j] * width
+            counts[at] += 1
+            for s in range(d, matrix.shape[1]):
+                counts[at + 1 + matrix[i, s]] += 1
+
+
+@compiled
 def cuts_of_parts(
     codes: Array, order: Array, los: Array, his: Array, k: int, rule: int, relaxed: bool,
     median_only: bool, tree: Array, start: Array, parent: Array, first: Array, last: Array,

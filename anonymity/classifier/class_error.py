@@ -24,6 +24,7 @@ from coterie.anonymity.table.table import Generalized, Labels, Table
 from coterie.base.arrays import Array
 
 _MOST = 100_000
+_SHUFFLED = 5_000_000  # records of which all are put into a random order; of more, some are drawn
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,21 @@ def class_error(
     table: Table, columns: Mapping[str, Generalized], kept: Array, classes: Labels
 ) -> ClassError:
     """The errors of trees on the released and on the raw values."""
-    order = np.random.default_rng(20_082).permutation(table.records)[:_MOST]
+    return class_error_in_order(table, columns, kept, classes, drawn(table.records))
+
+
+def drawn(records: int) -> Array:
+    """The records that are learned from and tried, in the order in which they are divided."""
+    rng = np.random.default_rng(20_082)
+    if records <= _SHUFFLED:
+        return rng.permutation(records)[:_MOST]
+    return rng.choice(records, _MOST, replace=False)
+
+
+def class_error_in_order(
+    table: Table, columns: Mapping[str, Generalized], kept: Array, classes: Labels, order: Array
+) -> ClassError:
+    """The errors with the first two thirds of `order` learned from and the others tried."""
     cut = 2 * len(order) // 3
     train, test = order[:cut], order[cut:]
     if not len(train):

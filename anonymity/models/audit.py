@@ -5,7 +5,7 @@ The audit shares no code with the specialization: groups are formed anew from th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +88,51 @@ def audit(
             for name, column in zip(qid, columns, strict=True)
         )
 
+    if not isinstance(model, JointDiversity):
+        if model is None or sensitive is None or not isinstance(sensitive, str):
+            return audit_counted(qid, k, sizes, describe, sensitive, model)
+        column = table[sensitive]
+        values = len(column.values)
+        key = group * values + column.codes
+        counts = np.bincount(key, minlength=len(sizes) * values).reshape(-1, values)
+        return audit_counted(
+            qid, k, sizes, describe, sensitive, model, column.values, counts.sum(axis=0),
+            lambda: iter([(0, counts)]),
+        )  # fmt: skip
+    found = audit_counted(qid, k, sizes, describe)
+    if sensitive is None:
+        return found
+    found["sensitive"] = sensitive if isinstance(sensitive, str) else list(sensitive)
+    rows = np.stack([table[name].codes for name in model.columns], axis=1)
+    most = [model.most.get(name, model.l) for name in model.columns]
+    for at in range(len(sizes)):
+        enough = resists_deletions(rows[group == at], model.l, most)
+        if enough is None:
+            raise VerificationError(
+                f"the group {describe(at)}: whether {model.name} holds takes too long to tell"
+            )
+        if not enough:
+            raise VerificationError(f"the group {describe(at)} violates {model.name}")
+    found["models"] = {model.name: float(model.l)}
+    return found
+
+
+def audit_counted(
+    qid: Sequence[str],
+    k: int,
+    sizes: Ints,
+    describe: Callable[[int], str],
+    sensitive: str | tuple[str, ...] | None = None,
+    model: Model | None = None,
+    values: tuple[str, ...] = (),
+    overall: Ints | None = None,
+    counts: Callable[[], Iterator[tuple[int, Ints]]] = lambda: iter(()),
+) -> dict[str, Any]:
+    """The same, from the sizes of all groups, and from how often each sensitive value occurs.
+
+    `overall` counts the values in the release; `counts` gives the counts of some groups at a time,
+    with the number of the first of them. `describe` names a group.
+    """
     if len(sizes) and sizes.min() < k:
         worst = int(sizes.argmin())
         raise VerificationError(
@@ -101,40 +146,27 @@ def audit(
     }
     if model is None or sensitive is None:
         return found
-    found["sensitive"] = sensitive if isinstance(sensitive, str) else list(sensitive)
-    if isinstance(model, JointDiversity):
-        rows = np.stack([table[name].codes for name in model.columns], axis=1)
-        most = [model.most.get(name, model.l) for name in model.columns]
-        for at in range(len(sizes)):
-            enough = resists_deletions(rows[group == at], model.l, most)
-            if enough is None:
-                raise VerificationError(
-                    f"the group {describe(at)}: whether {model.name} holds takes too long to tell"
-                )
-            if not enough:
-                raise VerificationError(f"the group {describe(at)} violates {model.name}")
-        found["models"] = {model.name: float(model.l)}
-        return found
-    if not isinstance(sensitive, str):
+    if not isinstance(sensitive, str) or overall is None:
         raise VerificationError(f"{model.name} bounds one sensitive column, not several")
-    column = table[sensitive]
-    values = len(column.values)
-    key = group * values + column.codes
-    counts = np.bincount(key, minlength=len(sizes) * values).reshape(-1, values)
-    overall = counts.sum(axis=0)
+    found["sensitive"] = sensitive
     found["models"] = {}
     for part in model.models if isinstance(model, Together) else (model,):
         try:
-            bound = part.for_values(column.values)
+            bound = part.for_values(values)
         except ValueError as error:
             raise VerificationError(f"{sensitive}: {error}") from None
-        measure = bound.measure(counts, overall)
-        good = bound.holds(counts, overall)
-        if not good.all():
-            bad = int(np.argmin(good))
-            raise VerificationError(
-                f"the group {describe(bad)} violates {part.name} of {sensitive}: {measure[bad]:.4g}"
-            )
         worst_of = np.nanmax if part.bound_from_above else np.nanmin
-        found["models"][part.name] = float(worst_of(measure)) if len(measure) else None
+        worsts = []
+        for start, some in counts():
+            measure = bound.measure(some, overall)
+            good = bound.holds(some, overall)
+            if not good.all():
+                bad = int(np.argmin(good))
+                raise VerificationError(
+                    f"the group {describe(start + bad)} violates {part.name} of {sensitive}: "
+                    f"{measure[bad]:.4g}"
+                )
+            if len(measure):
+                worsts.append(float(worst_of(measure)))
+        found["models"][part.name] = float(worst_of(worsts)) if worsts else None
     return found

@@ -5,12 +5,17 @@ record; adding a column is one pass over the records, by a table of all pairs of
 where that table is small, and by hashing where it is not. Numbers are exact in both ways: a hash
 only says where to look.
 
+A table that the memory does not hold is dealt out by a hash of the columns, so that equal records
+meet in one share, and a share is gathered some records at a time: of equal records one stands for
+all (`swept`). Counts are the same in both ways.
+
 Cost: n steps for a column. Errata: none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +23,7 @@ import numpy as np
 from coterie.base.arrays import Array, Codes, Int32s, Ints
 from coterie.base.compiled import compiled
 
+_SLICE = 1 << 18  # records whose share is found together
 _DIRECT = 8  # a table of so many places a record is still smaller than what hashing needs
 
 
@@ -73,6 +79,134 @@ def group_sizes(columns: Sequence[Codes], records: int) -> Ints:
             rows = np.flatnonzero(stays) if rows is None else rows[stays]
             found = numbered(found.numbers[stays].astype(np.int64), found.count)
     return np.concatenate([found.sizes, np.ones(alone, np.int64)])
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many groups there are of each size."""
+
+    size: Ints
+    times: Ints
+
+    @staticmethod
+    def of(sizes: Ints | Sizes) -> Sizes:
+        """From the size of each group."""
+        if isinstance(sizes, Sizes):
+            return sizes
+        times = np.bincount(sizes)
+        there = np.flatnonzero(times)
+        return Sizes(there, times[there])
+
+    def __add__(self, other: Sizes) -> Sizes:
+        size, place = np.unique(np.concatenate([self.size, other.size]), return_inverse=True)
+        times = np.zeros(len(size), np.int64)
+        np.add.at(times, place, np.concatenate([self.times, other.times]))
+        return Sizes(size, times)
+
+    def __len__(self) -> int:
+        """The number of groups."""
+        return int(self.times.sum())
+
+    @property
+    def records(self) -> int:
+        return int(self.size @ self.times)
+
+    @property
+    def smallest(self) -> int:
+        return int(self.size.min(initial=self.records))
+
+    @property
+    def uniques(self) -> int:
+        """Records that are alone in their group."""
+        return self.below(2)
+
+    def below(self, size: int) -> int:
+        """Records in groups that are smaller than this."""
+        return int((self.size * self.times)[self.size < size].sum())
+
+    @property
+    def together(self) -> int:
+        """Pairs of records in a common group."""
+        return sum(
+            c * (c - 1) // 2 * t
+            for c, t in zip(self.size.tolist(), self.times.tolist(), strict=True)
+        )
+
+    @property
+    def squares(self) -> int:
+        return sum(c * c * t for c, t in zip(self.size.tolist(), self.times.tolist(), strict=True))
+
+
+def counted_sizes(columns: Sequence[Codes], records: int, most: int | None = None) -> Sizes:
+    """How many groups there are of each size, with about `most` records in memory at a time."""
+    if most is None or records <= most:
+        return Sizes.of(group_sizes(columns, records))
+    found = Sizes.of(np.zeros(0, np.int64))
+    for sizes in swept(columns, records, most):
+        found = found + Sizes.of(sizes)
+    return found
+
+
+Visit = Callable[[Array, Grouping], bool]
+
+
+def swept(
+    columns: Sequence[Codes], records: int, most: int, visit: Visit | None = None
+) -> Iterator[Ints]:
+    """The sizes of the groups of records equal in all these columns, some groups at a time.
+
+    `visit` is called with the rows gathered and their groups: every group of equal records passes
+    through it, as one representative and further records at a time. It returns whether to go on.
+    """
+    for share in _shares(columns, records, most):
+        kept, weights = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        for more in share:
+            rows = np.concatenate([kept, more])
+            counted = np.concatenate([weights, np.ones(len(more), np.int64)])
+            groups = grouped([codes[rows] for codes in columns], len(rows))
+            if visit is not None and not visit(rows, groups):
+                return
+            first = np.empty(groups.count, np.int64)
+            first[groups.numbers[::-1]] = np.arange(len(rows))[::-1]
+            kept = rows[first]
+            weights = np.bincount(groups.numbers, counted, groups.count).astype(np.int64)
+        yield weights
+
+
+def _shares(columns: Sequence[Codes], records: int, most: int) -> Iterator[Iterator[Array]]:
+    """Rows in shares: records equal in all columns are in one share. At most `most` come at a time."""
+    number = -(-5 * records // (4 * most))  # hashes are not quite even
+    step = min(most, _SLICE)
+    with tempfile.TemporaryFile(prefix="coterie-") as file:
+        share_of = np.memmap(file, np.uint16, "w+", shape=(records,))
+        for start in range(0, records, step):
+            part = slice(start, min(start + step, records))
+            mixed = np.zeros(part.stop - start, np.uint64)
+            for codes in columns:
+                _mix(mixed, np.asarray(codes[part]).astype(np.uint64))
+            share_of[part] = (mixed >> np.uint64(33)) % np.uint64(min(number, 1 << 16))
+        for share in range(min(number, 1 << 16)):
+            yield _rows_of(share_of, share, most, step)
+
+
+def _rows_of(share_of: Array, share: int, most: int, step: int) -> Iterator[Array]:
+    waiting: list[Array] = []
+    held = 0
+    for start in range(0, len(share_of), step):
+        rows = np.flatnonzero(share_of[start : start + step] == share) + start
+        if held and held + len(rows) > most:
+            yield np.concatenate(waiting)
+            waiting, held = [], 0
+        waiting.append(rows)
+        held += len(rows)
+    yield np.concatenate(waiting)
+
+
+@compiled
+def _mix(mixed: Array, codes: Array) -> None:
+    for i in range(len(mixed)):
+        one = (mixed[i] ^ codes[i]) * np.uint64(0x9E3779B97F4A7C15)
+        mixed[i] = one ^ (one >> np.uint64(32))
 
 
 def numbered(keys: Ints, room: int) -> Grouping:

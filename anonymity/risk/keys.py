@@ -27,7 +27,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.anonymity.risk.grouping import group_sizes, grouped, pairs_within, size_counts, whole
+from coterie.anonymity.risk.grouping import (
+    Grouping,
+    counted_sizes,
+    grouped,
+    pairs_within,
+    size_counts,
+    swept,
+    whole,
+)
 from coterie.anonymity.risk.hitting import Work, smallest_hitting_set
 from coterie.base.arrays import Array, Codes
 
@@ -78,13 +86,20 @@ def greedy_key(columns: Sequence[Codes], records: int) -> tuple[int, ...]:
 
 
 def minimum_key(
-    columns: Sequence[Codes], records: int, different: int | None = None, trials: int = _TRIALS
+    columns: Sequence[Codes],
+    records: int,
+    different: int | None = None,
+    trials: int = _TRIALS,
+    most: int | None = None,
 ) -> Key:
-    """The smallest set that distinguishes all different records, of which there are `different`."""
+    """The smallest set that distinguishes all different records, of which there are `different`.
+
+    With `most`, about so many records are in memory at a time.
+    """
     sample = np.linspace(0, records - 1, min(records, _SAMPLE)).astype(np.int64)
     small = [codes[sample] for codes in columns]
     bits = [math.log2(int(codes.max(initial=0)) + 1) for codes in columns]
-    need = math.log2(max(different or len(group_sizes(columns, records)), 1)) - 1e-9
+    need = math.log2(max(different or len(counted_sizes(columns, records, most)), 1)) - 1e-9
     known: set[int] = set()
     work = Work(_VISITS)
     at_least = 0
@@ -95,9 +110,9 @@ def minimum_key(
             at_least = max(at_least, found.at_least)
             if not found.proved or left <= 0:
                 return Key(
-                    _small_key(columns, records, _extended(small, len(sample), ())), at_least
+                    _small_key(columns, records, _extended(small, len(sample), ()), most), at_least
                 )
-            fresh = differences(part, count, found.chosen)
+            fresh = differences(part, count, found.chosen, most)
             if not fresh:
                 break
             known = _minimal(known, fresh)
@@ -105,50 +120,76 @@ def minimum_key(
     return Key(found.chosen, at_least)
 
 
-def _small_key(columns: Sequence[Codes], records: int, chosen: tuple[int, ...]) -> tuple[int, ...]:
+def _small_key(
+    columns: Sequence[Codes], records: int, chosen: tuple[int, ...], most: int | None
+) -> tuple[int, ...]:
     """A set that tells apart all records that differ, none of whose columns can be spared."""
-    return tuple(sorted(_spared(columns, records, _extended(columns, records, chosen))))
+    enough = _extended(columns, records, chosen, most)
+    return tuple(sorted(_spared(columns, records, enough, most)))
 
 
-def _extended(columns: Sequence[Codes], records: int, chosen: tuple[int, ...]) -> tuple[int, ...]:
+def _extended(
+    columns: Sequence[Codes], records: int, chosen: tuple[int, ...], most: int | None = None
+) -> tuple[int, ...]:
     """Adds the column that settles most of the pairs found to be together, until there are none."""
     size = [int(codes.max(initial=0)) for codes in columns]
-    while fresh := differences(columns, records, chosen):
+    while fresh := differences(columns, records, chosen, most):
         settled = [sum(mask >> j & 1 for mask in fresh) for j in range(len(columns))]
         chosen = (*chosen, max(range(len(columns)), key=lambda j: (settled[j], size[j])))
     return chosen
 
 
-def _spared(columns: Sequence[Codes], records: int, chosen: tuple[int, ...]) -> tuple[int, ...]:
+def _spared(
+    columns: Sequence[Codes], records: int, chosen: tuple[int, ...], most: int | None = None
+) -> tuple[int, ...]:
     """The set without columns that it does not need."""
     for j in chosen:
         rest = tuple(i for i in chosen if i != j)
-        if not differences(columns, records, rest):
+        if not differences(columns, records, rest, most):
             chosen = rest
     return chosen
 
 
-def differences(columns: Sequence[Codes], records: int, chosen: Sequence[int]) -> set[int]:
+def differences(
+    columns: Sequence[Codes], records: int, chosen: Sequence[int], most: int | None = None
+) -> set[int]:
     """In what some pairs differ that the chosen columns leave together: a bit for each column.
 
     Empty only if no two records that differ are left together. Each record is compared with the one
     before it in its group, so that a group of different records shows at least one pair.
     """
-    groups = grouped([columns[j] for j in chosen], records)
-    if groups.count == records:
-        return set()
-    sizes = groups.sizes
-    rows = np.flatnonzero(sizes[groups.numbers] > 1)
-    order = rows[np.argsort(groups.numbers[rows], kind="stable")]
+    found: set[int] = set()
+
+    def look(rows: Array | None, groups: Grouping) -> bool:
+        _add_differences(found, columns, rows, groups)
+        return len(found) < _PAIRS
+
+    own = [columns[j] for j in chosen]
+    if most is None or records <= most:
+        look(None, grouped(own, records))
+    else:
+        for _ in swept(own, records, most, look):
+            pass
+    return set(sorted(found, key=int.bit_count)[:_PAIRS])
+
+
+def _add_differences(
+    found: set[int], columns: Sequence[Codes], rows: Array | None, groups: Grouping
+) -> None:
+    """Adds what neighbours in a group differ in; `rows` are the records, None for all of them."""
+    if groups.count == len(groups.numbers):
+        return
+    there = np.flatnonzero(groups.sizes[groups.numbers] > 1)
+    order = there[np.argsort(groups.numbers[there], kind="stable")]
     alike = groups.numbers[order[1:]] == groups.numbers[order[:-1]]
     one, other = order[:-1][alike], order[1:][alike]
-    found: set[int] = set()
+    if rows is not None:
+        one, other = rows[one], rows[other]
     step = 1 << 20
     for start in range(0, len(one), step):
         found |= _masks(columns, one[start : start + step], other[start : start + step])
         if len(found) >= _PAIRS:
             break
-    return set(sorted(found, key=int.bit_count)[:_PAIRS])
 
 
 def _masks(columns: Sequence[Codes], one: Array, other: Array) -> set[int]:

@@ -92,3 +92,18 @@ def published_by_pairs(
         chosen.append(best)
         done |= apart[:, best]
     return tuple(chosen)
+
+
+def published_by_records(
+    columns: Sequence[Codes],
+    records: int,
+    beta: float,
+    delta: float,
+    sample: int,
+    rng: np.random.Generator,
+) -> tuple[int, ...]:
+    """The columns that may be shown by the distinct ratio, from a sample of records."""
+    rows = np.sort(rng.choice(records, min(sample, records), replace=False))
+    limit = sampled_threshold(len(columns), beta, delta, len(rows))
+    part = [codes[rows] for codes in columns]
+    return published(part, len(rows), np.nextafter(limit, 0), "distinct")

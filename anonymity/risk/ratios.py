@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coterie.anonymity.risk.grouping import group_sizes, pairs_within
+from coterie.anonymity.risk.grouping import Sizes, counted_sizes
 from coterie.base.arrays import Codes, Ints
 
 
@@ -32,17 +32,19 @@ class Ratios:
     groups: int
 
 
-def ratios_of(columns: Sequence[Codes], records: int) -> Ratios:
-    return ratios_of_sizes(group_sizes(columns, records), records)
+def ratios_of(columns: Sequence[Codes], records: int, most: int | None = None) -> Ratios:
+    """The ratios of a set of columns, with about `most` records in memory at a time."""
+    return ratios_of_sizes(counted_sizes(columns, records, most), records)
 
 
-def ratios_of_sizes(sizes: Ints, records: int) -> Ratios:
+def ratios_of_sizes(sizes: Ints | Sizes, records: int) -> Ratios:
     """The ratios of groups of these sizes. A single record counts as distinguished from all others."""
+    counted = Sizes.of(sizes)
     return Ratios(
-        len(sizes) / max(records, 1),
-        separation_of(pairs_within(sizes), records),
-        int((sizes == 1).sum()),
-        len(sizes),
+        len(counted) / max(records, 1),
+        separation_of(counted.together, records),
+        counted.uniques,
+        len(counted),
     )
 
 

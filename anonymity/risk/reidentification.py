@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.anonymity.risk.grouping import group_sizes
+from coterie.anonymity.risk.grouping import Sizes, counted_sizes
 from coterie.base.arrays import Codes, Floats, Ints
 
 _BELOW = (2, 5, 10)  # groups smaller than these are counted
@@ -47,21 +47,21 @@ class Risk:
         }
 
 
-def risk_of(sizes: Ints, population: int | None = None) -> Risk:
+def risk_of(sizes: Ints | Sizes, population: int | None = None) -> Risk:
     """The risk of groups of these sizes; none without records."""
-    if not len(sizes):
+    counted = Sizes.of(sizes)
+    if not len(counted):
         return Risk(0.0, 0.0, 0, None if population is None else 0.0, dict.fromkeys(_BELOW, 0))
-    records = int(sizes.sum())
-    smallest = int(sizes.min())
     journalist = None
     if population is not None:
-        journalist = float(expected_inverse(smallest, min(records / population, 1.0)))
+        share = min(counted.records / population, 1.0)
+        journalist = float(expected_inverse(counted.smallest, share))
     return Risk(
-        1 / smallest,
-        len(sizes) / records,
-        int((sizes == 1).sum()),
+        1 / counted.smallest,
+        len(counted) / counted.records,
+        counted.uniques,
         journalist,
-        {size: int(sizes[sizes < size].sum()) for size in _BELOW},
+        {size: counted.below(size) for size in _BELOW},
     )
 
 
@@ -83,12 +83,17 @@ def expected_inverse(records: int, share: float) -> float:
 
 
 def known_at_random(
-    columns: Sequence[Codes], records: int, known: int, draws: int, rng: np.random.Generator
+    columns: Sequence[Codes],
+    records: int,
+    known: int,
+    draws: int,
+    rng: np.random.Generator,
+    most: int | None = None,
 ) -> Floats:
     """The share of unique records on each of some random sets of so many columns."""
     found = []
     for _ in range(draws):
         chosen = rng.choice(len(columns), known, replace=False)
-        sizes = group_sizes([columns[j] for j in chosen.tolist()], records)
-        found.append((sizes == 1).sum() / max(records, 1))
+        sizes = counted_sizes([columns[j] for j in chosen.tolist()], records, most)
+        found.append(sizes.uniques / max(records, 1))
     return np.array(found)

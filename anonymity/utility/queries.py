@@ -17,7 +17,7 @@ Cost: queries times records, a few operations each.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,13 +40,50 @@ class QueryError:
     queries: int
 
 
+@dataclass(frozen=True)
+class Query:
+    """Ranges of codes, from a first up to, not including, a last, of one or two attributes."""
+
+    ranges: tuple[tuple[str, int, int], ...]
+
+    def share(self, name: str, first: Array, last: Array) -> Array:
+        """Which share of each region's values lies in the range of an attribute."""
+        low, high = next((low, high) for own, low, high in self.ranges if own == name)
+        covered = np.minimum(last, high) - np.maximum(first, low)
+        found: Array = np.maximum(covered, 0) / np.maximum(last - first, 1)
+        return found
+
+
+def drawn_queries(sizes: Mapping[str, int], queries: int = QUERIES) -> list[Query]:
+    """Random queries over columns with so many codes; the same ones every time."""
+    rng = np.random.default_rng(20_081)
+    names = list(sizes)
+    found = []
+    for _ in range(queries):
+        chosen = rng.choice(len(names), size=min(2, len(names)), replace=False)
+        ranges = []
+        for at in chosen.tolist():
+            size = sizes[names[at]]
+            width = max(1, round(_WIDTH * size))
+            low = int(rng.integers(0, size - width + 1))
+            ranges.append((names[at], low, low + width))
+        found.append(Query(tuple(ranges)))
+    return found
+
+
+def error_of(expected: Sequence[float], counts: Sequence[int], records: int) -> QueryError:
+    errors = [
+        abs(estimate - count) / max(count, _FLOOR * records)
+        for estimate, count in zip(expected, counts, strict=True)
+    ]
+    return QueryError(float(np.mean(errors)), float(np.median(errors)), len(errors))
+
+
 def query_error(
     table: Table, columns: Mapping[str, Generalized], kept: Array, queries: int = QUERIES
 ) -> QueryError:
     """The error of random counts over pairs of the table's attributes."""
-    rng = np.random.default_rng(20_081)
-    names = list(columns)
-    if not names or not table.records:
+    if not columns or not table.records:
         return QueryError(0.0, 0.0, 0)
     groups = (
         group_numbers([column.codes for column in columns.values()])
@@ -56,20 +93,14 @@ def query_error(
     sizes = np.bincount(groups)
     first = np.zeros(len(sizes), np.int64)
     first[groups] = np.arange(len(groups))
-    errors = []
-    for _ in range(queries):
-        chosen = rng.choice(len(names), size=min(2, len(names)), replace=False)
+    expected, counts = [], []
+    for query in drawn_queries({name: table.column(name).size for name in columns}, queries):
         inside = np.ones(table.records, bool)
-        expected = sizes.astype(np.float64)
-        for at in chosen.tolist():
-            column, shown = table.column(names[at]), columns[names[at]]
-            width = max(1, round(_WIDTH * column.size))
-            low = int(rng.integers(0, column.size - width + 1))
-            inside &= (column.codes >= low) & (column.codes < low + width)
-            covered = np.minimum(shown.last, low + width) - np.maximum(shown.first, low)
-            share = np.maximum(covered, 0) / np.maximum(shown.last - shown.first, 1)
-            expected *= share[shown.codes[first]]
-        count = int(np.count_nonzero(inside))
-        least = max(count, _FLOOR * table.records)
-        errors.append(abs(float(expected.sum()) - count) / least)
-    return QueryError(float(np.mean(errors)), float(np.median(errors)), queries)
+        estimate = sizes.astype(np.float64)
+        for name, low, high in query.ranges:
+            codes, shown = table.column(name).codes, columns[name]
+            inside &= (codes >= low) & (codes < high)
+            estimate *= query.share(name, shown.first, shown.last)[shown.codes[first]]
+        counts.append(int(np.count_nonzero(inside)))
+        expected.append(float(estimate.sum()))
+    return error_of(expected, counts, table.records)

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from coterie.base.errors import DataError
 from coterie.jobs.data.filtered import Filtered
+from coterie.jobs.data.scaled import with_spelling
 from coterie.jobs.data.sources import (
     CsvFile,
     ParquetFile,
@@ -56,7 +57,10 @@ def _parquet_names(path: Path) -> list[str]:
 
 def batches(source: Source, columns: Sequence[str]) -> Iterator[pa.Table]:
     """The named columns as texts, in pieces of the source's rows."""
-    if isinstance(source, CsvFile) and source.path.is_file():
+    if isinstance(source, Spelt):
+        for piece in batches(source.source, columns):
+            yield with_spelling(piece, source.spelling)
+    elif isinstance(source, CsvFile) and source.path.is_file():
         require_columns(columns, source.header(), str(source))
         yield from _csv(source, list(columns))
     elif isinstance(source, ParquetFile) and source.path.is_file():
@@ -70,6 +74,7 @@ def _csv(source: CsvFile, columns: list[str]) -> Iterator[pa.Table]:
     if source.path.stat().st_size <= _BLOCK:
         yield source.read(columns)
         return
+    source.check_header(columns)
     source.check_quotes()
     try:
         with source.stream(columns, _BLOCK) as reader:

@@ -130,11 +130,7 @@ class CsvFile:
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         columns = list(dict.fromkeys(columns))
-        header = self.header()
-        require_columns(columns, header, str(self), self._other_delimiter(header))
-        for column in columns:
-            if header.count(column) > 1:
-                raise DataError(f"{self}: the header has the column '{column}' twice")
+        header = self.check_header(columns)
         self.check_quotes()
         try:
             return self._parse(columns, threads=True)
@@ -144,6 +140,15 @@ class CsvFile:
             return self._parse(columns, threads=False)
         except pa.ArrowInvalid as error:
             raise _explained(str(error), header, str(self)) from None
+
+    def check_header(self, columns: Sequence[str]) -> list[str]:
+        """The header, which must have each of the columns once."""
+        header = self.header()
+        require_columns(columns, header, str(self), self._other_delimiter(header))
+        for column in columns:
+            if header.count(column) > 1:
+                raise DataError(f"{self}: the header has the column '{column}' twice")
+        return header
 
     def header(self) -> list[str]:
         try:
