@@ -30,12 +30,17 @@ def anonymise_file(file: TableFile) -> tuple[Prepared, Anonymized, dict[str, Any
     answer, result = anonymise_prepared(file, prepared)
     done = time.perf_counter()
     result["seconds"] = {"read": round(read - begun, 3), "anonymise": round(done - read, 3)}
-    result["job"] = {
+    result["job"] = about_job(file)
+    return prepared, answer, result
+
+
+def about_job(file: TableFile) -> dict[str, str]:
+    """Which table file made a release, and when."""
+    return {
         "digest": file.digest,
         "version": __version__,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    return prepared, answer, result
 
 
 def anonymise_prepared(file: TableFile, prepared: Prepared) -> tuple[Anonymized, dict[str, Any]]:

@@ -25,10 +25,15 @@ _MEASURES = {
 
 
 def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
-    release = read_release(
-        folder / RELEASE, file.attributes, file.requirements, file.class_name,
-        result.entry("suppressed").integer(minimum=0),
-    )  # fmt: skip
+    if result.optional("on_disk") is not None:
+        parts = _told(result)
+    else:
+        parts = release_parts(
+            read_release(
+                folder / RELEASE, file.attributes, file.requirements, file.class_name,
+                result.entry("suppressed").integer(minimum=0),
+            )
+        )  # fmt: skip
     measured = dict(result.entry("utility").entries())
     for outer in ("query_error", "class_error"):
         if outer in measured:
@@ -50,7 +55,7 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
     dropped = result.optional("dropped")
     lost = dropped.integer(minimum=0) if dropped is not None else 0
     return [
-        *release_parts(release),
+        *parts,
         Part(
             "What the release costs",
             [
@@ -70,4 +75,33 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
             ],
             public=False,
         ),
+    ]
+
+
+def _told(result: Claim) -> list[Part]:
+    """The promise and the risk of a release that is too large to be read whole, from its result."""
+    promise: list[list[Content]] = []
+    for entry in result.entry("anonymity").items():
+        qid = ", ".join(name.text() for name in entry.entry("qid").items())
+        numbers = (entry.entry(key).integer(minimum=0) for key in ("k", "smallest", "groups"))
+        promise.append([foreign(qid), *(f"{number:,}" for number in numbers)])
+    risk: list[list[Content]] = []
+    for entry in result.entry("risk").entry("by_qid").items():
+        qid = ", ".join(name.text() for name in entry.entry("qid").items())
+        shares = (entry.entry(key).number() for key in ("prosecutor", "marketer"))
+        risk.append([foreign(qid), *(f"{share:.2%}" for share in shares)])
+    return [
+        Part(
+            "The promise",
+            [
+                note(
+                    "Whoever knows the columns of one line about a person finds at least k records "
+                    "that agree with them. The table was too large for the memory, so that this page "
+                    "has its figures and no drawings."
+                ),
+                table(["known columns", "k", "smallest group", "groups"], promise, (1, 2, 3)),
+                table(["known columns", "prosecutor risk", "marketer risk"], risk, (1, 2)),
+            ],
+            public=True,
+        )
     ]

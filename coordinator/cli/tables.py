@@ -20,22 +20,64 @@ _ALPHA = click.option(
 _TABLE = click.argument("table", type=click.Path(path_type=Path))
 
 
+def _size(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
+    from coterie.base.sizes import read_bytes
+
+    try:
+        return None if text is None else read_bytes(text)
+    except ValueError as error:
+        raise UsageError(f"--memory {error}") from None
+
+
+MEMORY = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=_size,
+    help="Memory to use, as in 4GB; a larger table is kept on disk. Half of the machine's by default.",
+)
+
+
 @click.command()
 @_TABLE
 @OUT
 @FORCE
 @click.option("--parquet", is_flag=True, help="Also write the release as release.parquet.")
+@MEMORY
+@click.option(
+    "--compute",
+    metavar="dask://HOST:PORT",
+    help="Cut the table on the workers of this Dask cluster; for mondrian.",
+)
 @JSON
-def anonymise(table: Path, out: Path, force: bool, parquet: bool, as_json: bool) -> None:
+def anonymise(
+    table: Path,
+    out: Path,
+    force: bool,
+    parquet: bool,
+    memory: int | None,
+    compute: str | None,
+    as_json: bool,
+) -> None:
     """Make an anonymous release of one table, as the table file TABLE says.
 
     Nothing is written before the release is whole and has been audited.
     """
+    from coterie.base.sizes import half_of_the_memory
     from coterie.coordinator.results.folder import result_folder
     from coterie.house.anonymise import anonymise_file, lines, write_result
     from coterie.house.table_file import load_table_file
 
     file = load_table_file(table)
+    budget = half_of_the_memory() if memory is None else memory
+    if compute is not None or file.method == "mondrian":
+        from coterie.house.large.release import anonymise_large, is_large
+
+        if compute is not None or is_large(file, budget):
+            with anonymise_large(file, budget, compute) as large:
+                with result_folder(out, force):
+                    large.write(out, parquet)
+                print_result(large.result, as_json, lambda: lines(large.result, out))
+            return
     prepared, answer, result = anonymise_file(file)
     with result_folder(out, force):
         write_result(file, prepared, answer, result, out, parquet)
@@ -79,6 +121,7 @@ def _names(text: str | None) -> list[str]:
     help="Group size for which the cost of --columns is measured.",
 )
 @click.option("--seed", type=int, help="Same seed, same samples; for tests only.")
+@MEMORY
 @click.option("--html", "page", type=click.Path(path_type=Path), help="Also write this page.")
 @JSON
 def inspect(

@@ -28,7 +28,7 @@ class DaskExecutor:
                 f"compute: {address} needs Dask: pip install 'coterie[dask]'"
             ) from None
         try:
-            self._client = Client(address.replace("dask://", "tcp://"), timeout=_SECONDS)
+            self.client = Client(address.replace("dask://", "tcp://"), timeout=_SECONDS)
         except (OSError, TimeoutError) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             raise EnvironmentFaultError(f"compute: {address} cannot be reached: {reason}") from None
@@ -37,18 +37,18 @@ class DaskExecutor:
     def map(
         self, function: Callable[[bytes, Any], Any], key: bytes, pieces: Iterable[Any]
     ) -> Iterator[Any]:
-        cores = sum(self._client.ncores().values())
+        cores = sum(self.client.ncores().values())
         if not cores:
             raise EnvironmentFaultError(f"compute: {self._address} has no workers")
 
         def submit(piece: Any) -> Any:
             # Not "pure": Dask must not cache a result for the next call with equal arguments.
-            return self._client.submit(function, key, piece, pure=False)
+            return self.client.submit(function, key, piece, pure=False)
 
         yield from in_order(submit, pieces, 2 * cores + 1)
 
     def close(self) -> None:
-        self._client.close()
+        self.client.close()
 
 
 @contextlib.contextmanager

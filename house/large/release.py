@@ -1,0 +1,232 @@
+"""`coterie anonymise` of a table that the memory does not hold, by Mondrian: on disk, or on a cluster.
+
+The source is read once into files of codes (`stored`), cut piece by piece (`stored_recoding`),
+audited, measured, sorted and written, each slice by slice. The release is that of the table in
+memory, to the byte. In memory are the different values of each column and the boxes of all parts.
+
+With a Dask cluster the pieces lie on its workers (`cluster_pieces`), which count, divide and finish
+them; this machine reads the source, keeps the number of each record's part, and writes the release.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from coterie.anonymity.algorithms.stored_recoding import StoredRelease, mondrian_stored
+from coterie.anonymity.models.audit import Released, group_numbers
+from coterie.anonymity.risk.grouping import Sizes, counted_sizes
+from coterie.anonymity.risk.reidentification import risk_of
+from coterie.anonymity.specialization.specialize import suppression_limit
+from coterie.anonymity.table.stored import Grouped
+from coterie.anonymity.utility.stored import measured_stored
+from coterie.base.arrays import Array
+from coterie.base.errors import UsageError
+from coterie.house.anonymise import PARQUET, RELEASE, RESULT, about_job
+from coterie.house.large.cluster_pieces import Cluster
+from coterie.house.large.stored import StoredData, store
+from coterie.house.table_file import TableFile
+from coterie.jobs.data.sorted_files import SortedRows
+from coterie.jobs.data.sources import CsvFile, ParquetFile, Source, Spelt
+from coterie.jobs.run.archive import save_job
+
+# What a table in memory takes, measured: for each byte of a CSV file, and for each value.
+_BYTES_OF_CSV, _BYTES_OF_VALUE = 12, 60
+
+
+def needed(source: Source, columns: int) -> int | None:
+    """About how many bytes it takes to anonymise the table in memory; None where nobody knows."""
+    if isinstance(source, Spelt):
+        return needed(source.source, columns)
+    try:
+        if isinstance(source, CsvFile):
+            return source.path.stat().st_size * _BYTES_OF_CSV
+        if isinstance(source, ParquetFile):
+            rows = pq.ParquetFile(source.path).metadata.num_rows
+            return int(rows) * columns * _BYTES_OF_VALUE
+    except (OSError, pa.ArrowException):
+        pass  # reading the table says what is wrong with it
+    return None
+
+
+def is_large(file: TableFile, memory: int) -> bool:
+    """Whether a table is better not read as a whole; only Mondrian can do without."""
+    wanted = needed(file.source, len(file.columns))
+    return file.method == "mondrian" and wanted is not None and wanted > memory
+
+
+@dataclass(frozen=True)
+class Large:
+    """An audited release that is still on disk, and the content of `result.json`."""
+
+    file: TableFile
+    data: StoredData
+    release: StoredRelease
+    result: dict[str, Any]
+    folder: Path
+
+    def write(self, out: Path, parquet: bool = False) -> None:
+        """Writes the release, then the result: a folder with a result has a whole release."""
+        schema = pa.schema([(name, pa.string()) for name in self.file.columns])
+        options = pacsv.WriteOptions(quoting_style="needed", quoting_header="needed")
+        with contextlib.ExitStack() as files:
+            writers: list[Any] = [
+                files.enter_context(
+                    pacsv.CSVWriter(str(out / RELEASE), schema, write_options=options)
+                )
+            ]
+            if parquet:
+                writers.append(
+                    files.enter_context(
+                        pq.ParquetWriter(str(out / PARQUET), schema, compression="zstd")
+                    )
+                )
+            for part in self._sorted(schema):
+                for writer in writers:
+                    writer.write_table(part)
+        save_job(self.file, out)
+        (out / RESULT).write_text(json.dumps(self.result, indent=1) + "\n", encoding="utf-8")
+
+    def _sorted(self, schema: pa.Schema) -> Iterator[pa.Table]:
+        """The rows of the release in their order, some at a time."""
+        table, shown = self.release.table, self.release.columns
+        texts, ranks = {}, {}
+        for name in self.file.columns:
+            labels: Sequence[str] = (
+                shown[name].columns[name].labels if name in shown else table.labels[name].values
+            )
+            order = sorted(range(len(labels)), key=labels.__getitem__)
+            ranks[name] = np.empty(len(order), np.uint32)
+            ranks[name][order] = np.arange(len(order))
+            texts[name] = pa.array([labels[at] for at in order], pa.string())
+        width = len(texts)
+        most = max(self.release.memory // (2 * (8 * width + 24)), 1)
+        with tempfile.TemporaryDirectory(prefix="sort-", dir=self.folder) as folder:
+            rows = SortedRows(Path(folder), [len(text) for text in texts.values()], most)
+            for part in table.slices():
+                first = next(iter(shown.values()))
+                stays = np.asarray(first.part[part]) >= 0
+                found = []
+                for name in self.file.columns:
+                    if name in shown:
+                        parts = np.asarray(shown[name].part[part])[stays]
+                        codes = shown[name].columns[name].codes[parts]
+                    else:
+                        codes = table.stored[name].part(part)[stays]
+                    found.append(ranks[name][codes])
+                rows.add(np.stack(found, axis=1))
+            for sorted_part in rows.read():
+                yield pa.table(
+                    [
+                        text.take(pa.array(np.ascontiguousarray(sorted_part[:, at])))
+                        for at, text in enumerate(texts.values())
+                    ],
+                    schema=schema,
+                )
+
+
+@contextlib.contextmanager
+def anonymise_large(
+    file: TableFile, memory: int, compute: str | None = None, most: int | None = None
+) -> Iterator[Large]:
+    """Reads, anonymises and measures a table on disk; its temporary files last as long as this.
+
+    `compute` is the address of a Dask cluster; `most` records are finished at a time, unless the
+    memory says.
+    """
+    if file.method != "mondrian":
+        raise UsageError(
+            f"method: {file.method} has the whole table in memory; only mondrian can do without"
+        )
+    begun = time.perf_counter()
+    with contextlib.ExitStack() as opened:
+        folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="coterie-")))
+        data = store(file)
+        if data.coded.folder is not None:
+            opened.callback(data.coded.folder.cleanup)
+        read = time.perf_counter()
+        cluster = None
+        if compute is not None:
+            cluster = opened.enter_context(contextlib.closing(Cluster(compute, memory)))
+        limit = suppression_limit(file.max_suppression, data.table.records)
+        release = mondrian_stored(
+            data.table, file.requirements, limit, file.mondrian, memory, folder,
+            None if cluster is None else cluster.pieces,
+            most if most is not None or cluster is None else cluster.most(data.table.records),
+        )  # fmt: skip
+        result = _result(file, data, release, folder)
+        result["seconds"] = {
+            "read": round(read - begun, 3),
+            "anonymise": round(time.perf_counter() - read, 3),
+        }
+        result["job"] = about_job(file)
+        yield Large(file, data, release, result, folder)
+
+
+def _result(
+    file: TableFile, data: StoredData, release: StoredRelease, folder: Path
+) -> dict[str, Any]:
+    shown, table = release.columns, release.table
+    anonymity = release.anonymity(file.requirements)
+    every = _sizes(release, list(shown), folder)
+    priorities = dict(table.priority)
+    utility = measured_stored(table, shown, release.suppressed, every.squares, file.class_name)
+    return {
+        "method": file.method,
+        "records": table.records - release.suppressed,
+        "suppressed": release.suppressed,
+        "dropped": data.dropped,
+        "anonymity": anonymity,
+        "risk": {
+            **risk_of(every).as_dict(),
+            "by_qid": [
+                {"qid": list(qid), **risk_of(_sizes(release, qid, folder)).as_dict()}
+                for qid in dict.fromkeys(tuple(r.qid) for r in file.requirements)
+            ],
+        },
+        "utility": utility.as_dict(),
+        **release.details,
+        "on_disk": True,
+        **({"priorities": priorities} if len(set(priorities.values())) > 1 else {}),
+    }
+
+
+def _sizes(release: StoredRelease, names: Sequence[str], folder: Path) -> Sizes:
+    """The sizes of the groups of released records that are equal in these columns."""
+    chosen: Mapping[int, tuple[Grouped, list[str]]] = {
+        id(group): (group, [name for name in names if name in group.columns])
+        for group in release.groups
+    }
+    parts: list[tuple[Grouped, Array]] = []
+    for group, own in chosen.values():
+        if own:
+            shown = [group.columns[name] for name in own]
+            released = [Released(c.codes.astype(np.int64), c.labels) for c in shown]
+            parts.append((group, group_numbers(released)))
+    if len(parts) == 1:
+        group, numbers = parts[0]
+        return Sizes.of(np.bincount(numbers, weights=group.sizes).astype(np.int64))
+    kept = release.table.records - release.suppressed
+    columns = []
+    with tempfile.TemporaryDirectory(prefix="groups-", dir=folder) as place:
+        for at, (group, numbers) in enumerate(parts):
+            file = np.memmap(Path(place, str(at)), np.uint32, "w+", shape=(max(kept, 1),))
+            done = 0
+            for rows in release.table.slices():
+                part = np.asarray(group.part[rows])
+                own_groups = numbers[part[part >= 0]]
+                file[done : done + len(own_groups)] = own_groups
+                done += len(own_groups)
+            columns.append(file[:kept])
+        return counted_sizes(columns, kept, max(release.memory // 256, 1))
