@@ -265,6 +265,7 @@ NOT_TOLD = {
     "party/service.py": {
         "JobService.Explain": "the operator alone",
         "JobService.Prune": "the operator alone",
+        "JobService.WouldPrune": "the operator alone",
         "JobService.List": "the operator alone",
         "JobService.Fetch": "files that the job has released through the door",
     },

@@ -27,6 +27,7 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kind import AnyKind
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import save_job
+from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel, Transport
 from coterie.protocols.messaging.opening import COORDINATOR, declare, put_together
 from coterie.protocols.messaging.wire import same_value
@@ -157,6 +158,9 @@ def agree(channel: Channel, job: Job, head: str = "") -> dict[str, str]:
                 raise PeerLostError(peer, channel.current_step, reason)
             if version is None or not same_value(values[1], job.digest):
                 raise channel.fault(peer, "was given another job than this party")
+        heard = {peer: digest_of(*values) for peer, values in told.items()}
+        heard[channel.me] = digest_of(WIRE, digest, head)
+        compare_digests(channel, job.party_names, heard, "the head of its audit log")
         heads = {peer: values[2] for peer, values in told.items() if values[2]}
         for peer, value in heads.items():
             if not isinstance(value, str) or not _HEAD.fullmatch(value):

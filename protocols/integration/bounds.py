@@ -47,6 +47,7 @@ from coterie.base.arrays import Bits, Codes, Mask
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word
 from coterie.protocols.circuits.boolean import to_bits
+from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.gmw import Gmw, Product
@@ -104,7 +105,7 @@ def records_within_bounds(
     owners = [name for name in names if any(axis.owner == name for axis in axes)]
     with channel.step("bounds"):
         if len(owners) == 1:
-            stays = _decided_alone(channel, owners[0], axes, codes, demands, records, most)
+            stays = _decided_alone(channel, names, owners[0], axes, codes, demands, records, most)
         else:
             good = _good_groups(channel, names, owners, axes, codes, demands, records, most, rng)
             stays = _looked_up(channel, names, owners, axes, codes, good, records, rng)
@@ -129,6 +130,7 @@ def servers_of(owners: Sequence[str]) -> tuple[str, str]:
 
 def _decided_alone(
     channel: Channel,
+    names: Sequence[str],
     owner: str,
     axes: Sequence[Axis],
     codes: Mapping[str, Codes],
@@ -137,15 +139,18 @@ def _decided_alone(
     most: int,
 ) -> Mask:
     """The holder of all bounded attributes counts its own records and sends all which stay."""
+    what = "answer which records stay"
     if owner == channel.me:
         stays = plainly_within(axes, codes, demands, records)
         fits = records - int(stays.sum()) <= most
-        channel.broadcast(np.packbits(stays) if fits else np.empty(0, np.uint8))
+        told = np.packbits(stays) if fits else np.empty(0, np.uint8)
+        channel.broadcast(told)
+        compare_digests(channel, names, {owner: digest_of(told)}, what)
         if not fits:
             raise _refused(most)
         return channel.open(STAYING, stays)
-    what = "answer which records stay"
     received = channel.recv_array(owner, np.uint8, (None,), what)
+    compare_digests(channel, names, {owner: digest_of(received)}, what)
     if not len(received):
         raise _refused(most)
     channel.check_array(owner, received, np.uint8, ((records + 7) // 8,), what)

@@ -34,7 +34,7 @@ import numpy as np
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.arrays import Bytes
 from coterie.base.errors import DataError
-from coterie.protocols.integration.broadcast_check import compare_digests
+from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import pack_codes
 from coterie.protocols.messaging.opening import declare

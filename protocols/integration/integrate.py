@@ -57,13 +57,13 @@ from coterie.anonymity.specialization.specialize import Labels, Specializer, sup
 from coterie.anonymity.specialization.starting import StartedSpecializer
 from coterie.anonymity.table.columns import Column
 from coterie.base.errors import PeerError
-from coterie.protocols.integration.broadcast_check import compare_digests
 from coterie.protocols.integration.class_labels import share_class
 from coterie.protocols.integration.contributions import RecordContribution, record_nothing
 from coterie.protocols.integration.plan import Outcome, Plan
 from coterie.protocols.integration.rounds import Confirm, Rounds, TakesPart, always
 from coterie.protocols.integration.scores import FindWinner, announce_scores
 from coterie.protocols.integration.spans import announce_spans, digests_of_announced
+from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 

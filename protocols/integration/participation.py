@@ -39,8 +39,8 @@ from collections.abc import Mapping, Sequence
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import UsageError
-from coterie.protocols.integration.broadcast_check import equivocation
 from coterie.protocols.integration.scores import MOST_SCORE, FindWinner, announced_keys
+from coterie.protocols.messaging.broadcast_check import equivocation
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value, same_value

@@ -27,6 +27,7 @@ from coterie.protocols.integration.scores import (
 from coterie.protocols.integration.sensitive.conditions import SharedConditions, conditions_of
 from coterie.protocols.integration.sensitive.holders import Holders, checkers_of
 from coterie.protocols.integration.sensitive.slots import children_of
+from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.primitives.randomness import Random
@@ -134,6 +135,9 @@ class Rounds:
                     )
                 if (instruction.attribute, instruction.node) != (attribute, node):
                     raise channel.fault(holder, "instructs something else than the bounds ask for")
+                with channel.step("compare"):
+                    heard = {holder: digest_of(instruction)}
+                    compare_digests(channel, self.plan.names, heard, "its start values")
                 mark = mark_of(table, instruction)
                 try:
                     table.follow(channel.open(INSTRUCTION, instruction))

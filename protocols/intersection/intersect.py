@@ -53,9 +53,10 @@ from coterie.protocols.intersection.identifiers import Identifiers
 from coterie.protocols.intersection.multiparty_intersect import multiparty_intersect
 from coterie.protocols.intersection.oprf_intersect import oprf_intersect
 from coterie.protocols.intersection.ring import ring_intersect
+from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.messaging.wire import same_value
+from coterie.protocols.messaging.wire import Value, same_value
 from coterie.protocols.primitives.executor import Executor, LocalPool
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.shuffle import shuffled
@@ -183,29 +184,28 @@ def _agree(
     room = room_for(memory, held)
     kept = read_checkpoint(store, identifiers)
     with channel.step("sizes"):
-        channel.broadcast(
-            size,
-            share,
-            room,
-            kept.token if kept else b"",
-            kept.finished if kept else 0,
-        )
+        token, done_before = (kept.token, kept.finished) if kept else (b"", 0)
+        told: list[Value] = [size, share, room, token, done_before]
+        channel.broadcast(*told)
         channel.open(SIZES, size)
+        heard = {channel.me: digest_of(told)}
         sizes, shares, rooms = {channel.me: size}, {channel.me: share}, [room]
-        same, finished = kept is not None, [kept.finished if kept else 0]
+        same, finished = kept is not None, [done_before]
         for peer in channel.peers:
             what = "size, salt and room"
             values = channel.recv_list(peer, 5, what)
+            heard[peer] = digest_of(values)
             sizes[peer] = channel.check_int(peer, values[0], 0, LARGEST, what)
             shares[peer] = channel.check_bytes(peer, values[1], 32, what)
             its_room = channel.check_int(peer, values[2], 1, UNLIMITED, what)
-            token = values[3]
+            its_token = values[3]
             done = channel.check_int(peer, values[4], 0, MOST_BUCKETS, what)
             if pad_to is not None and sizes[peer] != pad_to:
                 raise channel.fault(peer, f"brings {sizes[peer]} elements, not the padded {pad_to}")
             rooms.append(its_room)
-            same &= kept is not None and same_value(token, kept.token)
+            same &= kept is not None and same_value(its_token, kept.token)
             finished.append(done)
+        compare_digests(channel, names, heard, "its size and its part of the salt")
     if kept is not None and same:
         return BucketPlan(kept.salt, kept.sizes, kept.buckets, min(finished))
     salt = hashlib.sha256(b"coterie intersect salt")

@@ -44,7 +44,8 @@ multiplications for the leader, 2 m for each other.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,7 @@ from coterie.protocols.intersection.matching import as_tags
 from coterie.protocols.intersection.okvs import DENSE, Hint, table_size
 from coterie.protocols.intersection.oprf import OprfReceiver, OprfSender, marked
 from coterie.protocols.intersection.oprf_intersect import smallest
+from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.stream import cut, receive_pieces, send_array
 from coterie.protocols.primitives import group, sodium
@@ -90,7 +92,7 @@ def multiparty_intersect(
     share = _share(channel, names, tags, rng)
     if channel.me == leader:
         if by_group:
-            words = _lead_by_group(channel, values, sizes, rng, executor, piece)
+            words = _lead_by_group(channel, names, values, sizes, rng, executor, piece)
         else:
             words = _lead_by_transfer(channel, tags, sizes, rng)
         with channel.step("confirm"):
@@ -98,7 +100,7 @@ def multiparty_intersect(
             _same_list(channel, leader, tags[rows])
             return rows
     if by_group:
-        _help_by_group(channel, leader, values, share, sizes[leader], rng, executor, piece)
+        _help_by_group(channel, names, leader, values, share, sizes[leader], rng, executor, piece)
     else:
         _help_by_transfer(channel, leader, tags, share, sizes[leader], rng)
     with channel.step("confirm"):
@@ -207,8 +209,16 @@ def _outputs(elements: Bytes) -> Words:
     return words
 
 
+def _noted(pieces: Iterable[Bytes], state: Any) -> Iterator[Bytes]:
+    """The pieces as they come, each added to the state of a hash."""
+    for piece in pieces:
+        state.update(np.ascontiguousarray(piece).data)
+        yield piece
+
+
 def _lead_by_group(
     channel: Channel,
+    names: Sequence[str],
     values: Bytes,
     sizes: Mapping[str, int],
     rng: Random,
@@ -216,11 +226,13 @@ def _lead_by_group(
     piece: int,
 ) -> Words:
     blind = group.random_scalar(rng)
+    sent = hashlib.sha256()
     done, total = 0, len(values) * (1 + len(channel.peers))
     outputs = {}
     with channel.step("function"):
         for elements in executor.map(group.hash_and_multiply, blind, cut(values, piece)):
             channel.broadcast(elements)
+            sent.update(np.ascontiguousarray(elements).data)
             done += len(elements)
             channel.progress(done, total)
         unblind = group.invert_scalar(blind)
@@ -237,6 +249,7 @@ def _lead_by_group(
                     peer, "sent an element that is not in the group, or its identity"
                 ) from None
             outputs[peer] = np.concatenate(parts) if parts else np.empty(0, np.uint64)
+        compare_digests(channel, names, {channel.me: sent.digest()}, "its blinded points")
     tags = as_tags(values)
     words = np.zeros(len(values), np.uint64)
     with channel.step("hints"):
@@ -248,6 +261,7 @@ def _lead_by_group(
 
 def _help_by_group(
     channel: Channel,
+    names: Sequence[str],
     leader: str,
     values: Bytes,
     share: Words,
@@ -259,7 +273,8 @@ def _help_by_group(
     key = group.random_scalar(rng)
     done, total = 0, count + len(values)
     with channel.step("function"):
-        incoming = receive_pieces(channel, leader, count, group.ELEMENT_BYTES)
+        heard = hashlib.sha256()
+        incoming = _noted(receive_pieces(channel, leader, count, group.ELEMENT_BYTES), heard)
         try:
             for elements in executor.map(group.multiply, key, incoming):
                 channel.send(leader, elements)
@@ -269,6 +284,7 @@ def _help_by_group(
             raise channel.fault(
                 leader, "sent an element that is not in the group, or its identity"
             ) from None
+        compare_digests(channel, names, {leader: heard.digest()}, "its blinded points")
     with channel.step("hints"):
         parts = []
         for elements in executor.map(group.hash_and_multiply, key, cut(values, piece)):

@@ -33,6 +33,7 @@ bytes sent by each (32 (n-1) + 16) m, for n > 2 and 16 (n-1) m more; n rounds, o
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -46,6 +47,7 @@ from coterie.protocols.intersection.matching import (
     common,
     in_tag_order,
 )
+from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel, ring
 from coterie.protocols.messaging.stream import cut, receive_array, receive_pieces, send_array
 from coterie.protocols.primitives import cipher
@@ -102,22 +104,27 @@ def ring_intersect(
     except RepeatedTagError:
         Table(as_tags(values))  # if this party's own values repeat, the peer is not at fault
         raise channel.fault(before, "sent an element of this party's set twice") from None
-    others = travelled if len(names) == 2 else _compare(channel, own, sizes, piece)
+    others = travelled if len(names) == 2 else _compare(channel, names, own, sizes, piece)
     rows = np.flatnonzero(common(table, len(own), others))
     return in_tag_order(own, rows)
 
 
-def _compare(channel: Channel, own: Tags, sizes: Mapping[str, int], piece: int) -> list[Tags]:
+def _compare(
+    channel: Channel, names: Sequence[str], own: Tags, sizes: Mapping[str, int], piece: int
+) -> list[Tags]:
     with channel.step("compare"):
         order = np.lexsort((own[:, 1], own[:, 0]))
         data = own[order].view(np.uint8).reshape(-1, TAG_BYTES)
         for peer in channel.peers:
             send_array(channel, peer, data, 4 * piece)
         lists = []
+        heard = {channel.me: hashlib.sha256(np.ascontiguousarray(data).data).digest()}
         for peer in channel.peers:
             tags = as_tags(receive_array(channel, peer, sizes[peer], TAG_BYTES))
+            heard[peer] = hashlib.sha256(np.ascontiguousarray(tags).data).digest()
             _refuse_repeats(channel, peer, tags, "in its set")
             lists.append(tags)
+        compare_digests(channel, names, heard, "its encrypted set")
         return lists
 
 

@@ -103,7 +103,7 @@ JOBS = {
 IN_JOINT_ORDER = (
     "intersection: common records",
     "class: labels",
-    "class: digests of what was told to all",
+    "job: digests of what was told to all",
     "integrate: instruction",
     "integrate: proposal",
     "participation: digest of an instruction",

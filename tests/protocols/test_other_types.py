@@ -11,9 +11,9 @@ import pytest
 
 from coterie.base.errors import PeerFaultError
 from coterie.jobs.kinds.statistics.common import _announce_domains
-from coterie.protocols.integration.broadcast_check import compare_digests
 from coterie.protocols.integration.participation import Strategy
 from coterie.protocols.intersection import multiparty_intersect
+from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Message
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.messaging.wire import encode, same_value

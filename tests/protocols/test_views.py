@@ -26,7 +26,6 @@ from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minimum, minindex
-from coterie.protocols.integration.broadcast_check import compare_digests
 from coterie.protocols.integration.class_labels import class_holders, share_class
 from coterie.protocols.integration.dka import dka
 from coterie.protocols.integration.hidden_winner import HiddenWinner
@@ -36,6 +35,7 @@ from coterie.protocols.integration.scores import key_of
 from coterie.protocols.integration.spans import announce_spans, digests_of_announced
 from coterie.protocols.intersection import multiparty_intersect
 from coterie.protocols.intersection.intersect import intersect
+from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
 from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.multiparty.set_union import union
@@ -73,7 +73,11 @@ from tests.views import assert_alike
 TWO = ("alice", "bob")
 THREE = ("ann", "bob", "cat")
 SERVERS = ("ann", "bob")
-JOINT_ORDER = ("intersection: common records", "intersection: pairwise overlaps")
+JOINT_ORDER = (
+    "intersection: common records",
+    "intersection: pairwise overlaps",
+    "job: digests of what was told to all",
+)
 R64 = Ring(1 << 64)
 
 
@@ -479,7 +483,7 @@ def where_two_holders_of_the_class_differ(watched, world):
     return dict.fromkeys(THREE, party)
 
 
-@scene("integration/broadcast_check integration/class_labels integration/spans", THREE)
+@scene("integration/class_labels integration/spans", THREE)
 def what_all_are_told_before_the_first_round(watched, world):
     """Ann tells the class, Bob the span of his numbers, and all repeat digests of these.
 

@@ -161,10 +161,10 @@ MUTANTS = [
     ),
     _mutant(
         "digests of what was told to all, in an error",
-        "protocols/integration/broadcast_check.py",
+        "protocols/messaging/broadcast_check.py",
         "different things as {what} ",
         "different things as {what} {heard} ",
-        "tests/protocols/integration/test_broadcast_check.py::"
+        "tests/protocols/messaging/test_broadcast_check.py::"
         "test_who_tells_two_stories_is_named_and_no_honest_party[0-spans-False]",
     ),
     _mutant(

@@ -2,7 +2,7 @@
 
 All parties must know the values below `*`. The owner sends them the values of its whole table,
 sorted: not who has them, nor which of them common records have.
-`protocols.integration.broadcast_check` detects an owner that sends the parties different values.
+`protocols.messaging.broadcast_check` detects an owner that sends the parties different values.
 
 Messages, if the job has such attributes:
     domains    each owner to all: the values of its flat attributes
@@ -19,7 +19,7 @@ from coterie.anonymity.table.intervals import GAP
 from coterie.anonymity.table.taxonomy import TOP, Taxonomy, flat_taxonomy
 from coterie.jobs.data.own_columns import LONGEST_VALUE, MOST_VALUES
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
-from coterie.protocols.integration.broadcast_check import compare_digests
+from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value

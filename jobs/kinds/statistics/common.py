@@ -38,9 +38,16 @@ from coterie.jobs.matching.identifiers import (
     prepare_identifiers,
     read_matching,
 )
-from coterie.protocols.integration.class_labels import MOST_CLASSES, class_holders, share_class
+from coterie.protocols.integration.class_labels import (
+    MOST_CLASSES,
+    class_holders,
+    digest_of_class,
+    share_class,
+)
+from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
@@ -336,7 +343,9 @@ def _announce_domains(
     if open_names:
         with channel.step("domains"):
             channel.open(DOMAINS, open_names)
-            channel.broadcast([list(prepared.domains[name]) for name in own])
+            mine: list[Value] = [list(prepared.domains[name]) for name in own]
+            channel.broadcast(mine)
+            heard = {channel.me: digest_of(mine)}
             for peer in channel.peers:
                 theirs = [name for name in open_names if job.attributes[name].party == peer]
                 due = f"domains for {', '.join(theirs) or 'nothing'}"
@@ -344,6 +353,8 @@ def _announce_domains(
                 for name, values in zip(theirs, message, strict=True):
                     due = f"proper domain for '{name}'"
                     told[name] = channel.check_texts(peer, values, MAX_VALUES, LONGEST_VALUE, due)
+                heard[peer] = digest_of(message)
+            compare_digests(channel, job.party_names, heard, "its domains")
     return {
         name: item.values or prepared.domains.get(name) or told[name]
         for name, item in job.attributes.items()
@@ -363,7 +374,11 @@ def _share_labels(
     holds = prepared.labels is not None
     holders = class_holders(channel, job.party_names, job.class_name, holds)
     own = prepared.labels.take(rows) if prepared.labels else None
-    return share_class(channel, holders, own, len(rows), rng.fork("class"))
+    labels = share_class(channel, holders, own, len(rows), rng.fork("class"))
+    with channel.step("compare"):
+        heard = {holders[0]: digest_of_class(labels)}
+        compare_digests(channel, job.party_names, heard, "the class")
+    return labels
 
 
 def _begin_horizontal(

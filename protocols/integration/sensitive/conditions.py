@@ -60,6 +60,7 @@ from coterie.protocols.circuits.garbling import Reveal
 from coterie.protocols.integration.sensitive.condition_forms import Form, forms_of
 from coterie.protocols.integration.sensitive.proposer_and_holder import Pair
 from coterie.protocols.integration.sensitive.slots import Layout, assigned_slots, layout_of
+from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.gmw import Gmw, Product
@@ -141,6 +142,7 @@ class SharedConditions:
         """The number of values of each sensitive column, by requirement."""
         channel = self.channel
         found: dict[int, int] = {}
+        heard: dict[str, bytes] = {}
         for holder in self.names:
             held = sorted({c.requirement for c in self.conditions if c.holder == holder})
             if not held:
@@ -154,7 +156,10 @@ class SharedConditions:
                 if not ((received > 0) & (received < _MOST_VALUES)).all():
                     raise channel.fault(holder, f"sent no {what}")
                 sizes = channel.open(VALUES, received).tolist()
+            heard[holder] = digest_of(list(sizes))
             found |= dict(zip(held, sizes, strict=True))
+        if heard:
+            compare_digests(channel, self.names, heard, "its numbers of sensitive values")
         return found
 
     def decide(

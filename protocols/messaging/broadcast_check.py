@@ -2,7 +2,8 @@
 
 Without the check, a class holder could send one party another class; that party would then find the
 scores of an honest third party wrong and name it as a cheat. The comparison is the plain echo of a
-broadcast (consistent broadcast without signatures).
+broadcast (consistent broadcast without signatures). Everything that a party sends to several before
+the first round of a specialization is compared.
 
 In: for each party that sent something to all others, the SHA-256 of what this party received (or
 sent, for itself). Out: nothing, or an error that names the party that sent different things.
@@ -20,19 +21,28 @@ Cost for p parties: one round, (p - 1) (41 p + 9) bytes sent by each.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.messaging.wire import Value
+from coterie.protocols.messaging.wire import Value, encode
 
 DIGESTS = declare(
-    "class: digests of what was told to all",
-    what="Before the first round of three or more parties, the digests of who holds the class, of the class, of the spans and of the values of flat attributes, as each party heard them.",
+    "job: digests of what was told to all",
+    what="With three parties or more, the digests of what a party tells all others before the first round, as each of them heard it: the job and the head of its audit log, sizes and parts of the salt, encrypted identifiers that go to all, who holds the class, the class, spans, values of attributes, numbers of sensitive values, which records stay within bounds, and their start values.",
     to="every party",
     why="Who tells different parties different things is found out before anybody is blamed for it; all know what the digests are of.",
 )
+
+
+def digest_of(*values: Value) -> bytes:
+    """The SHA-256 of values as a message would carry them."""
+    state = hashlib.sha256()
+    for buffer in encode(values):
+        state.update(buffer)
+    return state.digest()
 
 
 def compare_digests(
