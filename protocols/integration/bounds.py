@@ -22,7 +22,7 @@ whether the cost is within the limit, and gives the groups that stay only if it 
 if its start group does: the first holder looks its own part up in this table of bits, and every
 further holder picks its own part by products with its one-hot bits (`gmw`); the last products are
 the records' bits and are opened to all. If one party holds all bounded attributes, it decides alone
-and sends the result to all.
+and sends the result to all, who compare digests of it (`broadcast_check`).
 
 Adversary: semi-honest; of three and more holders the two servers must not collude: together they
 could read the counts. A party that deviates can have records left out, or kept that should be left

@@ -27,7 +27,7 @@ Messages, in order, after the class (`protocols.integration.class_labels`):
     announce   each party to all: the spans of its numeric attributes without range (if any)
     compare    three or more parties, each to all: digests of class and spans (`broadcast_check`)
     start      only with bounds on generalization: for every value above them, its holder to all: the
-               instruction, after `propose` if there are conditions
+               instruction, after `propose` if there are conditions; digests of it as in `compare`
     then in rounds, until no party has a candidate:
     winner     `find_winner`: by default each party's best score and attribute, to all
     propose    only in jobs with conditions on sensitive columns: the messages of `conditions`; or, if

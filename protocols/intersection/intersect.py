@@ -25,8 +25,8 @@ lacks.
 Adversary: that of the chosen protocol, whose module also says what each party learns. Besides, all
 parties learn the sizes of the sets and, as a power of two, the smallest room in memory of each.
 Messages: one broadcast with size, part of the salt, room in memory and the checkpoint of an earlier
-run; then those of the protocol, for each bucket. Cost: that of the protocol, and one digest for
-each identifier.
+run, whose digests three parties or more compare (`broadcast_check`); then those of the protocol, for
+each bucket. Cost: that of the protocol, and one digest for each identifier.
 """
 
 from __future__ import annotations

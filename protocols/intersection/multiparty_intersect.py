@@ -30,7 +30,9 @@ value that some party lacks, or tells parties different lists.
 
 Messages:
     keys       party i -> each later party j     16 bytes
-    function   leader <-> each other party       the oblivious function on the leader's values
+    function   leader <-> each other party       the oblivious function on the leader's values; by
+                                                 the group the leader sends all the same points, and
+                                                 all compare digests of them (`broadcast_check`)
     hints      party -> leader                   the key-value store: 528 bytes, and 8 for each of
                                                  1.3 words a key. Keys are its values (group), or
                                                  each value with each of three functions (transfers)

@@ -25,10 +25,11 @@ Messages, each cut into pieces of a size that its sender chooses:
     hop 0        every party encrypts its own set and sends it to the party after it
     hop 1…n-1    every party encrypts what the party before it sent, and sends that on; the last
                  time, when the set has all keys and returns to its owner, only 16 bytes of each point
-    compare      with n > 2: every party broadcasts the tags of its own set, sorted. With two, each
-                 party has encrypted the other's set last and knows them.
+    compare      with n > 2: every party broadcasts the tags of its own set, sorted, and all compare
+                 digests of what they heard (`broadcast_check`). With two, each party has encrypted
+                 the other's set last and knows them.
 Cost for n parties with m values each: n m multiplications and m hashes to the curve at each party;
-bytes sent by each (32 (n-1) + 16) m, for n > 2 and 16 (n-1) m more; n rounds, one more for n > 2.
+bytes sent by each (32 (n-1) + 16) m, for n > 2 and 16 (n-1) m more; n rounds, two more for n > 2.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ checks the instruction that follows a yes like every instruction. Assumptions: t
 `oblivious_transfer` and `garbling`.
 
 Messages, in the step `propose`:
-    holder -> all            once, before the first round: how many values its columns have
+    holder -> all            once, before the first round: how many values its columns have; three
+                             or more parties compare digests of it (`broadcast_check`)
     for each holder, proposer and holder:
     proposer -> holder       columns of the transfers
     holder -> proposer       corrections, in chunks
