@@ -14,9 +14,9 @@ AND gates a number.
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 
+import gmpy2
 import numpy as np
 
 from coterie.base.arrays import Words
@@ -30,10 +30,16 @@ LEFT_OVER = 1 / (12 << TABLE_BITS)  # ln x! less Stirling's formula is less than
 _WIDTH = 64
 
 
-def correction(x: int) -> float:
-    """ln x! less Stirling's formula, in which 0 counts as 1."""
-    one = max(x, 1)
-    return math.lgamma(x + 1) - ((one + 0.5) * math.log(one) - one + 0.5 * math.log(2 * math.pi))
+def entry(x: int, unit: int) -> int:
+    """ln x! less Stirling's formula, in which 0 counts as 1, times `unit`, rounded.
+
+    By 200 bits, so that the entry is the same on every machine: two servers with different libraries
+    of mathematical functions would otherwise make different circuits and accuse each other.
+    """
+    with gmpy2.context(gmpy2.get_context(), precision=200):
+        one = gmpy2.mpfr(max(x, 1))
+        stirling = (one + 0.5) * gmpy2.log(one) - one + gmpy2.log(2 * gmpy2.const_pi()) / 2
+        return int(gmpy2.rint(unit * (gmpy2.log(gmpy2.mpfr(gmpy2.fac(x))) - stirling)))
 
 
 @lru_cache(maxsize=8)
@@ -51,7 +57,7 @@ def correction_circuit(unit: int) -> Circuit:
             for wire, high in zip(one_hot, upper, strict=True)
             for part in (builder.xor(wire, high), high)
         ]
-    entries = [round(unit * correction(n)) for n in range(1 << TABLE_BITS)]
+    entries = [entry(n, unit) for n in range(1 << TABLE_BITS)]
     found = builder.look_up(one_hot, entries, max(entries).bit_length())
     builder.output("correction", builder.subtract(found, mask, _WIDTH))
     return builder.build()

@@ -1,13 +1,20 @@
 """With the corrections Stirling's formula gives the logarithms of exact factorials."""
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
+import pytest
 
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.small_factorials import LEFT_OVER, corrections
+from coterie.protocols.statistics.small_factorials import (
+    LEFT_OVER,
+    TABLE_BITS,
+    corrections,
+    entry,
+)
 
 UNIT = 1 << 25
 
@@ -42,6 +49,19 @@ def test_every_factorial_is_within_what_is_left_over():
         else:
             assert added == 0
     assert 1 / 12 / 65 < LEFT_OVER < 1 / 12 / 63.9
+
+
+@pytest.mark.parametrize("unit", [UNIT, 1 << 40])
+def test_an_entry_is_the_nearest_number_whatever_the_machine(unit):
+    """By decimal arithmetic, which no library of mathematical functions has a part in."""
+    with localcontext() as context:
+        context.prec = 80
+        pi = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628")
+        for x in range(1 << TABLE_BITS):
+            one = Decimal(max(x, 1))
+            formula = (one + Decimal("0.5")) * one.ln() - one + (2 * pi).ln() / 2
+            exact = unit * (Decimal(math.factorial(x)).ln() - formula)
+            assert entry(x, unit) == int(exact.to_integral_value())
 
 
 def test_both_shares_look_random():
