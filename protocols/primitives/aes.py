@@ -184,8 +184,8 @@ def _hash_intrinsic(width: int) -> Any:
     return intrinsic(one)
 
 
-_hash8 = _hash_intrinsic(8)
-_hash1 = _hash_intrinsic(1)
+hash_eight = _hash_intrinsic(8)
+hash_one = _hash_intrinsic(1)
 
 
 @compiled
@@ -196,7 +196,7 @@ def _hash_kernel(blocks: Any, mask: Any, out: Any, keys: Any, first: Any, domain
     eight = count - count % 8
     for i in range(0, eight, 8):
         at = numba.uintp(16 * i)
-        _hash8(
+        hash_eight(
             numba.uintp(source + at),
             offset,
             numba.uintp(target + at),
@@ -206,7 +206,7 @@ def _hash_kernel(blocks: Any, mask: Any, out: Any, keys: Any, first: Any, domain
         )
     for i in range(eight, count):
         at = numba.uintp(16 * i)
-        _hash1(
+        hash_one(
             numba.uintp(source + at),
             offset,
             numba.uintp(target + at),
@@ -223,7 +223,7 @@ def _hash_bits_kernel(blocks: Any, mask: Any, out: Any, keys: Any, first: Any, d
     some = np.empty(16, np.uint64)
     target = numba.uintp(some.ctypes.data)
     for i in range(out.shape[0]):
-        _hash8(
+        hash_eight(
             numba.uintp(source + numba.uintp(128 * i)),
             offset,
             target,

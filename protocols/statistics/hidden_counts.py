@@ -24,10 +24,11 @@ to each other party. One and a half rounds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from coterie.base.arrays import Bits, Codes, Mask
+from coterie.base.arrays import Array, Bits, Codes, Mask
 from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
 from coterie.protocols.circuits.garbling import Evaluator, Garbler, Reveal
 from coterie.protocols.messaging.channel import Channel
@@ -132,8 +133,11 @@ class HiddenCounts:
         """The counts at every party. Pass only shares of counts that everybody may see."""
         return self.channel.open(VISIBLE, self.added(share, count))
 
-    def added(self, share: Ring | None, count: int) -> Codes:
-        """The same; the caller knows what the counts mean, and passes them to `Channel.open`."""
+    def added(self, share: Array | None, count: int, dtype: Any = np.uint32) -> Codes:
+        """The same; the caller knows what the counts mean, and passes them to `Channel.open`.
+
+        Numbers of 64 bits are signed, those of 32 bits, which count, are not.
+        """
         channel = self.channel
         with channel.step("open"):
             if share is not None:
@@ -141,7 +145,7 @@ class HiddenCounts:
             parts = [
                 share
                 if name == channel.me and share is not None
-                else received_ring(channel, name, count)
+                else received_ring(channel, name, count, dtype)
                 for name in self.servers
             ]
         return (parts[0] + parts[1]).astype(np.int64)

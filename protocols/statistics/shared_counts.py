@@ -164,20 +164,21 @@ def share_out(
     servers: tuple[str, str],
     holders: Sequence[str],
     count: int,
-    share: Ring | None,
+    share: Array | None,
     rng: Random,
-) -> Ring | None:
+    dtype: Any = np.uint32,
+) -> Array | None:
     """Shares at the two servers of the sum of the holders' shares; None at other parties.
 
     Each holder splits its share into two random parts, one for each server, so that a server's
-    share is uniform, whoever the holders are.
+    share is uniform, whoever the holders are. The ring is that of the unsigned `dtype`.
     """
-    total = np.zeros(count, np.uint32) if channel.me in servers else None
+    total = np.zeros(count, dtype) if channel.me in servers else None
     with channel.step("share out"):
         if channel.me in holders:
             if share is None or share.shape != (count,):
                 raise ValueError("a holder has a share of every number")
-            first: Ring = rng.array(count, np.uint32)
+            first = rng.array(count, dtype)
             for server, part in zip(servers, (first, share - first), strict=True):
                 if server == channel.me and total is not None:
                     total += part
@@ -185,13 +186,13 @@ def share_out(
                     channel.send(server, part)
         for holder in holders:
             if total is not None and holder != channel.me:
-                total += received_ring(channel, holder, count)
+                total += received_ring(channel, holder, count, dtype)
     return total
 
 
-def received_ring(channel: Channel, peer: str, count: int) -> Ring:
+def received_ring(channel: Channel, peer: str, count: int, dtype: Any = np.uint32) -> Array:
     """The next message from a peer, which must be `count` ring elements."""
-    return channel.recv_array(peer, np.uint32, (count,), f"{count} shares")
+    return channel.recv_array(peer, dtype, (count,), f"{count} shares")
 
 
 def one_hot(codes: Array, size: int, dtype: Any = np.uint32) -> Array:

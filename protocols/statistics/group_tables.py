@@ -1,0 +1,98 @@
+"""Sums of one party's numbers by attributes of several parties, as shares at two servers.
+
+By `grouped_sums`: every party that holds attributes of the table joins them to one group for each
+record. The owner of the numbers first combines them with its own attributes if these have fewer
+values than anybody else's; otherwise it groups like the others. Groupers come in ascending order of
+their groups: a message has as many elements for each record as all groups before have together, and
+a tree as many levels as the logarithm of the last one's.
+
+With `partition: horizontal` every party adds up its own records and shares the sums out.
+
+In: at the owner a row of ring elements for every record, at each party the codes of its own axes.
+Out: uniform shares of every cell's sums at the servers, and nothing at the others. Adversary,
+messages and cost: those of `grouped_sums`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from coterie.base.arrays import Array, Codes
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis, joint_codes, reorder
+from coterie.protocols.statistics.grouped_sums import Grouper, grouped_sums
+from coterie.protocols.statistics.shared_counts import Transfers, share_out
+
+Kind = type[np.uint32] | type[np.uint64]
+
+
+def group_shares(
+    transfers: Transfers,
+    names: Sequence[str],
+    servers: tuple[str, str],
+    owner: str,
+    axes: Sequence[Axis],
+    codes: Mapping[str, Codes],
+    records: int,
+    rows: Array | None,
+    width: int,
+    rng: Random,
+    dtype: Kind = np.uint64,
+) -> Array | None:
+    """Shares of the sums of `rows`, flat in the order of the axes and then of the columns."""
+    channel = transfers.channel
+    places = {name: [at for at, axis in enumerate(axes) if axis.owner == name] for name in names}
+    sizes = {name: math.prod(axes[at].size for at in places[name]) for name in names}
+    order = [name for name in names if sizes[name] > 1 and name != owner]
+    inside = 1 < sizes[owner] <= min((sizes[name] for name in order), default=0)
+    if sizes[owner] > 1 and not inside:
+        order.append(owner)
+    order.sort(key=lambda name: (sizes[name], list(names).index(name)))
+    group = None
+    if channel.me in order or inside and channel.me == owner:
+        group = joint_codes([axes[at] for at in places[channel.me]], codes, records)
+    if inside:
+        if rows is not None and group is not None:
+            rows, group = _spread(rows, group, sizes[owner]), None
+        width *= sizes[owner]
+    groupers = [Grouper(name, sizes[name]) for name in order]
+    share = grouped_sums(transfers, owner, groupers, records, rows, width, group, rng, dtype)
+    if share is not None:
+        listed = [*reversed(order), *([owner] if inside else [])]
+        layout = [at for name in names if name not in listed for at in places[name]]
+        layout += [at for name in listed for at in places[name]]
+        columns = width // sizes[owner] if inside else width
+        share = reorder(share, [*(axes[at].size for at in layout), columns], [*layout, len(axes)])
+    holders = [owner, *(name for name in order if name != owner)]
+    cells = math.prod(axis.size for axis in axes)
+    columns = width // sizes[owner] if inside else width
+    return share_out(channel, servers, holders, cells * columns, share, rng.fork("out"), dtype)
+
+
+def horizontal_group_shares(
+    channel: Channel,
+    names: Sequence[str],
+    servers: tuple[str, str],
+    axes: Sequence[Axis],
+    codes: Mapping[str, Codes],
+    rows: Array,
+    rng: Random,
+    dtype: Kind = np.uint64,
+) -> Array | None:
+    """The same for parties that hold the same attributes of different people."""
+    cells = math.prod(axis.size for axis in axes)
+    sums = np.zeros((cells, rows.shape[1]), dtype)
+    np.add.at(sums, joint_codes(axes, codes, len(rows)), rows.astype(dtype))
+    return share_out(channel, servers, names, sums.size, sums.reshape(-1), rng.fork("out"), dtype)
+
+
+def _spread(rows: Array, group: Codes, size: int) -> Array:
+    """Rows of `size` times the width, with the elements at the place of the record's own group."""
+    records, width = rows.shape
+    spread = np.zeros((records, size, width), rows.dtype)
+    spread[np.arange(records), group] = rows
+    return spread.reshape(records, size * width)
