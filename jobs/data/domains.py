@@ -114,7 +114,7 @@ def _read_attribute(
     if not horizontal:
         party = entry.required("party").choice(*common.party_names)
     missing = read_missing(entry, default) or "error"
-    values, cuts, scale = _read_domain(entry, taxonomies)
+    values, cuts, scale = read_domain(entry, taxonomies)
     if horizontal and values is None:
         raise node.error(
             "with 'partition: horizontal' a domain must be declared: values, taxonomy or cuts"
@@ -125,9 +125,10 @@ def _read_attribute(
     return CodedAttribute(name, party, values, cuts, scale, missing)
 
 
-def _read_domain(
+def read_domain(
     entry: Section, taxonomies: TaxonomyFiles
 ) -> tuple[tuple[str, ...] | None, tuple[float, ...], Scale]:
+    """The values that an attribute declares (None: its owner tells them), and its cuts."""
     given = [key for key in ("values", "taxonomy", "cuts", "flat") if entry.optional(key)]
     if len(given) > 1:
         raise entry.error(f"has both '{given[0]}' and '{given[1]}': one of them says the domain")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coterie.jobs.kinds.aggregate.kind import AGGREGATE
 from coterie.jobs.kinds.identify.kind import IDENTIFY
 from coterie.jobs.kinds.integrate.kind import INTEGRATE
 from coterie.jobs.kinds.intersect import INTERSECT
@@ -17,6 +18,7 @@ KINDS: dict[str, AnyKind] = {
     "count": registered(COUNT),
     "tree": registered(TREE),
     "bayesnet": registered(BAYESNET),
+    "aggregate": registered(AGGREGATE),
     "regress": registered(REGRESS),
     "identify": registered(IDENTIFY),
 }

@@ -83,9 +83,7 @@ def grow(
     return sums, sealed, out if each else out[0]
 
 
-def regrow(
-    sums: Blocks, codes: Codes, size: int, sealed: Array, first: int, each: bool
-) -> Array:
+def regrow(sums: Blocks, codes: Codes, size: int, sealed: Array, first: int, each: bool) -> Array:
     """The other party's vectors, from the received sums (records, depth, 2) and sealed rows."""
     records, width = sealed.shape
     sealed = np.ascontiguousarray(sealed)

@@ -53,7 +53,7 @@ def group_shares(
         order.append(owner)
     order.sort(key=lambda name: (sizes[name], list(names).index(name)))
     group = None
-    if channel.me in order or inside and channel.me == owner:
+    if channel.me in order or (inside and channel.me == owner):
         group = joint_codes([axes[at] for at in places[channel.me]], codes, records)
     if inside:
         if rows is not None and group is not None:

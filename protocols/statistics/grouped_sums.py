@@ -76,7 +76,7 @@ def grouped_sums(
         raise ValueError("a party groups once: join its codes first")
     if me != owner and me not in names:
         return None
-    total = np.zeros(_width(width, groupers), dtype)
+    total: Array = np.zeros(_width(width, groupers), dtype)
     with transfers.channel.step("sums"):
         for part in _chunks(records, width, groupers):
             mine = None

@@ -81,6 +81,7 @@ attributes: {Sex: {party: lender}, Job: {party: bank}, Late: {party: card}}
 population: 1000
 alpha: 0.001
 """
+AGGREGATE = "by: [Sex, Job]\nmeasures: [{sum: Late}, {variance: Late}]\nminimum: 3\n"
 JOBS = {
     "intersect": "kind: intersect\nid: ID\n",
     "identify": IDENTIFY,
@@ -94,6 +95,10 @@ JOBS = {
     "regress logistic": f"kind: regress\nmodel: logistic\npenalty: 1\n{REGRESS}",
     "regress svm": f"kind: regress\nmodel: svm\n{REGRESS}",
     "tree with predictions": f"kind: tree\n{VERTICAL}{KEYS['tree']}predict: card\n",
+    "aggregate, vertical": f"kind: aggregate\n{VERTICAL}{AGGREGATE}".replace("class: Class\n", ""),
+    "aggregate, horizontal": f"kind: aggregate\n{HORIZONTAL}{AGGREGATE}".replace(
+        "class: Class\n", ""
+    ),
 } | {
     f"{kind}, {partition}": f"kind: {kind}\n{attributes}{keys}"
     for kind, keys in KEYS.items()

@@ -19,6 +19,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from coterie.anonymity.counts.hidden_cells import Component, Lines
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.anonymity.table.columns import ContinuousColumn, categorical_column
 from coterie.anonymity.table.levels import ladder
@@ -52,8 +53,10 @@ from coterie.protocols.numbers.scalar_product import (
 from coterie.protocols.numbers.scaling import scale_autonomously, scale_exactly
 from coterie.protocols.numbers.shares import Ring, open_shares, product, share_in, share_out
 from coterie.protocols.statistics import shared_counts
+from coterie.protocols.statistics.aggregates import Aggregates
 from coterie.protocols.statistics.bayesnet import Family, search
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from coterie.protocols.statistics.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.leaf_counts import Leaf, leaf_counts
@@ -676,6 +679,68 @@ def what_a_server_gets_of_one_holder(watched, world):
     def party(channel, rng):
         share = np.full(300, (0, 2**32 - 1)[world], np.uint32) if channel.me == "cat" else None
         return shared_counts.share_out(channel, SERVERS, ["cat"], 300, share, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/grouped_sums statistics/group_tables", THREE, shares=True, runs=4)
+def sums_by_group(watched, world):
+    """The watched party's numbers and groups are the same; those of the others far apart."""
+
+    def party(channel, rng):
+        axes = [Axis("v", "bob", 4), Axis("w", "cat", 9)]
+        group = {"bob": {"v": np.full(60, secret(watched, "bob", world, 0, 3, 1))}}
+        group["cat"] = {"w": np.full(60, secret(watched, "cat", world, 0, 7, 2))}
+        number = secret(watched, "ann", world, 0, 2**64 - 1, 5)
+        rows = np.full((60, 2), number, np.uint64) if channel.me == "ann" else None
+        own = group.get(channel.me, {})
+        transfers = Transfers(channel, rng.fork("transfers"))
+        return group_shares(transfers, THREE, SERVERS, "ann", axes, own, 60, rows, 2, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/group_tables", THREE, shares=True)
+def sums_by_group_of_divided_records(watched, world):
+    def party(channel, rng):
+        rows = np.full((9, 200), secret(watched, channel.me, world, 0, 2**60, 9), np.uint64)
+        axes, codes = [Axis("w", None, 2)], {"w": np.zeros(9, int)}
+        return horizontal_group_shares(channel, THREE, SERVERS, axes, codes, rows, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
+def wide_halves(values, watched, me):
+    """As `halves`, of 64 bits."""
+    if me not in SERVERS:
+        return None
+    fixed = SERVERS[0] if watched == SERVERS[0] else SERVERS[1]
+    mask = np.random.default_rng(3).integers(0, 2**64, np.shape(values), np.uint64)
+    return mask if me == fixed else np.asarray(values, np.uint64) - mask
+
+
+@scene("statistics/aggregates", THREE)
+def sums_of_squares(watched, world):
+    """One sum of squares, of parts that are as different as can be."""
+    parts = ({"high": 0, "both": 0, "low": 2**16}, {"high": 2**8, "both": 0, "low": 0})[world]
+
+    def party(channel, rng):
+        servers = Aggregates(HiddenCounts(channel, THREE, SERVERS, rng))
+        shares = {n: wide_halves([v] * 40, watched, channel.me) for n, v in parts.items()}
+        return servers.squares(shares, 4, 40)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/aggregates", THREE)
+def groups_that_are_hidden_whole(watched, world):
+    """A line with one large group shows as little as a line with none."""
+    line = Component(np.arange(4), (Lines(np.arange(4)[None]),))
+
+    def party(channel, rng):
+        servers = Aggregates(HiddenCounts(channel, THREE, SERVERS, rng))
+        counts = wide_halves([0, (0, 900)[world], 2, 0], watched, channel.me)
+        return servers.shown([line], counts, 4, 5)
 
     return dict.fromkeys(THREE, party)
 

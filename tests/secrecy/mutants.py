@@ -736,11 +736,15 @@ MUTANTS = [
     _mutant(
         "the split of shares to the servers",
         "protocols/statistics/shared_counts.py",
-        "first: Ring = rng.array(count, np.uint32)",
-        "first: Ring = np.zeros(count, np.uint32)",
+        "first = rng.array(count, dtype)",
+        "first = np.zeros(count, dtype)",
         _view("what_a_server_gets_of_one_holder", "bob"),
         _view("a_shared_table_of_divided_records", "bob"),
-        *(_job(f"{kind}, horizontal", "bank") for kind in ("count", "tree", "bayesnet")),
+        _view("sums_by_group_of_divided_records", "bob"),
+        *(
+            _job(f"{kind}, horizontal", "bank")
+            for kind in ("count", "tree", "bayesnet", "aggregate")
+        ),
     ),
     _mutant(
         "shares of what is large",
@@ -755,6 +759,35 @@ MUTANTS = [
         "builder.gate_word(_two(builder, large), large)",
         "large",
         _view("lines_that_are_hidden_whole", "cat"),
+    ),
+    _mutant(
+        "the roots of the trees of pads",
+        "protocols/statistics/grouped_sums.py",
+        "roots = rng.array((len(rows), 2))",
+        "roots = np.zeros((len(rows), 2), np.uint64)",
+        _view("sums_by_group", "bob"),
+    ),
+    _mutant(
+        "the pads of sealed vectors",
+        "protocols/statistics/grouped_sums.py",
+        "channel.send(grouper.name, sealed)",
+        "channel.send(grouper.name, rows + 0 * sealed)",
+        _view("sums_by_group", "bob"),
+    ),
+    _mutant(
+        "the parts of a sum of squares",
+        "protocols/statistics/aggregates.py",
+        'self.group.decided(square_circuit(half), count, inputs, "square")',
+        'self.group.decided(square_circuit(half), count, inputs, "square")\n'
+        '        self.opened(SQUARES, parts["low"], count)',
+        _view("sums_of_squares", "cat"),
+    ),
+    _mutant(
+        "a line with one large group",
+        "protocols/statistics/aggregates.py",
+        "visible = visible_cells(self, components, share, cells, minimum)",
+        "visible = self.opened(GROUPS, counts, cells) >= minimum",
+        _view("groups_that_are_hidden_whole", "cat"),
     ),
     _mutant(
         "the pads of masked rows",
@@ -1109,6 +1142,8 @@ REASONS = {
         "inputs of empty bins, which the transfers hide like all others"
     ),
     ("protocols/intersection/oprf.py", "OprfSender.set_up"): "a public choice of the code",
+    ("protocols/statistics/group_tables.py", "group_shares"): "a fork",
+    ("protocols/statistics/group_tables.py", "horizontal_group_shares"): "a fork",
     ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",
     ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
     ("protocols/statistics/hidden_scores.py", "HiddenScores.__init__"): "a fork",

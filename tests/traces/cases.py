@@ -110,6 +110,14 @@ JOBS: dict[str, Callable[[Path], None]] = {
     "count horizontal": job(
         f"kind: count\n{POOLED}tables: [[Sex, Job]]\nminimum: 5\n", part="-part"
     ),
+    "aggregate": job(
+        "kind: aggregate\nid: ID\nattributes:\n  Sex: {party: a}\n  Job: {party: b, values: [x, y, z]}\n"
+        "  Age: {party: c, range: [0, 120]}\nby: [Sex, Job]\n"
+        "measures: [{count: true}, {mean: Age}, {variance: Age}]\n"
+    ),
+    "aggregate horizontal": job(
+        f"kind: aggregate\n{POOLED}by: [Sex, Job]\nmeasures: [{{sum: Age}}]\n", part="-part"
+    ),
     "tree": job(f"kind: tree\n{ATTRIBUTES}max_depth: 1\nminimum: 5\n"),
     "regress": job(
         "kind: regress\npartition: horizontal\nmodel: logistic\noutcome: Class\nfeatures: [Age, Sex]\n"

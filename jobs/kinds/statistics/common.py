@@ -125,10 +125,7 @@ class Joined:
 
 def read_statistics(section: Section, common: Common, needs_class: bool) -> dict[str, Any]:
     """The common keys, as fields of `StatisticsJob`."""
-    partition = section.read(
-        "partition", lambda node: node.choice("vertical", "horizontal"), "vertical"
-    )
-    horizontal = partition == "horizontal"
+    horizontal = read_partition(section)
     class_node = section.required("class") if needs_class else section.optional("class")
     attributes = read_attributes(section, common, horizontal)
     if class_node and class_node.text() in attributes:
@@ -144,8 +141,16 @@ def read_statistics(section: Section, common: Common, needs_class: bool) -> dict
     }
 
 
+def read_partition(section: Section) -> bool:
+    """Whether the partition is horizontal."""
+    partition = section.read(
+        "partition", lambda node: node.choice("vertical", "horizontal"), "vertical"
+    )
+    return partition == "horizontal"
+
+
 def read_servers(section: Section, common: Common) -> tuple[str, str]:
-    """The two parties that compute on shares."""
+    """The two parties that compute on shares; the first two unless the job names them."""
     servers = common.party_names[:2]
     if node := section.optional("servers"):
         servers = tuple(item.choice(*common.party_names) for item in node.items())
@@ -209,12 +214,13 @@ def prepare_columns(
     dropping = {name: item.values or () for name, item in own.items() if item.missing == "drop"}
     table, dropped = without_gaps(table, dropping, source)
     with dropped.counted_as_read():
-        return replace(_prepare_columns(job, own, table, source), dropped=dropped)
+        return replace(coded_columns(job, own, table, source), dropped=dropped)
 
 
-def _prepare_columns(
+def coded_columns(
     job: StatisticsJob, own: Mapping[str, CodedAttribute], table: pa.Table, source: str
 ) -> PreparedColumns:
+    """The codes of these columns, the class and the identifiers."""
     spelling = spelling_of(table)
     codes: dict[str, Codes] = {}
     domains: dict[str, tuple[str, ...]] = {}

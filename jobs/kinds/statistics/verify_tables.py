@@ -82,6 +82,12 @@ def verify_tables(
             raise table.claim.error(
                 f"shows the count {count} of {table.cell(at)}; the job hides those below {minimum}"
             )
+    check_hidden(tables, records, minimum)
+    return tables
+
+
+def check_hidden(tables: Sequence[ClaimedTable], records: int, minimum: int) -> None:
+    """Raises if a hidden count follows from the visible ones, or if these do not fit."""
     low, high = bounds(tables, records)
     for table, least, most in zip(tables, low, high, strict=True):
         # A cell whose lowest possible number is 0 may be empty; so nobody knows that it is small.
@@ -93,7 +99,6 @@ def verify_tables(
             raise table.claim.error(
                 f"the hidden count of {table.cell(at)} follows from the others: it is {span}"
             )
-    return tables
 
 
 def read_tables(

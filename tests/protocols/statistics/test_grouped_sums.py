@@ -53,7 +53,8 @@ def test_shares_of_all_parties_add_up_to_the_sums(names, records, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     rows = rng.integers(0, 2**63, (records, data.draw(st.integers(1, 5))), dtype=np.uint64)
     sizes = [data.draw(st.integers(1, 9)) for _ in names]
-    groups = [(name, size, rng.integers(0, size, records)) for name, size in zip(names, sizes)]
+    sized = zip(names, sizes, strict=True)
+    groups = [(name, size, rng.integers(0, size, records)) for name, size in sized]
     dtype = data.draw(st.sampled_from([np.uint32, np.uint64]))
     bits = 8 * np.dtype(dtype).itemsize
     expected = [int(x) % 2**bits for x in plain(rows, groups)]

@@ -1,0 +1,61 @@
+"""The report of an `aggregate` job: the groups with their measures, hidden ones hatched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from coterie.jobs.kinds.aggregate.job import AggregateJob
+from coterie.jobs.kinds.aggregate.verify import ClaimedGroup, shown
+from coterie.jobs.pages.charts import bars
+from coterie.jobs.pages.markup import Content, Element, element, foreign
+from coterie.jobs.pages.page import Part, note
+
+_ROWS = 1_000  # groups that the table of a report shows
+_BARS = 25
+
+
+def report_groups(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Part:
+    """A table of all groups, and bars of the last measure if there are few groups."""
+    hidden = sum(group.hidden for group in groups)
+    content: list[Content] = [
+        note(
+            f"{len(groups) - hidden:,} of {len(groups):,} groups are shown. A group that is hatched "
+            f"has fewer than {job.minimum} records, or it would give away a group that has. Which of "
+            "the two is not told."
+        )
+    ]
+    title = job.measures[-1].title
+    drawn = [(g.name, float(g.numbers[-1]), shown(g.numbers[-1])) for g in groups
+             if g.numbers[-1] is not None]  # fmt: skip
+    if 1 < len(drawn) <= _BARS and min(value for _, value, _ in drawn) >= 0:
+        content.append(bars(f"{title} by {', '.join(job.by)}", drawn))
+    content.append(_table(job, groups))
+    if len(groups) > _ROWS:
+        content.append(note("The rest is in result.json."))
+    return Part("Groups", content, public=True)
+
+
+def _table(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Element:
+    head = [element("th", foreign(name), scope="col") for name in job.by or ("group",)]
+    head += [
+        element("th", foreign(measure.title), scope="col", class_="number")
+        for measure in job.measures
+    ]
+    rows = []
+    for group in groups[:_ROWS]:
+        cells = [element("th", foreign(v), scope="row") for v in group.values or ("all records",)]
+        cells += [_cell(number) for number in group.numbers]
+        rows.append(element("tr", cells))
+    return element(
+        "div",
+        element(
+            "table", element("thead", element("tr", head)), element("tbody", rows)
+        ),
+        class_="wide", tabindex="0", role="region", aria_label="groups",
+    )  # fmt: skip
+
+
+def _cell(number: int | float | None) -> Element:
+    if number is None:
+        return element("td", element("span", "hidden", class_="unseen"), class_="hidden")
+    return element("td", shown(number), class_="number")

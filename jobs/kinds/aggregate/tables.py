@@ -1,0 +1,123 @@
+"""Shares of everything that an aggregate job adds up, for all groups, at the servers.
+
+For each measured column these are its sum and, for a variance, three sums that make up the sum of
+its squares: the distance from the middle of the range is a 2^h + b, and a^2, a b and b^2 are added
+up apart, so that each sum stays below 2^63.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.base.arrays import Array, Ints, Words
+from coterie.jobs.data.measured import MeasuredAttribute
+from coterie.jobs.kinds.aggregate.job import AggregateJob
+from coterie.jobs.kinds.statistics.common import Joined
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.group_tables import group_shares, horizontal_group_shares
+from coterie.protocols.statistics.shared_counts import Transfers
+
+PARTS = ("high", "both", "low")  # of a square, as the circuits call them
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The shares of one party; None where the party is no server."""
+
+    records: Array | None
+    sums: Mapping[str, Array | None]
+    parts: Mapping[str, Mapping[str, Array | None]]
+
+
+def sum_up(
+    job: AggregateJob,
+    joined: Joined,
+    numbers: Mapping[str, Ints],
+    channel: Channel,
+    rng: Random,
+) -> Numbers:
+    """Sums of all groups as shares at the servers."""
+    axes = [joined.axes[name] for name in job.by]
+    cells = math.prod(axis.size for axis in axes)
+    transfers = Transfers(channel, rng.fork("transfers"))
+    found: dict[tuple[str, str], Array | None] = {}
+    with channel.step("aggregate"):
+        for at, (owner, wanted) in enumerate(_owners(job, axes)):
+            rows = None
+            if job.horizontal or channel.me == owner:
+                rows = np.stack([_word(job, key, joined, numbers) for key in wanted], axis=1)
+            fork = rng.fork(f"owner {at}")
+            if rows is not None and job.horizontal:
+                share = horizontal_group_shares(
+                    channel, job.party_names, job.servers, axes, joined.codes, rows, fork
+                )
+            else:
+                share = group_shares(
+                    transfers, job.party_names, job.servers, owner, axes, joined.codes,
+                    joined.records, rows, len(wanted), fork,
+                )  # fmt: skip
+            for column, key in enumerate(wanted):
+                table = None if share is None else share.reshape(cells, len(wanted))
+                found[key] = None if table is None else table[:, column]
+    return Numbers(
+        found["", "records"],
+        {name: found[name, "sum"] for name in job.measured if (name, "sum") in found},
+        {
+            name: {part: found[name, part] for part in PARTS}
+            for name in job.measured
+            if (name, PARTS[0]) in found
+        },
+    )
+
+
+def _owners(job: AggregateJob, axes: list[Axis]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Who adds up what: each party with measured columns; the first also counts the records."""
+    names = job.party_names
+    holders = [name for name in names if any(job.measured[m].party == name for m in job.measured)]
+    if job.horizontal:
+        holders = [names[0]]
+    if not holders:
+        holders = [next((axis.owner for axis in axes if axis.owner), names[0])]
+    wanted = []
+    for at, holder in enumerate(holders):
+        keys = [("", "records")] if at == 0 else []
+        for name, item in job.measured.items():
+            if job.horizontal or item.party == holder:
+                keys += [(name, part) for part in needed_parts(job, name)]
+        wanted.append((holder, keys))
+    return wanted
+
+
+def needed_parts(job: AggregateJob, name: str) -> tuple[str, ...]:
+    """What is added up of a column."""
+    parts: tuple[str, ...] = ()
+    if job.asks(name, "sum", "mean", "variance"):
+        parts += ("sum",)
+    if job.asks(name, "variance"):
+        parts += PARTS
+    return parts
+
+
+def _word(
+    job: AggregateJob, key: tuple[str, str], joined: Joined, numbers: Mapping[str, Ints]
+) -> Words:
+    """What one party adds up for each of its records."""
+    name, part = key
+    if part == "records":
+        return np.ones(joined.records, np.uint64)
+    if part == "sum":
+        return numbers[name].astype(np.uint64)
+    return square_parts(job.measured[name], numbers[name])[part].astype(np.uint64)
+
+
+def square_parts(item: MeasuredAttribute, units: Ints) -> dict[str, Ints]:
+    """The three parts of the squared distances from the middle of the range."""
+    distance = np.abs(units - item.middle)
+    a, b = distance >> item.half, distance & ((1 << item.half) - 1)
+    return dict(zip(PARTS, (a * a, a * b, b * b), strict=True))
