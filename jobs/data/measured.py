@@ -93,7 +93,7 @@ class MeasuredAttribute:
         exact = numbers.values * self.unit
         units = np.rint(exact)
         if (wrong := np.abs(exact - units) > 1e-3).any():
-            row = int(wrong[numbers.codes].argmax())
+            row = int(np.argmax(wrong[numbers.codes]))
             value = number_text(float(numbers.values[numbers.codes[row]]))
             raise DataError(
                 f"{{column}}: {{value}} has more than {self.decimals} decimals; "

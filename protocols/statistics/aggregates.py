@@ -30,7 +30,7 @@ import numpy as np
 from coterie.anonymity.counts.hidden_cells import Component
 from coterie.base.arrays import Array, Bits, Codes, Ints
 from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
-from coterie.protocols.messaging.opening import Opening, declare
+from coterie.protocols.messaging.opening import declare
 from coterie.protocols.statistics.aggregate_circuits import WIDTH, square_circuit
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring
@@ -90,9 +90,13 @@ class Aggregates:
             visible = visible_cells(self, components, share, cells, minimum)
         return np.flatnonzero(visible).astype(np.int64)
 
-    def opened(self, opening: Opening, share: Array | None, count: int) -> Codes:
-        """Numbers of shown groups. Pass only shares of what everybody may see."""
-        return self.channel.open(opening, self.group.added(share, count, np.uint64))
+    def records(self, share: Array | None, count: int) -> Codes:
+        """Numbers of records of shown groups. Pass only shares of what everybody may see."""
+        return self.channel.open(COUNTS, self.group.added(share, count, np.uint64))
+
+    def sums(self, share: Array | None, count: int) -> Codes:
+        """Sums of shown groups. Pass only shares of what everybody may see."""
+        return self.channel.open(SUMS, self.group.added(share, count, np.uint64))
 
     def squares(self, parts: Mapping[str, Array | None], half: int, count: int) -> list[int]:
         """Sums of squares of shown groups, from shares of the sums of their parts."""

@@ -779,14 +779,14 @@ MUTANTS = [
         "protocols/statistics/aggregates.py",
         'self.group.decided(square_circuit(half), count, inputs, "square")',
         'self.group.decided(square_circuit(half), count, inputs, "square")\n'
-        '        self.opened(SQUARES, parts["low"], count)',
+        '        self.sums(parts["low"], count)',
         _view("sums_of_squares", "cat"),
     ),
     _mutant(
         "a line with one large group",
         "protocols/statistics/aggregates.py",
         "visible = visible_cells(self, components, share, cells, minimum)",
-        "visible = self.opened(GROUPS, counts, cells) >= minimum",
+        "visible = self.records(counts, cells) >= minimum",
         _view("groups_that_are_hidden_whole", "cat"),
     ),
     _mutant(

@@ -48,7 +48,7 @@ from coterie.jobs.kinds.statistics.count import MAX_CELLS, plan_tables, total_re
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.aggregates import COUNTS, SUMS, Aggregates
+from coterie.protocols.statistics.aggregates import Aggregates
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
 FILE = "groups.csv"
@@ -210,9 +210,9 @@ def _opened(
     count = len(shown)
     with servers.channel.step("reveal"):
         if any(measure.what in ("count", "mean", "variance") for measure in job.measures):
-            found["", "records"] = servers.opened(COUNTS, taken(sums.records), count).tolist()
+            found["", "records"] = servers.records(taken(sums.records), count).tolist()
         for name, share in sums.sums.items():
-            found[name, "sum"] = servers.opened(SUMS, taken(share), count).tolist()
+            found[name, "sum"] = servers.sums(taken(share), count).tolist()
         for name, parts in sums.parts.items():
             wanted = {part: taken(share) for part, share in parts.items()}
             found[name, "square"] = servers.squares(wanted, job.measured[name].half, count)

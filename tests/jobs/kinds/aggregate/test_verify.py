@@ -1,0 +1,47 @@
+"""`verify` finds whatever was changed in a result of groups."""
+
+import json
+
+import pytest
+
+from coterie.base.errors import VerificationError
+from coterie.coordinator.results.verify import verify
+from tests.jobs.kinds.aggregate.samples import BASIC, people, run, write_job
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("aggregate")
+    run(write_job(folder, people(), f"by: [Sex]\n{BASIC}"))
+    return folder / "out"
+
+
+def altered(folder, change):
+    path = folder / "result.json"
+    result = json.loads(path.read_text())
+    change(result)
+    path.write_text(json.dumps(result))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda r: r["groups"].pop(), "other values than in the job"),
+        (lambda r: r["groups"].append(r["groups"][0]), "every combination"),
+        (lambda r: r["groups"][0]["measures"].__setitem__(0, 2), "hides those below 5"),
+        (lambda r: r["groups"][0]["measures"].__setitem__(0, None), "hides others"),
+        (lambda r: r["groups"][0]["measures"].__setitem__(2, 9999), "outside the range"),
+        (lambda r: r["groups"][0]["measures"].__setitem__(1, 17), "do not fit"),
+        (lambda r: r["groups"][0]["measures"].__setitem__(3, -1), "impossible"),
+        (lambda r: r["groups"][0]["measures"].__setitem__(5, 1), "differs from the groups"),
+    ],
+)
+def test_verify_rejects_a_changed_result(result, change, said):
+    verify(result)
+    honest = (result / "result.json").read_text()
+    altered(result, change)
+    try:
+        with pytest.raises(VerificationError, match=said):
+            verify(result)
+    finally:
+        (result / "result.json").write_text(honest)
