@@ -25,6 +25,8 @@ from coterie.anonymity.table.columns import ContinuousColumn, categorical_column
 from coterie.anonymity.table.levels import ladder
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import DataError
+from coterie.protocols.aggregates.aggregates import Aggregates
+from coterie.protocols.aggregates.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minimum, minindex
 from coterie.protocols.integration.class_labels import class_holders, share_class
@@ -53,10 +55,8 @@ from coterie.protocols.numbers.scalar_product import (
 from coterie.protocols.numbers.scaling import scale_autonomously, scale_exactly
 from coterie.protocols.numbers.shares import Ring, open_shares, product, share_in, share_out
 from coterie.protocols.statistics import shared_counts
-from coterie.protocols.statistics.aggregates import Aggregates
 from coterie.protocols.statistics.bayesnet import Family, search
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
-from coterie.protocols.statistics.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.leaf_counts import Leaf, leaf_counts
@@ -683,7 +683,7 @@ def what_a_server_gets_of_one_holder(watched, world):
     return dict.fromkeys(THREE, party)
 
 
-@scene("statistics/grouped_sums statistics/group_tables", THREE, shares=True, runs=4)
+@scene("aggregates/grouped_sums aggregates/group_tables", THREE, shares=True, runs=4)
 def sums_by_group(watched, world):
     """The watched party's numbers and groups are the same; those of the others far apart."""
 
@@ -700,7 +700,7 @@ def sums_by_group(watched, world):
     return dict.fromkeys(THREE, party)
 
 
-@scene("statistics/group_tables", THREE, shares=True)
+@scene("aggregates/group_tables", THREE, shares=True)
 def sums_by_group_of_divided_records(watched, world):
     def party(channel, rng):
         rows = np.full((9, 200), secret(watched, channel.me, world, 0, 2**60, 9), np.uint64)
@@ -719,7 +719,7 @@ def wide_halves(values, watched, me):
     return mask if me == fixed else np.asarray(values, np.uint64) - mask
 
 
-@scene("statistics/aggregates", THREE)
+@scene("aggregates/aggregates", THREE)
 def sums_of_squares(watched, world):
     """One sum of squares, of parts that are as different as can be."""
     parts = ({"high": 0, "both": 0, "low": 2**16}, {"high": 2**8, "both": 0, "low": 0})[world]
@@ -732,7 +732,7 @@ def sums_of_squares(watched, world):
     return dict.fromkeys(THREE, party)
 
 
-@scene("statistics/aggregates", THREE)
+@scene("aggregates/aggregates", THREE)
 def groups_that_are_hidden_whole(watched, world):
     """A line with one large group shows as little as a line with none."""
     line = Component(np.arange(4), (Lines(np.arange(4)[None]),))

@@ -762,21 +762,21 @@ MUTANTS = [
     ),
     _mutant(
         "the roots of the trees of pads",
-        "protocols/statistics/grouped_sums.py",
+        "protocols/aggregates/grouped_sums.py",
         "roots = rng.array((len(rows), 2))",
         "roots = np.zeros((len(rows), 2), np.uint64)",
         _view("sums_by_group", "bob"),
     ),
     _mutant(
         "the pads of sealed vectors",
-        "protocols/statistics/grouped_sums.py",
+        "protocols/aggregates/grouped_sums.py",
         "channel.send(grouper.name, sealed)",
         "channel.send(grouper.name, rows + 0 * sealed)",
         _view("sums_by_group", "bob"),
     ),
     _mutant(
         "the parts of a sum of squares",
-        "protocols/statistics/aggregates.py",
+        "protocols/aggregates/aggregates.py",
         'self.group.decided(square_circuit(half), count, inputs, "square")',
         'self.group.decided(square_circuit(half), count, inputs, "square")\n'
         '        self.sums(parts["low"], count)',
@@ -784,7 +784,7 @@ MUTANTS = [
     ),
     _mutant(
         "a line with one large group",
-        "protocols/statistics/aggregates.py",
+        "protocols/aggregates/aggregates.py",
         "visible = visible_cells(self, components, share, cells, minimum)",
         "visible = self.records(counts, cells) >= minimum",
         _view("groups_that_are_hidden_whole", "cat"),
@@ -1142,8 +1142,8 @@ REASONS = {
         "inputs of empty bins, which the transfers hide like all others"
     ),
     ("protocols/intersection/oprf.py", "OprfSender.set_up"): "a public choice of the code",
-    ("protocols/statistics/group_tables.py", "group_shares"): "a fork",
-    ("protocols/statistics/group_tables.py", "horizontal_group_shares"): "a fork",
+    ("protocols/aggregates/group_tables.py", "group_shares"): "a fork",
+    ("protocols/aggregates/group_tables.py", "horizontal_group_shares"): "a fork",
     ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",
     ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
     ("protocols/statistics/hidden_scores.py", "HiddenScores.__init__"): "a fork",

@@ -46,9 +46,9 @@ from coterie.jobs.kinds.statistics.common import (
 )
 from coterie.jobs.kinds.statistics.count import MAX_CELLS, plan_tables, total_records
 from coterie.jobs.pages.page import Part
+from coterie.protocols.aggregates.aggregates import Aggregates
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.aggregates import Aggregates
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
 FILE = "groups.csv"

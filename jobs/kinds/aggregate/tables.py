@@ -17,10 +17,10 @@ from coterie.base.arrays import Array, Ints, Words
 from coterie.jobs.data.measured import MeasuredAttribute
 from coterie.jobs.kinds.aggregate.job import AggregateJob
 from coterie.jobs.kinds.statistics.common import Joined
+from coterie.protocols.aggregates.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
-from coterie.protocols.statistics.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.statistics.shared_counts import Transfers
 
 PARTS = ("high", "both", "low")  # of a square, as the circuits call them

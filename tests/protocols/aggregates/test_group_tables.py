@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coterie.protocols.aggregates.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
-from coterie.protocols.statistics.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.statistics.shared_counts import Transfers
 
 NAMES = ["a", "b", "c"]

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coterie.protocols.aggregates.aggregate_circuits import square_circuit
 from coterie.protocols.circuits.boolean import evaluate, from_bits, to_bits
-from coterie.protocols.statistics.aggregate_circuits import square_circuit
 
 
 def shared(name, values, seed=1):

@@ -3,9 +3,9 @@
 import numpy as np
 
 from coterie.anonymity.counts.hidden_cells import Component, Lines
+from coterie.protocols.aggregates.aggregates import Aggregates
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.aggregates import Aggregates
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
 NAMES, SERVERS = ["a", "b", "c"], ("a", "b")

@@ -1,7 +1,7 @@
 """Circuits over sums that two servers hold as additive shares modulo 2^64.
 
 Each circuit has an input of either server, `name0` and `name1`, for every sum. The servers of
-`protocols.statistics.aggregates` garble and evaluate them.
+`protocols.aggregates.aggregates` garble and evaluate them.
 
     square_circuit    a sum of squares from the sums of its parts
 """

@@ -29,9 +29,9 @@ import numpy as np
 
 from coterie.anonymity.counts.hidden_cells import Component
 from coterie.base.arrays import Array, Bits, Codes, Ints
+from coterie.protocols.aggregates.aggregate_circuits import WIDTH, square_circuit
 from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.statistics.aggregate_circuits import WIDTH, square_circuit
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Ring
 from coterie.protocols.statistics.visible_cells import visible_cells

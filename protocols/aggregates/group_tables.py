@@ -21,10 +21,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from coterie.base.arrays import Array, Codes
+from coterie.protocols.aggregates.grouped_sums import Grouper, grouped_sums
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis, joint_codes, reorder
-from coterie.protocols.statistics.grouped_sums import Grouper, grouped_sums
 from coterie.protocols.statistics.shared_counts import Transfers, share_out
 
 Kind = type[np.uint32] | type[np.uint64]
