@@ -1,6 +1,7 @@
-"""This version and the last landed one, from git, compute together or say both versions of the wire.
+"""This version and the last landed one compute together, or say both versions of the wire.
 
-COTERIE_OLDER names another commit to compare with.
+The last landed version is a wheel built from git, in a folder of its own. COTERIE_OLDER names another
+commit to compare with.
 """
 
 import io
@@ -10,11 +11,14 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 
 import pytest
 
 from coterie.protos import jobs_pb2 as pb
 from tests import ROOT
+
+CALLS = "coterie/protos/jobs_pb2_grpc.py"
 
 
 def git(*words):
@@ -28,7 +32,8 @@ def git(*words):
 
 @pytest.fixture(scope="module")
 def older(tmp_path_factory):
-    """The files of the last landed version."""
+    """A folder with what the wheel of the last landed version installs."""
+    pytest.importorskip("setuptools", "77", reason="setuptools is not installed")
     commit = os.environ.get("COTERIE_OLDER")
     if not commit:
         head, before = git("rev-parse", "HEAD", "HEAD~1").decode().split()
@@ -37,13 +42,19 @@ def older(tmp_path_factory):
         ).stdout.strip()
         commit = landed if landed and landed != head else before
     folder = tmp_path_factory.mktemp("older")
+    source, installed = folder / "source", folder / "installed"
     with tarfile.open(fileobj=io.BytesIO(git("archive", commit))) as archive:
-        archive.extractall(folder, filter="tar")
-    return folder
+        archive.extractall(source, filter="tar")
+    code = "import setuptools.build_meta as b; b.build_wheel('..')"
+    subprocess.run([sys.executable, "-c", code], cwd=source, check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(installed)
+    return installed
 
 
 def wire_of(folder):
-    text = (folder / "jobs" / "run" / "party_run.py").read_text()
+    text = (folder / "coterie" / "jobs" / "run" / "party_run.py").read_text()
     return int(re.search(r"^WIRE = (\d+)", text, re.MULTILINE)[1])
 
 
@@ -71,7 +82,7 @@ def test_a_party_of_the_last_version_computes_with_this_one(houses, older, old, 
     job_id, decisions = coordinator.propose(houses.job())
     assert {d.state for d in decisions.values()} == {pb.ACCEPTED}, decisions
     for name in houses.names:
-        known = name != old or "rpc Queue" in (older / "protos" / "jobs.proto").read_text()
+        known = name != old or "/Queue'" in (older / CALLS).read_text()
         getattr(coordinator, way if known else "start")(job_id, [name])
     ends = {name: coordinator.end(job_id, name) for name in houses.names}
     if wire_of(older) == wire_of(ROOT):
