@@ -219,8 +219,9 @@ def jobs(config: Path, waiting: bool, as_json: bool) -> int:
 @party.command()
 @click.argument("job")
 @_CONFIG
+@click.option("--full", is_flag=True, help="Also list whatever a job of this kind may tell.")
 @_JSON
-def show(job: str, config: Path, as_json: bool) -> int:
+def show(job: str, config: Path, full: bool, as_json: bool) -> int:
     """Explain a job in plain words: who asks, with whom, what leaves, what others learn.
 
     JOB is its id, the beginning of it, or its name; of several jobs of one name the newest.
@@ -232,7 +233,7 @@ def show(job: str, config: Path, as_json: bool) -> int:
         _print(
             as_json,
             facts,
-            "\n".join("  " * line.startswith("  ") + one_line(line) for line in lines(facts)),
+            "\n".join("  " * line.startswith("  ") + one_line(line) for line in lines(facts, full)),
         )
     return 0
 

@@ -132,8 +132,8 @@ def _rules(policy: Policy, job: Job, needs: Needs) -> list[dict[str, Any]]:
     return [{"rule": rule, "policy": ours, "job": theirs} for rule, ours, theirs in rules]
 
 
-def lines(facts: dict[str, Any]) -> list[str]:
-    """The facts in plain words."""
+def lines(facts: dict[str, Any], full: bool = False) -> list[str]:
+    """The facts in plain words; `full`: with everything that a job of the kind may tell."""
     since = f" since {facts['since']}" if facts["since"] else ""
     told = [
         f"{facts['name'] or 'a job that could not be read'} ({facts['kind'] or 'no kind'}), "
@@ -149,8 +149,11 @@ def lines(facts: dict[str, Any]) -> list[str]:
             told.append(f"permitted by: {touched}")
         told.append("what others learn of your table:")
         told += [f"  {sentence}" for sentence in facts.get("in_short", [])]
-        told.append("everything that a job of this kind may tell anybody, at most:")
-        told += [f"  {entry['to']}: {entry['what']}" for entry in facts["others_learn"]]
+        most = [f"  {entry['to']}: {entry['what']}" for entry in facts["others_learn"]]
+        if full:
+            told += ["everything that a job of this kind may tell anybody, at most:", *most]
+        else:
+            told.append(f"  ('--full' lists all {len(most)} things that such a job may tell)")
     else:
         told += [f"not permitted: {refusal}" for refusal in facts.get("refusals", [])]
     if facts["opened"]:

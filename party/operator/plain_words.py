@@ -7,16 +7,19 @@ it first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kind import Needs
 from coterie.jobs.kinds.registry import KINDS
+from coterie.protocols.messaging.opening import declared
 
 _NOTHING = "nobody: the rows of people who are not common, or any column that is not used"
 
 
 def plain_words(job: Job, party: str, needs: Needs, records: int) -> list[str]:
     """A sentence for each thing that somebody outside this house learns of its table."""
-    told = [*_of_people(job, party, needs, records), *KINDS[job.kind].told_of(job, party)]
+    told = [*_of_people(job, party, needs, records), *_of_the_kind(job, party)]
     if needs.recipients:
         others = [name for name in needs.recipients if name != party]
         if others:
@@ -33,6 +36,17 @@ def plain_words(job: Job, party: str, needs: Needs, records: int) -> list[str]:
     told.append("the coordinator: that the job ran, how long each step took, how much was sent")
     told.append(_NOTHING if needs.matching is not None else "nobody: any single row")
     return told
+
+
+def _of_the_kind(job: Job, party: str) -> Sequence[str]:
+    """The kind's own sentences; where it has none, whatever it declares to open."""
+    kind = KINDS[job.kind]
+    parts = {job.kind, *kind.opens}
+    return kind.told_of(job, party) or [
+        f"{opening.to}, at most: {opening.what.rstrip('.')}"
+        for opening in declared().values()
+        if opening.part in parts
+    ]
 
 
 def _of_people(job: Job, party: str, needs: Needs, records: int) -> list[str]:

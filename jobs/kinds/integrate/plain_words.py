@@ -19,8 +19,8 @@ def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
     told = []
     if shown:
         told.append(
-            f"every party, of each common person: the group of {quoted_list(shown)} that the "
-            "release shows, and nothing finer"
+            f"every party and the coordinator, of each common person: the group of "
+            f"{quoted_list(shown)} that the release shows, and nothing finer"
         )
     if job.class_name is not None:
         told.append(f"every party: the class '{job.class_name}' of each common person")

@@ -51,10 +51,12 @@ def test_a_job_is_explained_in_plain_words(asked):
         "what others learn of your table:",
         "  lender: which of its own people are in your table, too",
         "  every party: the class 'Class' of each common person",
-        "  every party: The class of every common record, in the joint order.",
     ):
         assert line in text.splitlines()
     assert text.startswith("loans (integrate), WAITING since 2")
+    everything = "  every party: The class of every common record, in the joint order."
+    assert everything not in text.splitlines()
+    assert everything in tell(houses, "show", job_id[:8], "--full").splitlines()
 
 
 def test_the_same_facts_come_as_json(asked):

@@ -5,6 +5,7 @@ import pytest
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.operator.plain_words import plain_words
+from coterie.protocols.messaging.opening import declared
 
 PARTIES = "parties: {bank: {}, lender: {}, card: {}}\nid: ID\nname: x\n"
 TREE = f"""kind: tree
@@ -88,3 +89,11 @@ tables: [[Job]]
     assert "how many rows all parties have together" in told
     assert told.endswith("nobody: any single row")
     assert "its own people" not in told
+
+
+def test_a_kind_without_sentences_of_its_own_says_what_it_declares_to_open():
+    text = TREE.replace("tree", "identify").replace("class: Late\n", "") + "population: 1000\n"
+    told = words(text)
+    openings = [o for o in declared().values() if o.part == "identify"]
+    assert openings
+    assert all(f"{o.to}, at most: {o.what.rstrip('.')}" in told for o in openings)

@@ -25,7 +25,10 @@ def words(text, party="bank"):
 
 def test_a_table_tells_groups_spans_flat_values_and_what_leaves_as_it_is():
     told = words(TABLE)
-    assert "of each common person: the group of 'Job' and 'Salary' that the release" in told
+    assert (
+        "every party and the coordinator, of each common person: the group of 'Job' and 'Salary' that"
+        in told
+    )
     assert "'Illness' of each common person exactly as your table has it" in told
     assert "the lowest and the highest value of 'Salary'" in told
     assert "all values of 'Job' that occur in your table" in told
