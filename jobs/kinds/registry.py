@@ -8,6 +8,7 @@ from coterie.jobs.kinds.integrate.kind import INTEGRATE
 from coterie.jobs.kinds.intersect import INTERSECT
 from coterie.jobs.kinds.kind import AnyKind, registered
 from coterie.jobs.kinds.models.regress import REGRESS
+from coterie.jobs.kinds.rules.kind import RULES
 from coterie.jobs.kinds.statistics.bayesnet import BAYESNET
 from coterie.jobs.kinds.statistics.count import COUNT
 from coterie.jobs.kinds.statistics.tree import TREE
@@ -21,4 +22,5 @@ KINDS: dict[str, AnyKind] = {
     "aggregate": registered(AGGREGATE),
     "regress": registered(REGRESS),
     "identify": registered(IDENTIFY),
+    "rules": registered(RULES),
 }

@@ -82,8 +82,11 @@ population: 1000
 alpha: 0.001
 """
 AGGREGATE = "by: [Sex, Job]\nmeasures: [{sum: Late}, {variance: Late}]\nminimum: 3\n"
+RULES = "support: 0.1\nconfidence: 0.5\nlongest: 3\nminimum: 4\n"
 JOBS = {
     "intersect": "kind: intersect\nid: ID\n",
+    "rules, vertical": f"kind: rules\n{VERTICAL.replace('class: Class', '')}{RULES}",
+    "rules, horizontal": f"kind: rules\n{HORIZONTAL.replace('class: Class', '')}{RULES}",
     "identify": IDENTIFY,
     "integrate": INTEGRATE,
     "integrate with hidden scores": INTEGRATE + "hide_scores: true\n",

@@ -919,6 +919,7 @@ def test_nobody_can_tell_the_others_secrets_apart(case, watched):
 # Modules whose view tests stand in a file of their own.
 ELSEWHERE = {
     "multiparty/coin_toss": "tests/protocols/multiparty/test_coin_toss.py",
+    "patterns/frequent_sets": "tests/protocols/patterns/test_frequent_sets.py",
     "patterns/joint_counts": "tests/protocols/patterns/test_joint_counts.py",
     "patterns/separation": "tests/protocols/patterns/test_separation.py",
     "integration/bounds": "tests/protocols/integration/test_bounds.py",

@@ -49,6 +49,10 @@ _PAILLIER_KEYS = _hiding("paillier_keys_and_bases_are_drawn_anew")
 
 _FREQUENCIES = "tests/protocols/integration/sensitive/test_joint_frequencies.py"
 _CELLS = "tests/protocols/statistics/test_visible_cells.py"
+_SETS = (
+    "tests/protocols/patterns/test_frequent_sets.py::"
+    "test_nobody_learns_infrequent_counts_nor_counts_within_a_class"
+)
 _PAIRS = "tests/protocols/patterns/test_separation.py"
 _TOSS = "tests/protocols/multiparty/test_coin_toss.py"
 
@@ -732,6 +736,27 @@ MUTANTS = [
         'builder.output("level", count[: step + width])',
         f"{_PAIRS}::test_no_level_tells_that_all_or_none_of_the_pairs_a_coalition_knows_are_alike",
     ),
+    _mutant(
+        "supports in classes",
+        "protocols/patterns/frequency_circuits.py",
+        'builder.output("class", builder.gate_word(builder.invert(first), count[step : step + width]))',
+        'builder.output("class", count)',
+        *(f"{_SETS}[{name}]" for name in ("ann", "bob", "cat")),
+    ),
+    _mutant(
+        "verdicts about sets in place of counts",
+        "protocols/patterns/frequent_sets.py",
+        'bits, _ = group.decided(large_circuit(False), count, {"rest": rows}, "large")',
+        "bits = (group.added(rest, count) < 2**31).astype(np.uint8)[:, None]",
+        *(f"{_SETS}[{name}]" for name in ("ann", "bob", "cat")),
+    ),
+    _mutant(
+        "values that are not frequent",
+        "jobs/kinds/rules/kind.py",
+        "often = np.flatnonzero(counts >= least)",
+        "often = np.flatnonzero(counts >= 0)",
+        "tests/jobs/kinds/rules/test_kind.py::test_a_value_of_few_records_is_told_to_nobody",
+    ),
     # statistics
     _mutant(
         "the split of shares to the servers",
@@ -743,7 +768,7 @@ MUTANTS = [
         _view("sums_by_group_of_divided_records", "bob"),
         *(
             _job(f"{kind}, horizontal", "bank")
-            for kind in ("count", "tree", "bayesnet", "aggregate")
+            for kind in ("count", "tree", "bayesnet", "aggregate", "rules")
         ),
     ),
     _mutant(
@@ -798,6 +823,7 @@ MUTANTS = [
         _view("a_tree_and_its_predictions", "ann"),
         _view("a_net", "ann"),
         _job("identify", "lender"),
+        _job("rules, vertical", "lender"),
     ),
     _mutant(
         "the classes of a tree's nodes that are divided",

@@ -125,6 +125,10 @@ JOBS: dict[str, Callable[[Path], None]] = {
         part="-part",
     ),
     "bayesnet": job(f"kind: bayesnet\n{ATTRIBUTES}minimum: 5\n"),
+    "rules": job(
+        f"kind: rules\n{ATTRIBUTES.replace('class: Class', '')}support: 0.1\nconfidence: 0.6\n"
+    ),
+    "rules horizontal": job(f"kind: rules\n{POOLED}support: 0.1\nconfidence: 0.6\n", part="-part"),
     "identify": job(
         "kind: identify\nid: ID\nattributes: {Sex: {party: a}, Job: {party: b}, Age: {party: c}}\n"
     ),
