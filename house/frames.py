@@ -50,6 +50,9 @@ class FrameSource:
             return file_source(Path(frame))
         return cls(f"{name}'s frame", arrow_table(frame))
 
+    def names(self) -> list[str]:
+        return list(self.table.column_names)
+
     def read(self, columns: Sequence[str]) -> pa.Table:
         require_columns(columns, self.table.column_names, self.name)
         for column in columns:
@@ -195,6 +198,9 @@ class _Memory:
 
     def __str__(self) -> str:
         return _NOTHING
+
+    def names(self) -> list[str]:
+        return list(self.table.column_names)
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         return as_text(self.table.select(list(columns)), _NOTHING)

@@ -170,6 +170,9 @@ class _NoTable:
     def __str__(self) -> str:
         return "no table without a name"
 
+    def names(self) -> list[str]:
+        return []
+
     def read(self, columns: Sequence[str]) -> pa.Table:
         if not columns:
             return pa.table({})

@@ -8,13 +8,11 @@ a CSV or Parquet file. Other sources are read in one batch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from coterie.base.errors import DataError
-from coterie.jobs.data.filtered import Filtered
 from coterie.jobs.data.scaled import with_spelling
 from coterie.jobs.data.sources import (
     CsvFile,
@@ -31,28 +29,11 @@ _ROWS = 1 << 18
 
 def column_names(source: Source) -> list[str]:
     """The columns of a source, in its order; a repeated column is an error."""
-    while isinstance(source, Filtered | Spelt):
-        source = source.source
-    if isinstance(source, CsvFile):
-        names = source.header()
-    elif isinstance(source, ParquetFile):
-        names = _parquet_names(source.path)
-    else:
-        names = source.names()  # type: ignore[attr-defined]
+    names = source.names()
     for name in names:
         if names.count(name) > 1:
             raise DataError(f"{source}: has the column '{name}' twice")
-    return list(names)
-
-
-def _parquet_names(path: Path) -> list[str]:
-    try:
-        with pq.ParquetFile(path) as file:
-            return list(file.schema_arrow.names)
-    except OSError as error:
-        raise DataError(f"{path}: {error.strerror or 'cannot be read'}") from None
-    except pa.ArrowException:
-        raise DataError(f"{path}: not a Parquet file, or a damaged one") from None
+    return names
 
 
 def batches(source: Source, columns: Sequence[str]) -> Iterator[pa.Table]:
@@ -61,10 +42,10 @@ def batches(source: Source, columns: Sequence[str]) -> Iterator[pa.Table]:
         for piece in batches(source.source, columns):
             yield with_spelling(piece, source.spelling)
     elif isinstance(source, CsvFile) and source.path.is_file():
-        require_columns(columns, source.header(), str(source))
+        require_columns(columns, source.names(), str(source))
         yield from _csv(source, list(columns))
     elif isinstance(source, ParquetFile) and source.path.is_file():
-        require_columns(columns, _parquet_names(source.path), str(source))
+        require_columns(columns, source.names(), str(source))
         yield from _parquet(source, list(columns))
     else:
         yield source.read(columns)

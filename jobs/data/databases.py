@@ -74,20 +74,10 @@ class Sqlite:
         return f"{self.path} ({self.selection})"
 
     def read(self, columns: Sequence[str]) -> pa.Table:
-        import adbc_driver_sqlite.dbapi as driver
-
         columns = list(dict.fromkeys(columns))
-        if not self.path.is_file():
-            raise DataError(f"{self.path}: no such file")
-        uri = f"file:{quote(str(self.path.resolve()))}?mode=ro"
-        with (
-            _complaints(self, driver.Error),
-            driver.connect(uri) as connection,
-            connection.cursor() as cursor,
-        ):
-            cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
+        with self._cursor() as (cursor, error):
             require_columns(columns, [item[0] for item in cursor.description], str(self))
-            with _complaints(self, driver.Error, rows=True):
+            with _complaints(self, error, rows=True):
                 kinds = self._kinds(cursor, columns)
                 cursor.execute(self._select(columns, kinds))
                 table = cursor.fetch_arrow_table()
@@ -99,6 +89,12 @@ class Sqlite:
         )
 
     def names(self) -> list[str]:
+        with self._cursor() as (cursor, _):
+            return [item[0] for item in cursor.description]
+
+    @contextlib.contextmanager
+    def _cursor(self) -> Iterator[tuple[Any, type[Exception]]]:
+        """A cursor that describes the columns, and the driver's class of errors."""
         import adbc_driver_sqlite.dbapi as driver
 
         if not self.path.is_file():
@@ -110,7 +106,7 @@ class Sqlite:
             connection.cursor() as cursor,
         ):
             cursor.execute(f"SELECT * FROM {self.selection.rows} LIMIT 0")  # noqa: S608
-            return [item[0] for item in cursor.description]
+            yield cursor, driver.Error
 
     def _kinds(self, cursor: Any, columns: Sequence[str]) -> dict[str, set[str]]:
         """The types of each column's values: in SQLite a type belongs to a value, not to a column."""
@@ -156,22 +152,20 @@ class DuckDb:
         return f"{self.path} ({self.selection})"
 
     def read(self, columns: Sequence[str]) -> pa.Table:
-        import duckdb
-
         columns = list(dict.fromkeys(columns))
-        if not self.path.is_file():
-            raise DataError(f"{self.path}: no such file")
-        with (
-            _complaints(self, duckdb.Error),
-            duckdb.connect(str(self.path), read_only=True) as connection,
-        ):
-            rows = connection.sql(f"SELECT * FROM {self.selection.rows}")  # noqa: S608
+        with self._rows() as (rows, error):
             require_columns(columns, rows.columns, str(self))
-            with _complaints(self, duckdb.Error, rows=True):
+            with _complaints(self, error, rows=True):
                 table = rows.project(", ".join(map(quoted, columns))).to_arrow_table()
         return as_text(table, str(self))
 
     def names(self) -> list[str]:
+        with self._rows() as (rows, _):
+            return list(rows.columns)
+
+    @contextlib.contextmanager
+    def _rows(self) -> Iterator[tuple[Any, type[Exception]]]:
+        """The selected rows, of which nothing is read yet, and the driver's class of errors."""
         import duckdb
 
         if not self.path.is_file():
@@ -180,7 +174,7 @@ class DuckDb:
             _complaints(self, duckdb.Error),
             duckdb.connect(str(self.path), read_only=True) as connection,
         ):
-            return list(connection.sql(f"SELECT * FROM {self.selection.rows}").columns)  # noqa: S608
+            yield connection.sql(f"SELECT * FROM {self.selection.rows}"), duckdb.Error  # noqa: S608
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,9 @@ class Filtered:
     def __str__(self) -> str:
         return str(self.source)
 
+    def names(self) -> list[str]:
+        return self.source.names()
+
     def read(self, columns: Sequence[str]) -> pa.Table:
         wanted = list(dict.fromkeys(columns))
         conditions = [condition.column for condition in self.where]

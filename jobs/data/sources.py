@@ -38,16 +38,22 @@ from coterie.jobs.data.text_form import as_text
 from coterie.jobs.file.document import Node, Section
 
 _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-_KINDS = ("csv", "parquet", "sqlite", "duckdb", "postgresql")
 _DELIMITERS = (";", "\t", "|", ",", ":")
 _COLUMNS_SHOWN = 12
 
 
 class Source(Protocol):
-    """A table that can be read; `str` is its name in errors."""
+    """A table that can be read; `str` is its name in errors.
+
+    Both methods raise `DataError` and nothing else.
+    """
+
+    def names(self) -> list[str]:
+        """The columns that the table has, in its order."""
+        ...
 
     def read(self, columns: Sequence[str]) -> pa.Table:
-        """The named columns in this order, as strings. Raises `DataError` and nothing else."""
+        """The named columns in this order, as strings."""
         ...
 
 
@@ -62,11 +68,11 @@ def parse_source(node: Node, folder: Path) -> Source:
             )
         return file_source(path)
     section = node.section()
-    named = [kind for kind in _KINDS if kind in section.keys()]  # noqa: SIM118 (not a dict)
+    named = [kind for kind in _READERS if kind in section.keys()]  # noqa: SIM118 (not a dict)
     if len(named) != 1:
-        raise node.error(f"must have one of the keys {', '.join(_KINDS)}")
+        raise node.error(f"must have one of the keys {', '.join(_READERS)}")
     place = section.required(named[0]).text()
-    source = _SECTION_READERS[named[0]](section, place, folder)
+    source = _READERS[named[0]](section, place, folder)
     spelling = _spelling(section)
     section.close()
     return source if spelling == PLAIN else Spelt(source, spelling)
@@ -100,6 +106,9 @@ class Spelt:
 
     def __str__(self) -> str:
         return str(self.source)
+
+    def names(self) -> list[str]:
+        return self.source.names()
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         return with_spelling(self.source.read(columns), self.spelling)
@@ -143,14 +152,15 @@ class CsvFile:
 
     def check_header(self, columns: Sequence[str]) -> list[str]:
         """The header, which must have each of the columns once."""
-        header = self.header()
+        header = self.names()
         require_columns(columns, header, str(self), self._other_delimiter(header))
         for column in columns:
             if header.count(column) > 1:
                 raise DataError(f"{self}: the header has the column '{column}' twice")
         return header
 
-    def header(self) -> list[str]:
+    def names(self) -> list[str]:
+        """The header as it stands, also where a column is in it twice."""
         try:
             # Arrow finds a wrong byte further down, and reports its row.
             with self.path.open(encoding="utf-8-sig", newline="", errors="surrogateescape") as text:
@@ -258,6 +268,15 @@ class ParquetFile:
     def __str__(self) -> str:
         return str(self.path)
 
+    def names(self) -> list[str]:
+        try:
+            with pq.ParquetFile(self.path) as file:
+                return list(file.schema_arrow.names)
+        except OSError as error:
+            raise DataError(f"{self}: {error.strerror or 'cannot be read'}") from None
+        except pa.ArrowException:
+            raise DataError(f"{self}: not a Parquet file, or a damaged one") from None
+
     def read(self, columns: Sequence[str]) -> pa.Table:
         columns = list(dict.fromkeys(columns))
         try:
@@ -351,7 +370,8 @@ def _database(section: Section, place: str, folder: Path) -> Source:
     return DuckDb(folder / place, selection)
 
 
-_SECTION_READERS = {
+# One line for each key that names a source.
+_READERS = {
     "csv": _csv,
     "parquet": _parquet,
     "sqlite": _database,
