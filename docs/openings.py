@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -49,9 +50,16 @@ def filled(page: str) -> str:
     page = _TABLE.sub(fill, page)
     missing = {opening.part for opening in openings} ^ set(told)
     if missing or len(told) != len(set(told)):
-        raise ValueError(f"{PAGE.name} has not one table for each of: {', '.join(sorted(missing))}")
+        names = ", ".join(sorted(missing)) or "every part"
+        raise ValueError(
+            f"{PAGE.name} must have one table for {names}: a line <!-- opened: NAME -->, and below "
+            "it a line <!-- end -->"
+        )
     return page
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    try:
+        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    except ValueError as error:
+        sys.exit(str(error))

@@ -11,8 +11,9 @@ is generic in its job and in a party's prepared data. Its members, in the order 
     prepare   reads the party's own table and sends nothing; raises `DataError`
     run       the joint computation, through the channel
     assemble  at the coordinator, from what the parties released; returns the files that it wrote
-    received  what a recipient checks in the finished result, if a job has recipients
-    appraise  at the coordinator, what it counts itself in what the parties released
+    appraise  what the coordinator counts itself in what the parties released
+    measure   what a simulation, which has all tables, measures besides
+    check_received  what a recipient checks in the finished result, if a job has recipients
     summary   the result in a few lines for a person
     report    the result as a page shows it
     verify    checks a finished result again, with code that shares nothing with the computation
