@@ -126,6 +126,7 @@ class PeerError(CoterieError):
     """Something that a named peer did, or failed to do, ended the job at a named step."""
 
     said_by: str = ""  # the party that reported the error, if this party has not seen it itself
+    for_good: bool = False  # the job has ended at the peer, which will not go on with it
 
     def __init__(self, peer: str, step: str, reason: str) -> None:
         super().__init__(f"{peer}: {reason} (step '{step}')" if step else f"{peer}: {reason}")
@@ -137,6 +138,7 @@ class PeerError(CoterieError):
         """The same error at a step, with another reason if one is given."""
         error = type(self)(self.peer, step, self.reason if reason is None else reason)
         error.said_by, error.inside = self.said_by, self.inside
+        error.for_good = self.for_good
         return error
 
 

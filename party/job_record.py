@@ -36,11 +36,13 @@ class Record:
     told: str = ""  # for the coordinator
     exit_code: int = 0
     culprit: str = ""
+    resumable: bool = False  # it was interrupted, and its coordinator may have it go on
     records: int = 0
     proposed: float = 0.0  # wall-clock time of the proposal
     since: float = 0.0  # wall-clock time when it entered this state
     step: str = ""
     prepared: object = None
+    data: bytes = b""  # the digest of the data that was prepared
     session: Session | None = None
     eager: bool = False  # to be queued as soon as the operator approves it
     direct: bool = False  # begins as soon as this party has a place, without asking the others
@@ -60,6 +62,12 @@ class Record:
     @property
     def text(self) -> str:
         return self.job.text if self.job else ""
+
+
+def unsettle(record: Record) -> None:
+    """Gives a job that had ended when the server started a condition of its own again."""
+    if record.changed is _SETTLED:
+        record.changed = threading.Condition()
 
 
 def proposed_by(entry: Mapping[str, Any], job_id: str, home: Path) -> Record:
@@ -82,6 +90,7 @@ def take_state(record: Record, entry: Mapping[str, Any]) -> bool:
     record.told = str(entry.get("told", record.reason))
     record.exit_code = _number(entry, "exit_code", 0)
     record.culprit = str(entry.get("culprit", ""))
+    record.resumable = entry.get("resumable") is True
     record.records = _number(entry, "records", record.records)
     record.since = _time(entry)
     return True
@@ -115,4 +124,5 @@ def whole_entry(record: Record) -> dict[str, Any]:
         "culprit": record.culprit,
         "records": record.records,
         **({"eager": True} if record.eager else {}),
+        **({"resumable": True} if record.resumable else {}),
     }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import NamedTuple
 
 from coterie.base.errors import DataError, RefusedError, UsageError
 from coterie.jobs.data.filtered import left_out
 from coterie.jobs.data.missing import WithoutGaps
 from coterie.jobs.data.sources import read_wanted
+from coterie.jobs.data.table_digest import table_digest
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.books.ledger import Ledger
@@ -27,12 +29,17 @@ def check_parties(config: PartyConfig, job: Job) -> None:
         raise RefusedError(f"'{unknown[0]}' is not in the roster of {config.name}")
 
 
-def check_policy(config: PartyConfig, job: Job, coordinator: str) -> None:
+def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool = False) -> None:
+    """Checks that the policy permits the job.
+
+    Who owes something from an interrupted job pays by finishing it, so that debts do not keep a job
+    from being `resumed`.
+    """
     config = config.for_job(job)
     refusals = judge(config.policy, job, config.name, coordinator)
     most = config.policy.most_owed
     debts: dict[str, str] = {}
-    if most is not None and KINDS[job.kind].needs(job, config.name).contributes:
+    if most is not None and not resumed and KINDS[job.kind].needs(job, config.name).contributes:
         debts = Ledger(config.state, config.name).debtors(job.party_names, most)
         refusals += [f"policy.most_owed is {most:g}, and '{name}' owes more" for name in debts]
     if refusals:
@@ -41,9 +48,15 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str) -> None:
         raise error
 
 
-def check_data(
-    config: PartyConfig, job: Job, note: Callable[..., None] | None = None
-) -> tuple[object, int]:
+class Checked(NamedTuple):
+    """A party's data for a job: prepared, the number of records, and a digest of what was read."""
+
+    prepared: object
+    records: int
+    digest: bytes
+
+
+def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None = None) -> Checked:
     """The job's columns of this party's table, checked and prepared, and the number of records.
 
     The coordinator is told that number, so that it is the padded one where the job hides the true
@@ -60,11 +73,12 @@ def check_data(
         if note is not None and (counts := left_out(table)):
             log.info("digest %s: rows left out: %s", job.digest[:12], counts)
             note("rows left out", digest=job.digest, **counts)
+        read = table_digest(table)
         prepared = kind.prepare(job, config.name, table, str(config.source))
         if wanted.pad_to is not None:
-            return prepared, wanted.pad_to
+            return Checked(prepared, wanted.pad_to, read)
         # Peers learn how many rows take part; a coordinator beside them must not learn how many do not.
         dropped = prepared.dropped.number if isinstance(prepared, WithoutGaps) else 0
-        return prepared, table.num_rows - dropped
+        return Checked(prepared, table.num_rows - dropped, read)
     except MemoryError:
         raise DataError(f"{config.source}: not enough memory to read it") from None

@@ -24,7 +24,7 @@ from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.party.answers import DECISION, RECORDS, about_identifiers
+from coterie.party.answers import DECISION, RECORDS, STATE, about_identifiers
 from coterie.party.books.audit import AuditLog
 from coterie.party.callers.examinations import Examinations
 from coterie.party.config import PartyConfig
@@ -112,7 +112,7 @@ class Proposals:
                     digest=job[0].digest,
                 )
                 try:
-                    prepared, records = check_data(self._config, job[0], self._audit.note)
+                    prepared, records, _ = check_data(self._config, job[0], self._audit.note)
                     padded = KINDS[job[0].kind].needs(job[0], self._config.name).pad_to
                     explain = self._config.any_policy.explain
                     hints = about_identifiers(prepared, explain, counts=padded is None)
@@ -161,12 +161,13 @@ class Proposals:
             facts.update(name=job.name, kind=job.kind, digest=job.digest)
             check_parties(self._config, job)
             check_policy(self._config, job, caller.name)
-            prepared, record.records = check_data(self._config, job, self._audit.note)
+            checked = check_data(self._config, job, self._audit.note)
+            record.records = checked.records
             self._book.store(record)
             if self._config.for_job(job).policy.consent == "auto":
                 with record.changed:
                     if record.state not in ENDED:  # the job may have been cancelled meanwhile
-                        record.prepared = prepared
+                        record.prepared, record.data = checked.prepared, checked.digest
                         self._worker.expect(record)
                         self._book.set_state(record, State.ACCEPTED)
             else:
@@ -239,4 +240,5 @@ def decision_on(record: Record) -> pb.Decision:
         reason=tell(DECISION, record.told),
         exit_code=record.exit_code,
         records=tell(RECORDS, record.records),
+        resumable=tell(STATE, record.resumable),
     )

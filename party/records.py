@@ -16,9 +16,17 @@ from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.base.names import is_job_id
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.run.answers_file import has_answers, remove_answers
 from coterie.party.answers import STATE
 from coterie.party.books.append_file import AppendFile, read_lines
-from coterie.party.job_record import ENDED, Record, proposed_by, take_state, whole_entry
+from coterie.party.job_record import (
+    ENDED,
+    Record,
+    proposed_by,
+    take_state,
+    unsettle,
+    whole_entry,
+)
 from coterie.protocols.messaging.opening import tell
 from coterie.protocols.messaging.wrappers import Traffic
 from coterie.protos.jobs_pb2 import Event, State
@@ -58,7 +66,8 @@ class Book:
         self.compact()
         for record in self._records.values():
             if record.state in (State.RUNNING, State.STATE_UNSPECIFIED):
-                self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6)
+                began = record.state == State.RUNNING and has_answers(record.folder)
+                self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6, resumable=began)
             elif record.state not in ENDED:
                 self._reload(record)
 
@@ -222,16 +231,21 @@ class Book:
         told: str | None = None,
         exit_code: int = 0,
         culprit: str = "",
+        resumable: bool = False,
     ) -> bool:
         """Moves the job to a state, unless it has ended or is not in an expected one.
 
         `told` is the reason for the coordinator, by default the same reason. Raises
         `EnvironmentFaultError`, and changes nothing, if the journal cannot be written; but the end
-        of a job takes effect even if it cannot be written.
+        of a job takes effect even if it cannot be written. A job that FAILED and is `resumable` may
+        still be cancelled, or be taken up again by `reopen`.
         """
         told = reason if told is None else told
         with record.changed, self._writing:
-            if record.state in ENDED or (expected is not None and record.state not in expected):
+            given_up = record.resumable and state == State.CANCELLED
+            if record.state in ENDED and not given_up:
+                return False
+            if expected is not None and record.state not in expected:
                 return False
             try:
                 self._write(
@@ -243,6 +257,7 @@ class Book:
                     exit_code=exit_code,
                     culprit=culprit,
                     records=record.records,
+                    **({"resumable": True} if resumable else {}),
                 )
             except EnvironmentFaultError:
                 if state not in ENDED:
@@ -251,15 +266,65 @@ class Book:
             record.since = self._wall()
             record.reason, record.told = reason, told
             record.exit_code, record.culprit = exit_code, culprit
+            record.resumable = resumable
             if state == State.RUNNING:
                 record.began = self._clock()
             if state in ENDED:
+                if not resumable:
+                    remove_answers(record.folder)
                 record.prepared = record.job = None
-                if before in _UNBEGUN:  # nothing came of it: what it brought is not kept
+                if before in _UNBEGUN and not resumable:  # what it brought is not kept
                     (record.folder / STORED).unlink(missing_ok=True)
             self._add_event(record, self._event(record))
             self.listener(record)
         return True
+
+    def take_again(self, record: Record, prepare: Callable[[Job], None]) -> bool:
+        """Takes an interrupted job up again: it is ACCEPTED, as before its start; False if it cannot be.
+
+        `prepare` is called when nothing else can fail but the journal.
+        """
+        unsettle(record)
+        with record.changed, self._writing:
+            job = self.stored_job(record) if record.resumable else None
+            if record.state != State.FAILED or job is None:
+                return False
+            record.job = job
+            try:
+                prepare(job)
+                self._write(record, "state", state="ACCEPTED", records=record.records)
+            except BaseException:
+                record.job = None
+                raise
+            self._renew(record, State.ACCEPTED)
+        return True
+
+    def finish_late(self, record: Record) -> bool:
+        """An interrupted job whose result is complete everywhere has finished."""
+        unsettle(record)
+        with record.changed, self._writing:
+            if record.state != State.FAILED or not record.resumable:
+                return False
+            self._write(record, "state", state="FINISHED", records=record.records)
+            self._renew(record, State.FINISHED)
+            remove_answers(record.folder)
+        return True
+
+    def _renew(self, record: Record, state: Any) -> None:
+        """Gives an ended job another state, and lets its earlier events be forgotten."""
+        record.state, record.since = state, self._wall()
+        record.reason = record.told = record.culprit = record.step = ""
+        record.exit_code, record.resumable, record.direct = 0, False, False
+        record.began, record.traffic = None, Traffic()
+        serial = record.events[-1][0] + 1 if record.events else 1
+        record.events.clear()
+        self._add_event(record, self._event(record), serial)
+        self.listener(record)
+
+    def interrupted_for(self, seconds: float) -> list[Record]:
+        """The jobs that were interrupted and have not been taken up again for longer than this."""
+        oldest = self._wall() - seconds
+        return [r for r in self.all() if r.resumable and r.since < oldest]
 
     def set_eager(self, record: Record) -> None:
         """The job is to be queued as soon as the operator approves it."""

@@ -42,7 +42,7 @@ from coterie.protocols.messaging.opening import tell
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.jobs_pb2_grpc import JobsServicer
-from coterie.transport.error_messages import describe_to_coordinator
+from coterie.transport.error_messages import describe, describe_to_coordinator, without_folders
 from coterie.trust.identity import Caller
 
 _PIECE = 1 << 20
@@ -202,6 +202,16 @@ class JobService(JobsServicer):
         ):
             _not_in(State.ACCEPTED, record, context)
         return pb.Started()
+
+    def Resume(self, request: Any, context: grpc.ServicerContext) -> pb.Decision:  # noqa: N802
+        record = self._permissions.job(request.job_id, context)
+        try:
+            self._worker.resume(record)
+        except RefusedError as error:
+            abort(context, grpc.StatusCode.PERMISSION_DENIED, str(error))
+        except CoterieError as error:
+            abort(context, grpc.StatusCode.FAILED_PRECONDITION, without_folders(describe(error)))
+        return decision_on(record)
 
     def Watch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.Event]:  # noqa: N802
         record = self._permissions.job(request.job_id, context, operator=True)

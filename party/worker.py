@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -18,14 +19,22 @@ from coterie.base.errors import (
 from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.run.answers_file import NAME as ANSWERS
+from coterie.jobs.run.answers_file import (
+    AnswersFile,
+    create_answers,
+    finished_here,
+    has_answers,
+    remove_answers,
+)
 from coterie.jobs.run.party_run import Progress, run_party
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.ledger import Ledger
 from coterie.party.config import PartyConfig
-from coterie.party.job_record import Record
+from coterie.party.job_record import ENDED, Record
 from coterie.party.live import Live
 from coterie.party.preflight import check_data, check_parties, check_policy
-from coterie.party.queue.reservations import STEP, tell_peers
+from coterie.party.queue.reservations import STEP, finished_at_a_peer, tell_peers
 from coterie.party.queue.turns import Turns
 from coterie.party.records import Book
 from coterie.protocols.primitives.randomness import Random
@@ -108,6 +117,7 @@ class Worker:
         failure: CoterieError | None = None
         try:
             unstarted = {State.ACCEPTED, State.QUEUED}
+            create_answers(record.folder)
             begun = self._book.set_state(record, State.RUNNING, expected=unstarted)
             if begun:
                 self._audit.note("started", job=record.job_id, by=record.coordinator)
@@ -152,6 +162,32 @@ class Worker:
         for record in self._book.unstarted_for(limit):
             reason = f"was not started within {limit:g} s"
             self.stop(record, CancelledError(f"{self._config.name}: {reason}"))
+        for record in self._book.interrupted_for(limit):
+            reason = f"was not taken up again within {limit:g} s"
+            self.stop(record, CancelledError(f"{self._config.name}: {reason}"))
+
+    def resume(self, record: Record) -> None:
+        """Takes up a job that was interrupted; leaves any other, and one that is still ending, alone."""
+        if not record.resumable or record.job_id in self._threads:
+            return
+        if not has_answers(record.folder):  # a state folder from a backup has none
+            self.stop(record, CancelledError(f"{self._config.name}: has not kept the answers"))
+            return
+        job = self._book.stored_job(record)
+        if job is None:
+            return
+        peers = [name for name in job.party_names if name != self._config.name]
+        if finished_here(record.folder) and finished_at_a_peer(
+            record.job_id, peers, self._config.connect
+        ):
+            self._remember(record, job, None)
+            if self._book.finish_late(record):
+                self._audit.note("finished late", job=record.job_id, by=record.coordinator)
+            return
+        check_parties(self._config, job)
+        check_policy(self._config, job, record.coordinator, resumed=True)
+        self._audit.note("taken up again", job=record.job_id, by=record.coordinator)
+        self._book.take_again(record, lambda job: self.expect(record))
 
     def join(self, patience: float) -> None:
         """Waits for the jobs' threads to send farewells; threads that still compute are abandoned."""
@@ -161,6 +197,7 @@ class Worker:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def _run(self, record: Record, session: Session, job: Job, config: PartyConfig) -> None:
+        answers: AnswersFile | None = None
         try:
             for peer in session.peers:
                 if config.identity.finds_revoked(peer, config.peers[peer].address):
@@ -168,8 +205,10 @@ class Worker:
             session.start(config.connect)
             prepared, record.prepared = record.prepared, None
             if prepared is None:
-                prepared, record.records = check_data(config, job)
+                prepared, record.records, record.data = check_data(config, job)
             record.workspace.create()
+            source = config.for_job(job).source
+            answers = AnswersFile(record.folder / ANSWERS, record.data, str(source))
 
             def listen(progress: Progress) -> None:
                 session.step = progress.step
@@ -193,8 +232,10 @@ class Worker:
                 listen,
                 head=lambda: self._audit.head,
                 on_heads=lambda heads: self._audit.note("agreed", job=record.job_id, heads=heads),
+                answers=answers,
             )
             session.finish()
+            self._remember(record, job, None)
             self._end(record, None)
         except MemoryError:
             session.fail(EnvironmentFaultError("not enough memory for this job"))
@@ -206,13 +247,19 @@ class Worker:
                 log.exception("job %s", record.job_id)
             session.fail(error)
         finally:
-            self._remember(record, job, session.error)
+            if session.error is not None:
+                self._remember(record, job, session.error)
+            if answers is not None:
+                answers.close()
+            with record.changed:
+                if record.state in ENDED and not record.resumable:
+                    remove_answers(record.folder)  # made, perhaps, after the job was ended
             session.close()
             self._peers.retire(session)
-            self._threads.pop(record.job_id, None)
+            record.session = None  # frees the frames that nobody has read
             self._began_under.pop(record.job_id, None)
             self.turns.leave(record.job_id)
-            record.session = None  # frees the frames that nobody has read
+            self._threads.pop(record.job_id, None)  # from now on the job may be taken up again
 
     def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
         """Adds the job to the ledger, if its kind has contributions."""
@@ -238,7 +285,13 @@ class Worker:
             told = describe_to_coordinator(error, config.any_policy.explain)
             culprit = culprit_of(error, self._config.name)
         changed = self._book.set_state(
-            record, state, reason=reason, told=told, exit_code=code, culprit=culprit
+            record,
+            state,
+            reason=reason,
+            told=told,
+            exit_code=code,
+            culprit=culprit,
+            resumable=_interrupts(record, error),
         )
         if record.job_id not in self._threads:
             self.turns.leave(record.job_id)
@@ -258,3 +311,14 @@ class Worker:
             except EnvironmentFaultError as failure:
                 log.error("job %s: %s", record.job_id, failure)
             log.info("job %s %s %s", record.job_id, State.Name(state).lower(), reason)
+
+
+def _interrupts(record: Record, error: BaseException | None) -> bool:
+    """Whether the job may go on after this error: a party was lost, or a machine could not work."""
+    passing = isinstance(error, PeerLostError | EnvironmentFaultError)
+    if not passing or (isinstance(error, PeerError) and error.for_good):
+        return False
+    if record.state in (State.ACCEPTED, State.QUEUED):  # it has begun at the peer, if not here
+        with contextlib.suppress(EnvironmentFaultError):
+            create_answers(record.folder)
+    return has_answers(record.folder)

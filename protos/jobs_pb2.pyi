@@ -97,16 +97,18 @@ class Proposal(_message.Message):
     def __init__(self, job_id: _Optional[str] = ..., job_yaml: _Optional[str] = ..., files: _Optional[_Mapping[str, bytes]] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("state", "reason", "exit_code", "records")
+    __slots__ = ("state", "reason", "exit_code", "records", "resumable")
     STATE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     EXIT_CODE_FIELD_NUMBER: _ClassVar[int]
     RECORDS_FIELD_NUMBER: _ClassVar[int]
+    RESUMABLE_FIELD_NUMBER: _ClassVar[int]
     state: State
     reason: str
     exit_code: int
     records: int
-    def __init__(self, state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ..., exit_code: _Optional[int] = ..., records: _Optional[int] = ...) -> None: ...
+    resumable: bool
+    def __init__(self, state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ..., exit_code: _Optional[int] = ..., records: _Optional[int] = ..., resumable: _Optional[bool] = ...) -> None: ...
 
 class Approval(_message.Message):
     __slots__ = ("job_id", "yes", "reason", "person")

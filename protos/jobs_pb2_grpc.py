@@ -61,6 +61,11 @@ class JobsStub:
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
                 response_deserializer=coterie_dot_protos_dot_jobs__pb2.Started.FromString,
                 _registered_method=True)
+        self.Resume = channel.unary_unary(
+                '/coterie.v1.Jobs/Resume',
+                request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
+                response_deserializer=coterie_dot_protos_dot_jobs__pb2.Decision.FromString,
+                _registered_method=True)
         self.Watch = channel.unary_stream(
                 '/coterie.v1.Jobs/Watch',
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
@@ -140,6 +145,15 @@ class JobsServicer:
     def Queue(self, request, context):
         """Like Start, but the job begins when all of its parties have reserved a place for it. Until then
         the job is QUEUED, even if its coordinator goes away.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Resume(self, request, context):
+        """Takes a job up again that was interrupted because a party was lost: it is ACCEPTED as before its
+        start, and goes on from what its parties have kept. Any other job stays as it is. Asked of every
+        party before Queue.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -231,6 +245,11 @@ def add_JobsServicer_to_server(servicer, server):
                     servicer.Queue,
                     request_deserializer=coterie_dot_protos_dot_jobs__pb2.JobRef.FromString,
                     response_serializer=coterie_dot_protos_dot_jobs__pb2.Started.SerializeToString,
+            ),
+            'Resume': grpc.unary_unary_rpc_method_handler(
+                    servicer.Resume,
+                    request_deserializer=coterie_dot_protos_dot_jobs__pb2.JobRef.FromString,
+                    response_serializer=coterie_dot_protos_dot_jobs__pb2.Decision.SerializeToString,
             ),
             'Watch': grpc.unary_stream_rpc_method_handler(
                     servicer.Watch,
@@ -410,6 +429,33 @@ class Jobs:
             '/coterie.v1.Jobs/Queue',
             coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
             coterie_dot_protos_dot_jobs__pb2.Started.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Resume(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/coterie.v1.Jobs/Resume',
+            coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
+            coterie_dot_protos_dot_jobs__pb2.Decision.FromString,
             options,
             channel_credentials,
             insecure,

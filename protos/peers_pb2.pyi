@@ -28,12 +28,14 @@ class Reservation(_message.Message):
     def __init__(self, session: _Optional[str] = ..., ask: _Optional[_Union[Ask, str]] = ..., wait: _Optional[float] = ...) -> None: ...
 
 class Reserved(_message.Message):
-    __slots__ = ("granted", "place")
+    __slots__ = ("granted", "place", "finished")
     GRANTED_FIELD_NUMBER: _ClassVar[int]
     PLACE_FIELD_NUMBER: _ClassVar[int]
+    FINISHED_FIELD_NUMBER: _ClassVar[int]
     granted: bool
     place: int
-    def __init__(self, granted: _Optional[bool] = ..., place: _Optional[int] = ...) -> None: ...
+    finished: bool
+    def __init__(self, granted: _Optional[bool] = ..., place: _Optional[int] = ..., finished: _Optional[bool] = ...) -> None: ...
 
 class Frame(_message.Message):
     __slots__ = ("session", "step", "sequence", "size", "chunk", "padding", "heartbeat", "farewell")

@@ -17,6 +17,7 @@ from coterie.base.errors import (
     CancelledError,
     CoterieError,
     DataError,
+    EnvironmentFaultError,
     PeerError,
     PeerFaultError,
     PeerLostError,
@@ -106,4 +107,6 @@ def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> Coter
             error = kind(culprit, step, reason + said)
             error.said_by = sender if said else ""
             return error
-    return PeerLostError(sender, step, f"stopped: {reason}")
+    stopped = PeerLostError(sender, step, f"stopped: {reason}")
+    stopped.for_good = farewell.exit_code != EnvironmentFaultError.exit_code
+    return stopped

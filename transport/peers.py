@@ -73,7 +73,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         self._clock = clock
         self._lock = threading.Lock()
         self._sessions: dict[str, Session] = {}
-        self._ended: list[tuple[float, str]] = []
+        self._ended: list[tuple[float, Session]] = []
         self.places: Places | None = None
         self.compare: Compare = _refuse  # peer, session and digest; the answer, or `RefusedError`
 
@@ -103,9 +103,11 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         """Notes the end of the session, which answers late peers for a while longer."""
         now = self._clock()
         with self._lock:
-            self._ended.append((now, session.session))
+            self._ended.append((now, session))
             while self._ended[0][0] < now - _REMEMBERED:
-                self._sessions.pop(self._ended.pop(0)[1], None)
+                old = self._ended.pop(0)[1]
+                if self._sessions.get(old.session) is old:  # and not that of a later attempt
+                    del self._sessions[old.session]
 
     def _collect(self, request: bytes, context: grpc.ServicerContext, send: Send) -> None:
         peer, session, _ = self._called(SessionRef, request, context)

@@ -140,6 +140,22 @@ class PartyClient:
                 if not page.more or not page.jobs:
                     return found
 
+    def resume(self, job_id: str) -> pb.Decision:
+        """Has the party take the job up again if it was interrupted; tells where the job stands.
+
+        Of a party that is away, the job is `resumable`; whoever follows the job hears of other errors.
+        """
+        try:
+            decision: pb.Decision = self._jobs.Resume(
+                pb.JobRef(job_id=job_id), timeout=CALL_SECONDS
+            )
+        except grpc.RpcError as error:
+            if error.code() == grpc.StatusCode.PERMISSION_DENIED:
+                raise self._explain(error, "take the job up again", CALL_SECONDS) from None
+            away = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+            return pb.Decision(resumable=error.code() in away)
+        return decision
+
     def watch(self, job_id: str) -> Any:
         """The stream of events: an iterator with `cancel`, which raises `grpc.RpcError`.
 

@@ -62,6 +62,7 @@ class Heard:
     at: float
     state: int
     step: str = ""
+    ran: bool = False  # the job has begun there
 
 
 class Follower:
@@ -198,6 +199,7 @@ class Follower:
             self._board.update(name, "lost", heard.step)
             return PeerLostError(name, heard.step, news)
         heard.at, heard.state = self._clock(), news.state
+        heard.ran |= news.state == pb.RUNNING
         heard.step = news.step or heard.step
         self._show(name, news)
         if news.state not in _FAILED:
@@ -244,6 +246,11 @@ class Follower:
                 raise self.verdict(
                     PeerLostError(name, heard.step, f"gave no sign of life for {silence:.0f} s")
                 )
+
+    @property
+    def begun(self) -> bool:
+        """Whether the job has begun at some party."""
+        return any(heard.ran for heard in self._heard.values())
 
     def verdict(self, first: CoterieError) -> CoterieError:
         """The error nearest to the cause, of all that the parties report within a moment."""

@@ -8,7 +8,9 @@
                job only waits, a party's server may be restarted within the heartbeat
     fetch      what each party releases, then the result folder
 
-On the first failure the job is cancelled everywhere and the error names the party and the step.
+On the first failure the job is cancelled everywhere and the error names the party and the step. If a
+party was lost after the job had begun, the job is not cancelled: each party keeps what was found out
+together, and `attach` has them go on from there when all are back.
 """
 
 from __future__ import annotations
@@ -150,6 +152,8 @@ class Drive:
             finished = True
             return self._collect(out)
         except BaseException as error:
+            if not finished and self._may_go_on(error):
+                raise _with_advice(error, out) from None
             if proposed and not finished:
                 self._cancel(error)
                 remove_note(out, job_too=True)
@@ -191,6 +195,7 @@ class Drive:
         """Follows a job that goes on by itself. Whatever ends this command does not end the job."""
         try:
             self._follower.listen()
+            over = self._resume()
             self._follower.start(dict.fromkeys(self._clients, pb.STATE_UNSPECIFIED))
             known = self._follower.until_known(self._patience.connect)
             late = [name for name, state in known.items() if state in (pb.WAITING, pb.ACCEPTED)]
@@ -199,13 +204,41 @@ class Drive:
                     self._clients[name].start(self._job_id)
             try:
                 self._follower.until(lambda name, state: state == pb.FINISHED)
-            except (ReportedError, RefusedError, CancelledError) as error:
+            except (ReportedError, RefusedError, CancelledError, PeerLostError) as error:
+                if not over and self._may_go_on(error):
+                    raise _with_advice(error, out) from None
+                if isinstance(error, PeerLostError):
+                    raise
                 self._cancel(error)  # it has ended at one party, or shall end at all
                 remove_note(out, job_too=True)
                 raise
             return self._collect(out)
         finally:
             self._close()
+
+    def _resume(self) -> bool:
+        """Has every party take the job up again if it was interrupted; whether it is over for good.
+
+        A party that has not noticed yet that another was lost, or that is away, is asked again.
+        """
+        end = time.monotonic() + self._patience.connect
+        while True:
+            told = self._everywhere(lambda name: self._clients[name].resume(self._job_id), False)
+            states = {decision.state for decision in told.values()}
+            late = any(decision.resumable for decision in told.values())
+            unaware = pb.ACCEPTED in states and pb.RUNNING in states
+            if not (late or unaware) or time.monotonic() > end:
+                return bool(states & {pb.FAILED, pb.CANCELLED, pb.REFUSED}) and not late
+            self._check()
+            time.sleep(_RETRY_SECONDS)
+
+    def _may_go_on(self, error: BaseException) -> bool:
+        """Whether the parties keep what they have found out, so that the job can go on later."""
+        lost = isinstance(error, PeerLostError) or (
+            isinstance(error, ReportedError)
+            and error.exit_code in (PeerLostError.exit_code, EnvironmentFaultError.exit_code)
+        )
+        return lost and self._follower.begun
 
     def _close(self) -> None:
         self._follower.stop()
@@ -291,3 +324,13 @@ def cancel_everywhere(
         thread.start()
     for thread in threads:
         thread.join(seconds + 1)
+
+
+def _with_advice(error: BaseException, out: Path) -> BaseException:
+    """The error, and how to go on."""
+    advice = f"; 'coterie attach {out}' goes on with the job when all parties are back"
+    if isinstance(error, PeerLostError):
+        return error.placed(error.step, error.reason + advice)
+    if isinstance(error, ReportedError):
+        return ReportedError(f"{error}{advice}", error.exit_code, error.peer, error.step)
+    return error

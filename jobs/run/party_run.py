@@ -2,7 +2,9 @@
 
 Before the kind's own steps, all parties compare the version of their protocol and the digest of the
 job, so that a coordinator cannot send them different jobs. They also exchange the heads of their
-audit logs. Afterwards the party's summary is written beside the files that it releases. The list of
+audit logs, and agree after which kept answers this attempt goes on (`protocols.messaging.kept`).
+Afterwards the party's summary is written beside the files that it releases, and the parties tell each other that they have stored
+everything: only then may a party forget its answers, since nobody needs them any more. The list of
 what has been opened, to whom and how often, stays with the party, also if the job fails, and goes
 to the coordinator with the summary.
 """
@@ -29,12 +31,15 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import save_job
 from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel, Transport
+from coterie.protocols.messaging.kept import TOKEN_BYTES, AnswerStore, Kept, sound_claim
 from coterie.protocols.messaging.opening import COORDINATOR, declare, put_together
 from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
 
-WIRE = 2  # the version of the protocol between parties; 1 had no version in its first message
+# The version of the protocol between parties. 1 had no version in its first message; 3 goes on after
+# an interruption.
+WIRE = 3
 SUMMARY = "summary.json"
 OPENED = "opened.json"
 FINISH = "finish"  # the step that is reported last
@@ -52,6 +57,18 @@ AUDIT_HEAD = declare(
     what="The digest of the last line of each party's audit log when the job begins, and when it ends.",
     to="every party and the coordinator",
     why="A party whose audit log is later cut off or written anew can be shown the head that it gave.",
+)
+ANSWERS = declare(
+    "job: answers that are kept",
+    what="How many answers of each interrupted attempt at this job the party still holds, and a random number of its own.",
+    to="every party",
+    why="All go on after the same answer, and answers of different attempts are never mixed.",
+)
+STORED = declare(
+    "job: result is stored",
+    what="That the party has stored its part of the result.",
+    to="every party",
+    why="Until all have, a party that is lost may need the others again; then all forget what they kept.",
 )
 PARTY_SUMMARY = declare(
     "job: summary",
@@ -90,11 +107,13 @@ def run_party(
     kind: AnyKind | None = None,
     head: Callable[[], str] = lambda: "",
     on_heads: Callable[[dict[str, str]], None] = lambda heads: None,
+    answers: AnswerStore | None = None,
 ) -> dict[str, Any]:
     """Runs the job at one party and returns the summary, which it also writes.
 
     `kind` replaces the job's own, for simulations of parties that deviate. `head` returns the head
-    of this party's audit log, and `on_heads` receives those of its peers.
+    of this party's audit log, and `on_heads` receives those of its peers. `answers` has what earlier
+    attempts at the job found out; without it nothing is kept.
     """
     metered = Metered(transport)
     seconds: dict[str, float] = {}
@@ -107,10 +126,10 @@ def run_party(
         last[0] = (step.split("/")[0] or phase, now)
         on_progress(Progress(step, done, total, metered.total))
 
-    channel = Channel(metered, session, listen)
+    channel = Channel(metered, session, listen, Kept(answers))
     channel.open(PROGRESS, None, to=COORDINATOR)
     try:
-        on_heads(agree(channel, job, head()))
+        on_heads(agree(channel, job, head(), rng))
         result = (kind or KINDS[job.kind]).run(job, prepared, channel, rng, workspace)
     except PeerError as error:
         if not error.step:  # the transport cannot know the step
@@ -130,7 +149,20 @@ def run_party(
     summary = {**told, "opened": channel.opened.listed()}
     (workspace.released / SUMMARY).write_text(json.dumps(summary, indent=1))
     _keep_opened(channel, workspace)
+    try:
+        _all_stored(channel)
+    except PeerError as error:
+        raise error.placed(error.step or channel.failed_step) from error
     return summary
+
+
+def _all_stored(channel: Channel) -> None:
+    """Waits until every party has stored its result: until then it may need the others again."""
+    with channel.step(FINISH):
+        channel.kept.finished()
+        channel.broadcast(channel.open(STORED, 1))
+        for peer in channel.peers:
+            channel.recv_int(peer, 1, 1, "word that it has stored its result")
 
 
 def _keep_opened(channel: Channel, workspace: Workspace) -> None:
@@ -138,16 +170,19 @@ def _keep_opened(channel: Channel, workspace: Workspace) -> None:
     (workspace.kept / OPENED).write_text(json.dumps(channel.opened.listed(), indent=1) + "\n")
 
 
-def agree(channel: Channel, job: Job, head: str = "") -> dict[str, str]:
+def agree(channel: Channel, job: Job, head: str = "", rng: Random | None = None) -> dict[str, str]:
     """Checks that all parties have the same version and job; the error names one that differs.
 
-    Returns the heads of the peers' audit logs, of those that keep one.
+    From then on the channel has the answers that all parties have kept. Returns the heads of the
+    peers' audit logs, of those that keep one.
     """
     with channel.step("agree"):
         digest = channel.open(JOB_DIGEST, job.digest)
         if head:
             channel.open(AUDIT_HEAD, head)
-        channel.broadcast(WIRE, digest, head)
+        nonce = (rng or Random()).fork("attempt").bytes(TOKEN_BYTES)
+        claim = channel.open(ANSWERS, channel.kept.claim)
+        channel.broadcast(WIRE, digest, head, nonce, claim)
         told = channel.gather()
         for peer, values in told.items():
             version = _version(values)
@@ -155,16 +190,27 @@ def agree(channel: Channel, job: Job, head: str = "") -> dict[str, str]:
                 reason = (
                     f"speaks version {version} of the wire, and this party version {WIRE}; {_OLDER}"
                 )
-                raise PeerLostError(peer, channel.current_step, reason)
+                other = PeerLostError(peer, channel.current_step, reason)
+                other.for_good = True  # another attempt would end in the same way
+                raise other
             if version is None or not same_value(values[1], job.digest):
                 raise channel.fault(peer, "was given another job than this party")
         heard = {peer: digest_of(*values) for peer, values in told.items()}
-        heard[channel.me] = digest_of(WIRE, digest, head)
-        compare_digests(channel, job.party_names, heard, "the head of its audit log")
+        heard[channel.me] = digest_of(WIRE, digest, head, nonce, claim)
+        compare_digests(
+            channel, job.party_names, heard, "the head of its audit log and its answers"
+        )
         heads = {peer: values[2] for peer, values in told.items() if values[2]}
         for peer, value in heads.items():
             if not isinstance(value, str) or not _HEAD.fullmatch(value):
                 raise channel.fault(peer, "sent something else than the head of an audit log")
+        nonces = {channel.me: nonce}
+        for peer, values in told.items():
+            what = "random number of an attempt"
+            nonces[peer] = channel.check_bytes(peer, values[3], TOKEN_BYTES, what)
+            if not sound_claim(values[4]):
+                raise channel.fault(peer, "sent no list of the answers that it has kept")
+        channel.kept.begin(nonces, [values[4] for values in told.values()])
     return heads
 
 
@@ -173,7 +219,7 @@ def _version(values: Any) -> int | None:
     if isinstance(values, str):
         return 1
     if isinstance(values, list) and values and type(values[0]) is int:
-        return values[0] if values[0] != WIRE or len(values) == 3 else None
+        return values[0] if values[0] != WIRE or len(values) == 5 else None
     return None
 
 

@@ -85,9 +85,18 @@ class Ledger:
         self._me = me
 
     def books(self, job_id: str, job: Job) -> RecordContribution:
-        """The function that records a job's contributions; they are stored when it returns."""
+        """The function that records a job's contributions; they are stored when it returns.
+
+        A job that goes on after an interruption may give the same contribution again, which is not
+        booked twice.
+        """
+        known = self._jobs().get(job_id)
+        booked = {_key(booking) for booking in known.bookings} if known else set()
 
         def book(contribution: Contribution) -> None:
+            if _key(contribution) in booked:
+                return
+            booked.add(_key(contribution))
             self._file.append(
                 Booking(
                     job_id,
@@ -262,6 +271,11 @@ class Ledger:
             for name in names
             if name in balances and balances[name].owes > bound
         }
+
+
+def _key(given: Booking | Contribution) -> tuple[str, str, bool, tuple[str, ...]]:
+    """What is equal if the same instruction is given again, to the same parties."""
+    return given.giver, given.mark, given.proposal, tuple(given.to)
 
 
 def _now() -> str:

@@ -4,7 +4,8 @@ Everything a server writes is either only appended to, a line at a time, or put 
 whole; so files can be copied one after the other, in an order in which what is copied later knows at
 least as much: the head of the audit log before the log, the journal before the folders of its jobs.
 A line that was being written is torn in the copy, and cut off when the copy is served, as after a
-crash. Jobs that ran have failed in the copy.
+crash. Jobs that ran have failed in the copy, and cannot go on: what
+they had kept for that holds secrets that must not outlive them, and is not copied.
 
 The copy holds what the folder holds, released and kept data included: it is readable by its owner
 only, and must be kept as safe as the folder.
@@ -21,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
+from coterie.jobs.run.answers_file import NAME as ANSWERS
 from coterie.party.books.state_folder import LOCK, VERSION_FILE
 
 RESTORED = "restored.json"  # tells the server that its folder comes from a backup
@@ -63,7 +65,8 @@ def _files(state: Path) -> Iterator[Path]:
     yield from (state / name for name in _FIRST if (state / name).is_file())
     for path in sorted(state.rglob("*")):
         known = path.parent == state and (path.name in (*_FIRST, LOCK, RESTORED))
-        if path.is_file() and not path.is_symlink() and not known:
+        passing = path.name.startswith(ANSWERS) and path.parent.parent == state / "jobs"
+        if path.is_file() and not path.is_symlink() and not known and not passing:
             yield path
 
 

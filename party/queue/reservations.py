@@ -169,9 +169,27 @@ def inquire(session: Session, connect: Callable[[str], grpc.Channel]) -> Coterie
                 channel.unary_unary(METHOD)(request, timeout=_TELLING)
             except grpc.RpcError as error:
                 words = dict(error.trailing_metadata() or ()).get(FAREWELL)
-                if words is not None:
-                    return error_from(read_farewell(words), peer, names)
+                if words is not None and (farewell := read_farewell(words)).failed:
+                    return error_from(farewell, peer, names)
     return None
+
+
+def finished_at_a_peer(
+    session: str, peers: Sequence[str], connect: Callable[[str], grpc.Channel]
+) -> bool:
+    """Whether the job has finished at a peer, which means that every party has stored its result."""
+    request = Reservation(session=session, ask=INQUIRE).SerializeToString()
+    for peer in peers:
+        with contextlib.closing(connect(peer)) as channel:
+            try:
+                answer = channel.unary_unary(METHOD)(request, timeout=_TELLING)
+                if Reserved.FromString(answer).finished:
+                    return True
+            except grpc.RpcError as error:
+                words = dict(error.trailing_metadata() or ()).get(FAREWELL)
+                if words is not None and not read_farewell(words).failed:
+                    return True
+    return False
 
 
 def tell_peers(session: Session, connect: Callable[[str], grpc.Channel]) -> None:

@@ -175,7 +175,8 @@ class Turns:
     def reserve(self, peer: str, session: Session, request: Reservation) -> Reserved:
         """A place for a job that is queued here, too, asked for by the party that leads it."""
         if request.ask == INQUIRE:
-            return Reserved()
+            asked = self._book.get(session.session)
+            return Reserved(finished=asked is not None and asked.state == State.FINISHED)
         if peer != leader_of((session.me, *session.peers)):
             raise RefusedError(f"'{peer}' does not lead this job")
         record = self._book.get(session.session)
@@ -192,8 +193,10 @@ class Turns:
     def ended(self, session: str) -> Farewell | None:
         """What a peer is told of a job that ended here long ago: that it has, and by whose doing."""
         record = self._book.get(session) if is_job_id(session) else None
-        if record is None or record.state not in ENDED or record.state == State.FINISHED:
+        if record is None or record.state not in ENDED:
             return None
+        if record.state == State.FINISHED:
+            return Farewell(error="the job has finished here")
         cancelled = record.state == State.CANCELLED
         return Farewell(
             failed=True,

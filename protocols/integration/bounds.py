@@ -103,12 +103,15 @@ def records_within_bounds(
     Raises `DataError` at every party if more than `most` records would have to be left out.
     """
     owners = [name for name in names if any(axis.owner == name for axis in axes)]
-    with channel.step("bounds"):
+
+    def decide() -> Mask:
         if len(owners) == 1:
-            stays = _decided_alone(channel, names, owners[0], axes, codes, demands, records, most)
-        else:
-            good = _good_groups(channel, names, owners, axes, codes, demands, records, most, rng)
-            stays = _looked_up(channel, names, owners, axes, codes, good, records, rng)
+            return _decided_alone(channel, names, owners[0], axes, codes, demands, records, most)
+        good = _good_groups(channel, names, owners, axes, codes, demands, records, most, rng)
+        return _looked_up(channel, names, owners, axes, codes, good, records, rng)
+
+    with channel.step("bounds"):
+        stays: Mask = channel.once("records within the bounds", decide)
     return stays
 
 

@@ -38,6 +38,7 @@ from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.codes import pack_codes
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.primitives import cipher
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
@@ -94,7 +95,26 @@ def share_class(
     records: int,
     rng: Random,
 ) -> Labels:
-    """The class at every party. `labels` is None at a party that is not among the holders."""
+    """The class at every party. `labels` is None at a party that is not among the holders.
+
+    The class is a kept answer: all parties know it from then on.
+    """
+
+    def share() -> list[Value]:
+        shared = _share_class(channel, holders, labels, records, rng)
+        return [list(shared.values), shared.codes]
+
+    values, codes = channel.once("class", share)
+    return Labels(codes, tuple(values))
+
+
+def _share_class(
+    channel: Channel,
+    holders: Sequence[str],
+    labels: Labels | None,
+    records: int,
+    rng: Random,
+) -> Labels:
     if labels is not None:
         labels = _sorted(labels)
     first = holders[0]

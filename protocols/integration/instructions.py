@@ -46,14 +46,15 @@ class Exchange:
             self.channel.send(peer, *instruction_values(self.table, instruction))
 
     def receive(self, winner: str) -> Instruction:
-        return self._read(winner, self.channel.recv(winner))
+        return self.read(winner, self.channel.recv(winner))
 
     def receive_next(self, winner: str) -> Instruction | None:
         """The next instruction of a turn, or None at its end."""
         received = self.channel.recv(winner)
-        return None if isinstance(received, int) and received == 0 else self._read(winner, received)
+        return None if isinstance(received, int) and received == 0 else self.read(winner, received)
 
-    def _read(self, winner: str, received: Any) -> Instruction:
+    def read(self, winner: str, received: Any) -> Instruction:
+        """The instruction of this party in a message, or in a kept answer."""
         holders = self._plan.holders
         own = {i for i, name in enumerate(self.table.names) if holders[name] == winner}
         return read_instruction(self.channel, self.table, winner, own, received)

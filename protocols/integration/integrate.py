@@ -41,6 +41,12 @@ Messages, in order, after the class (`protocols.integration.class_labels`):
     after instruction as long as its next candidate beats all that the others have announced (these
     cannot grow until they win), and then 0. It is the same sequence in fewer rounds.
 
+Kept answers (`protocols.messaging.kept`): the records within the bounds, the class, and each
+instruction or rejection, in the order of the rounds, before the next round begins. They are what
+every party has been told, and the release shows no less. An attempt that goes on after an
+interruption follows them without a message, and then announces, hides and judges scores with fresh
+keys and masks; scores and candidates follow from the table, so that the same rounds come next.
+
 Cost, for p parties: 2 messages in sequence for each round (5 with conditions), or for each turn,
 however long it is. The winner sends every other party ceil(log2 c) bits per record concerned, for c
 children, and about 120 bytes; p (p - 1) scores of some 20 bytes are sent in each round. Operations:
@@ -120,7 +126,9 @@ def integrate(
         try:
             if isinstance(table, StartedSpecializer):
                 run.start(table)
-            if run.in_turns:
+            if run.resume():
+                pass  # an earlier attempt has come to the end of the rounds
+            elif run.in_turns:
                 while run.turn(find_winner, takes_part):
                     channel.progress(len(run.winners), 0)
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from coterie.anonymity.specialization.specialize import (
@@ -14,7 +14,7 @@ from coterie.anonymity.specialization.specialize import (
 from coterie.anonymity.specialization.starting import StartedSpecializer
 from coterie.base.errors import DataError, UsageError
 from coterie.protocols.integration.contributions import Contribution, RecordContribution, mark_of
-from coterie.protocols.integration.instructions import Exchange, digest_of
+from coterie.protocols.integration.instructions import Exchange, digest_of, instruction_values
 from coterie.protocols.integration.plan import Plan
 from coterie.protocols.integration.scores import (
     MOST_ATTRIBUTES,
@@ -30,7 +30,12 @@ from coterie.protocols.integration.sensitive.slots import children_of
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.primitives.randomness import Random
+
+# The kept answers: the steps that bounds require, and the rounds.
+START = "start"
+ROUND = "round"
 
 INSTRUCTION = declare(
     "integrate: instruction",
@@ -108,6 +113,10 @@ class Rounds:
         with channel.step("start"):
             for attribute, node in table.steps(self.plan.starts):
                 holder = self.plan.holders[names[attribute]]
+                kept = channel.next_kept(START)
+                if kept is not None:
+                    table.follow(self._exchange.read(holder, kept))
+                    continue
                 instruction = None
                 accepted, informed = True, list[str]()
                 if holder == channel.me:
@@ -139,6 +148,7 @@ class Rounds:
                     heard = {holder: digest_of(instruction)}
                     compare_digests(channel, self.plan.names, heard, "its start values")
                 mark = mark_of(table, instruction)
+                values = instruction_values(table, instruction)
                 try:
                     table.follow(channel.open(INSTRUCTION, instruction))
                 except InvalidError as error:
@@ -148,7 +158,33 @@ class Rounds:
                 if holder != channel.me:
                     others = tuple(name for name in self.plan.names if name != holder)
                     self.book(Contribution(holder, others, 0, mark))
+                channel.keep(START, values)
             table.begun()
+
+    def resume(self) -> bool:
+        """Follows the rounds that all parties have kept from earlier attempts; whether these are all.
+
+        Every contribution in them was recorded before it was kept.
+        """
+        table, me = self.table, self.channel.me
+        while (kept := self.channel.next_kept(ROUND)) is not None:
+            if not kept:
+                return True
+            winner = self.plan.names[kept[0]]
+            if len(kept) == 1:
+                self._rejected[winner] += 1
+                if winner == me and (mine := table.propose()) is not None:
+                    table.drop(mine)
+                continue
+            score = table.apply(self._exchange.read(winner, kept[1:]))
+            self.winners.append(winner)
+            self.contributions[winner] += score
+        return False
+
+    def _keep(self, winner: str | None, values: Sequence[Value] = ()) -> None:
+        """Keeps the end of the rounds, a rejection, or the instruction of a winner."""
+        at = [] if winner is None else [self.plan.names.index(winner), *values]
+        self.channel.keep(ROUND, [*at])
 
     def turn(self, find_winner: FindWinner, takes_part: TakesPart) -> bool:
         """A round in which the winner continues while its candidates stay the best.
@@ -160,6 +196,7 @@ class Rounds:
         channel, table = self.channel, self.table
         candidate, found = self._compete(find_winner, takes_part)
         if found is None:
+            self._keep(None)
             return False
         winner, key = found[0], found[1]
         rest = found[2] if len(found) > 2 else MOST_SCORE << 16
@@ -194,6 +231,7 @@ class Rounds:
         channel, table = self.channel, self.table
         candidate, found = self._compete(find_winner, takes_part)
         if found is None:
+            self._keep(None)
             return False
         winner, winning_key = found[0], found[1]
         mine = candidate if winner == channel.me else None
@@ -210,6 +248,7 @@ class Rounds:
                 self._rejected[winner] += 1
                 if mine is not None:
                     table.drop(mine)
+                self._keep(winner)
                 return True
         else:
             informed = []
@@ -255,6 +294,7 @@ class Rounds:
     def _perform(self, winner: str, key: int | None, instruction: Instruction) -> None:
         channel = self.channel
         mark = mark_of(self.table, instruction)
+        values = instruction_values(self.table, instruction)
         try:
             score = self.table.apply(channel.open(INSTRUCTION, instruction))
         except InvalidError as error:
@@ -271,3 +311,4 @@ class Rounds:
         if winner != channel.me:
             others = tuple(name for name in self.plan.names if name != winner)
             self.book(Contribution(winner, others, score, mark))
+        self._keep(winner, values)

@@ -160,7 +160,3 @@ class Buckets:
 
     def result(self, number: int) -> Rows:
         return np.frombuffer(self._store.read(f"common-{number}") or b"", np.int64)
-
-    def clear(self) -> None:
-        """Removes everything after the last bucket."""
-        self._store.clear()

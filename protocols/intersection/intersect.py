@@ -20,7 +20,10 @@ once for each. The number of buckets depends on the largest size and the least m
 bucket is padded with random digests to a size that no bucket exceeds (except with probability
 2^-40), so that the parties do not learn how a set is spread over buckets. Finished buckets are kept
 in the store; after an interruption the parties continue from the first bucket that some party
-lacks.
+lacks. When all buckets are finished, the rows in common are a kept answer
+(`protocols.messaging.kept`), and later steps never ask for the intersection again. Each party keeps
+its own rows alone, which it has learned; keys, masks and random paddings are drawn anew for every
+bucket and every attempt.
 
 Adversary: that of the chosen protocol, whose module also says what each party learns. Besides, all
 parties learn the sizes of the sets and, as a power of two, the smallest room in memory of each.
@@ -104,7 +107,8 @@ def intersect(
     if not isinstance(identifiers, Identifiers):
         identifiers = Identifiers.pack(identifiers)
     store = MemoryStore() if store is None else store
-    with channel.step("intersect"):
+
+    def find() -> Rows:
         plan = _agree(channel, names, identifiers, rng, pad_to, memory, store)
         buckets = Buckets(identifiers, plan, channel.me, store)
         results = [buckets.result(number) for number in range(plan.finished)]
@@ -115,9 +119,13 @@ def intersect(
                 found = _run(channel, names, digests, plan, rng, protocol, reveal, executor, piece)
             results.append(rows[found])
             buckets.finish(number, results[-1])
-        buckets.clear()
-    rows = np.concatenate(results) if results else np.empty(0, np.int64)
-    return channel.open(COMMON, rows)
+        rows = np.concatenate(results) if results else np.empty(0, np.int64)
+        return channel.open(COMMON, rows.astype(np.int64, copy=False))
+
+    with channel.step("intersect"):
+        rows: Rows = channel.once("common records", find)
+        store.clear()  # the answer is kept instead of the buckets
+    return rows
 
 
 def _run(

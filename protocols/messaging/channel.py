@@ -6,7 +6,8 @@ the received value: a wrong type, size or shape is a fault that names the peer. 
 no longer hidden passes `open` (`protocols.messaging.opening`). Under a channel lies a `Transport`,
 which moves whole messages between named parties: in memory (`protocols.messaging.memory`), over
 gRPC (`transport.session`), or wrapped to be metered, traced or made faulty
-(`protocols.messaging.wrappers`).
+(`protocols.messaging.wrappers`). `once` and `drawn` keep answers for an attempt that goes on after an
+interruption (`protocols.messaging.kept`).
 
 Every message carries the session, the step label and its number in the order from sender to
 receiver. A channel refuses a message of another session or of another step than its current one,
@@ -27,6 +28,7 @@ import numpy as np
 from coterie.base.arrays import Array
 from coterie.base.errors import PeerFaultError
 from coterie.protocols.messaging.codes import unpack_codes
+from coterie.protocols.messaging.kept import Kept, value_of
 from coterie.protocols.messaging.opening import COORDINATOR, Opened, Opening
 from coterie.protocols.messaging.wire import Buffer, Value, WireError, decode, encode
 
@@ -70,7 +72,9 @@ class Channel:
         transport: Transport,
         session: str,
         on_progress: ProgressListener | None = None,
+        kept: Kept | None = None,
     ) -> None:
+        self.kept = kept or Kept()
         self._transport = transport
         self._session = session
         self._on_progress = on_progress
@@ -80,6 +84,8 @@ class Channel:
         self._received = dict.fromkeys(transport.peers, 0)
         self._instances: Counter[str] = Counter()
         self.opened = Opened()
+        self._noted = self.opened.so_far  # when the answer that is sought now was begun
+        self._seeking = False  # inside `once`, whose answer stands for all answers within it
 
     def next_instance(self, what: str) -> int:
         """The number of earlier calls with this `what` in the session, equal at both sides."""
@@ -275,6 +281,50 @@ class Channel:
             if name != COORDINATOR and name not in everybody:
                 raise ValueError(f"'{opening.name}' is opened to '{name}', who takes no part")
         self.opened.note(opening, names)
+        return value
+
+    # What a run keeps for the case that it is interrupted (`protocols.messaging.kept`).
+
+    def once(self, what: str, compute: Callable[[], Value]) -> Any:
+        """An answer that is found once: in an attempt that goes on after it, it is not sought again.
+
+        All parties must call this with the same `what` at the same places. Answers within
+        `compute` are not kept for themselves.
+        """
+        found = self.next_kept(what)
+        if found is not None or self._seeking:
+            return compute() if found is None else found
+        self._seeking = True
+        try:
+            value = compute()
+        finally:
+            self._seeking = False
+        self.keep(what, value)
+        return value
+
+    def next_kept(self, what: str) -> Any:
+        """The kept answer that is due here; None if it has to be found, and then kept by `keep`."""
+        answer = None if self._seeking else self.kept.next(what)
+        if answer is None:
+            if not self._seeking:
+                self._noted = self.opened.so_far
+            return None
+        self.opened.note_again(answer.notes)
+        return value_of(answer)
+
+    def keep(self, what: str, value: Value) -> None:
+        """Keeps an answer that `next_kept` did not have, before anything depends on it."""
+        if not self._seeking:
+            self.kept.keep(what, value, self.opened.since(self._noted))
+            self._noted = self.opened.so_far
+
+    def drawn(self, what: str, draw: Callable[[], Value]) -> Any:
+        """This party's own random value that shows in the result: drawn once, also over attempts."""
+        answer = self.kept.drawn(what)
+        if answer is not None:
+            return value_of(answer)
+        value = draw()
+        self.kept.keep_drawn(what, value)
         return value
 
     def fault(self, peer: str, reason: str) -> PeerFaultError:

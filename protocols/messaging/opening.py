@@ -87,6 +87,23 @@ class Opened:
             raise ValueError(f"'{opening.name}' is not declared")
         self._times[opening.name, tuple(sorted(to))] += 1
 
+    @property
+    def so_far(self) -> Counter[tuple[str, tuple[str, ...]]]:
+        """How often each opening was noted until now."""
+        return Counter(self._times)
+
+    def since(
+        self, before: Counter[tuple[str, tuple[str, ...]]]
+    ) -> list[tuple[str, Sequence[str], int]]:
+        """What was noted since then."""
+        return [(name, to, times) for (name, to), times in (self._times - before).items()]
+
+    def note_again(self, notes: Iterable[tuple[str, Sequence[str], int]]) -> None:
+        """Notes what was opened when a kept answer was found (`protocols.messaging.kept`)."""
+        for name, to, times in notes:
+            if name in _declared and times > 0:
+                self._times[name, tuple(to)] += times
+
     def listed(self) -> list[dict[str, Any]]:
         """One entry for each opening and group of recipients, in the order of first occurrence."""
         return [

@@ -14,6 +14,10 @@ a parent, the tables of the attribute under its parents and one more candidate a
 shares at the two servers (`contingency`), and `Decisions.best` compares them with the present table
 on shares. The number of turns is the largest number of parents plus one.
 
+Kept answers (`protocols.messaging.kept`): the edges of each turn, with the servers' shares of the
+tables that were chosen. They must be kept, because scores that are nearly equal are told apart by
+rounding that is random, so that a second attempt might open other edges.
+
 Adversary: semi-honest; the two servers must not collude. Messages and cost: those of `contingency`
 for each table, and of `hidden_scores` for each turn: one logarithm for each cell and one for each
 configuration of parents.
@@ -21,13 +25,15 @@ configuration of parents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.statistics.contingency import Axis
-from coterie.protocols.statistics.shared_counts import Ring
+from coterie.protocols.statistics.shared_counts import Ring, kept_share
 
 Counter = Callable[[Sequence[Axis]], "Ring | None"]
 
@@ -61,32 +67,59 @@ def search(
     with channel.step("search"):
         growing = [child for child in parents if child and max_parents]
         for child in growing:
-            present[child] = _family(order, [], child, count)
+            present[child] = _family(order, [], child, _kept(channel, count))
         while growing:
             candidates = {
                 child: [p for p in range(child) if p not in parents[child]] for child in growing
             }
-            groups = {
-                child: [
-                    present[child],
-                    *(
-                        _family(order, sorted([*parents[child], p]), child, count)
-                        for p in candidates[child]
-                    ),
-                ]
-                for child in growing
-            }
-            chosen = decisions.best([groups[child] for child in growing])
+            turn = partial(_turn, order, parents, present, growing, candidates, count, decisions)
+            chosen, shares = channel.once("edges", turn)
             still = []
-            for child, choice in zip(growing, chosen, strict=True):
+            for child, choice, share in zip(growing, chosen, shares, strict=True):
                 if choice == 0:
                     continue
                 parents[child].append(candidates[child][choice - 1])
-                present[child] = groups[child][choice]
+                kept: Counter = partial(_as_kept, share)
+                present[child] = _family(order, sorted(parents[child]), child, kept)
                 if len(parents[child]) < min(max_parents, child):
                     still.append(child)
             growing = still
     return [(order[p].name, order[child].name) for child in parents for p in parents[child]]
+
+
+def _turn(
+    order: Sequence[Axis],
+    parents: Mapping[int, Sequence[int]],
+    present: Mapping[int, Family],
+    growing: Sequence[int],
+    candidates: Mapping[int, Sequence[int]],
+    count: Counter,
+    decisions: Decisions,
+) -> list[Value]:
+    """For each attribute that may get a parent: the choice, and the share of the chosen table."""
+    groups = {
+        child: [
+            present[child],
+            *(
+                _family(order, sorted([*parents[child], p]), child, count)
+                for p in candidates[child]
+            ),
+        ]
+        for child in growing
+    }
+    chosen = decisions.best([groups[child] for child in growing])
+    shares = [groups[child][at].share for child, at in zip(growing, chosen, strict=True)]
+    return [[*chosen], [[] if share is None else share for share in shares]]
+
+
+def _kept(channel: Channel, count: Counter) -> Counter:
+    """Counts whose shares are kept."""
+    return lambda axes: kept_share(channel, "counts", lambda: count(axes))
+
+
+def _as_kept(share: Any, axes: Sequence[Axis]) -> Ring | None:
+    """The share of a chosen table, as it was kept."""
+    return None if isinstance(share, list) else share
 
 
 def _family(order: Sequence[Axis], parents: Sequence[int], child: int, count: Counter) -> Family:

@@ -27,13 +27,14 @@ logarithms and garbled circuits are two-party protocols.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from coterie.base.arrays import Array, Bits, UInt32s
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
@@ -157,6 +158,21 @@ def _elements(words: Array, width: int) -> Ring:
     """The first `width` ring elements of each row of 64-bit words."""
     elements: Ring = np.ascontiguousarray(words).view(np.uint32)
     return elements[:, :width]
+
+
+def kept_share(channel: Channel, what: str, compute: Callable[[], Ring | None]) -> Ring | None:
+    """This party's share, as a kept answer; None at a party that has no share.
+
+    A share is a random number by itself. The servers use their shares together only if both come
+    from one and the same attempt, which `protocols.messaging.kept` sees to.
+    """
+
+    def found() -> Value:
+        share = compute()
+        return [] if share is None else share
+
+    kept = channel.once(what, found)
+    return None if isinstance(kept, list) else kept
 
 
 def share_out(

@@ -23,7 +23,16 @@ The tree grows level by level. For the nodes of a level:
      `HiddenScores.split`
 
 Adversary: semi-honest; servers that collude learn all counts, so the parties agree on two that do
-not. Messages, for each level in order: those of `HiddenCounts.leaves`, of `shared_counts` for each
+not.
+
+Kept answers (`protocols.messaging.kept`): for each level, which nodes are leaves, their classes, and
+the attribute of each other node, with the servers' shares of the classes and of the children's
+counts. All but the shares is the tree, which every party learns. The answers must be kept, because
+scores that are nearly equal are told apart by rounding that is random: a second attempt might open
+another attribute. Where an owner numbers its values at random, it draws the numbers once. Predictions
+are computed again, from fresh masks, and come out the same.
+
+Messages, for each level in order: those of `HiddenCounts.leaves`, of `shared_counts` for each
 node and attribute, and of `HiddenScores.split`. Cost: for each node and party with a test, records
 * (16 + 4 * classes * values) bytes; the rounds grow with the depth and the number of nodes, not
 with the records.
@@ -40,11 +49,13 @@ import numpy as np
 from coterie.base.arrays import Bits, Codes, Mask
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import (
     Ring,
     Transfers,
+    kept_share,
     masked_rows,
     masked_sums,
     one_hot,
@@ -141,13 +152,11 @@ def grow(
     channel = transfers.channel
     root = _Open(Node(0), {})
     level = [root]
-    counts = _root_counts(channel, plan, classes, rng)
+    counts = kept_share(channel, "root counts", lambda: _root_counts(channel, plan, classes, rng))
     with channel.step("grow"):
         for depth in range(plan.max_depth + 1):
             last = depth == min(plan.max_depth, len(plan.attributes))
-            leaf, labels, kept = decisions.leaves(
-                counts, len(level), plan.classes, _rows(level), plan.minimum, last
-            )
+            leaf, labels, kept = _leaves(channel, plan, decisions, counts, level, last)
             for at, item in enumerate(level):
                 item.node.label = int(labels[at])
                 item.kept = None if kept is None else kept[at]
@@ -160,6 +169,26 @@ def grow(
             if not level:
                 break
     return root.node
+
+
+def _leaves(
+    channel: Channel,
+    plan: TreePlan,
+    decisions: Decisions,
+    counts: Ring | None,
+    level: Sequence[_Open],
+    last: bool,
+) -> tuple[Mask, Codes, Bits | None]:
+    """As `Decisions.leaves`, as a kept answer."""
+
+    def find() -> list[Value]:
+        leaf, labels, kept = decisions.leaves(
+            counts, len(level), plan.classes, _rows(level), plan.minimum, last
+        )
+        return [leaf, labels, [] if kept is None else kept]
+
+    leaf, labels, kept = channel.once("leaves", find)
+    return leaf, labels, None if isinstance(kept, list) else kept
 
 
 def _rows(level: Sequence[_Open]) -> Bits | None:
@@ -186,25 +215,44 @@ def _split_level(
     level: list[_Open],
     rng: Random,
 ) -> tuple[list[_Open], Ring | None]:
-    """Splits all nodes of a level; returns the children, and shares of their counts by class."""
-    tables: list[Ring] = []
-    candidates: list[list[int]] = []
-    for item in level:
-        rest = [at for at in range(len(plan.attributes)) if at not in item.path]
-        candidates.append(rest)
-        share = _node_tables(transfers, plan, codes, classes, item.path, rest, rng)
-        if share is not None:
-            tables.append(share)
+    """Splits all nodes of a level; returns the children, and shares of their counts by class.
+
+    What all parties and the servers find out is a kept answer.
+    """
+    channel = transfers.channel
+    candidates = [
+        [at for at in range(len(plan.attributes)) if at not in item.path] for item in level
+    ]
     sizes = [[plan.attributes[at].size for at in rest] for rest in candidates]
-    flat = np.concatenate(tables) if tables else None
-    chosen = decisions.split(flat, len(level), sizes, plan.classes)
+
+    def choose() -> list[Value]:
+        """The choices, the classes of the nodes that stop, and shares of the children's counts."""
+        tables: list[Ring] = []
+        for item, rest in zip(level, candidates, strict=True):
+            share = _node_tables(transfers, plan, codes, classes, item.path, rest, rng)
+            if share is not None:
+                tables.append(share)
+        flat = np.concatenate(tables) if tables else None
+        chosen = decisions.split(flat, len(level), sizes, plan.classes)
+        stopped = [item for item, choice in zip(level, chosen, strict=True) if choice == STOP]
+        labels = [
+            int(label)
+            for label in (
+                decisions.labels(_rows(stopped), len(stopped), plan.classes) if stopped else ()
+            )
+        ]
+        counts: list[Ring] = []
+        for at, choice in enumerate(chosen):
+            if tables and choice != STOP:
+                start = sum(sizes[at][:choice]) * plan.classes
+                counts.append(tables[at][start : start + sizes[at][choice] * plan.classes])
+        return [[*chosen], [*labels], np.concatenate(counts) if counts else []]
+
+    chosen, labels, counts = channel.once("splits", choose)
     stopped = [item for item, choice in zip(level, chosen, strict=True) if choice == STOP]
-    if stopped:
-        labels = decisions.labels(_rows(stopped), len(stopped), plan.classes)
-        for item, label in zip(stopped, labels, strict=True):
-            item.node.label = int(label)
+    for item, label in zip(stopped, labels, strict=True):
+        item.node.label = label
     children: list[_Open] = []
-    counts: list[Ring] = []
     for at, (item, choice) in enumerate(zip(level, chosen, strict=True)):
         if choice == STOP:
             continue
@@ -214,10 +262,7 @@ def _split_level(
             child = _Open(Node(0), {**item.path, attribute: value}, item.kept)
             item.node.branches.append(child.node)
             children.append(child)
-        if tables:
-            start = sum(sizes[at][:choice]) * plan.classes
-            counts.append(tables[at][start : start + sizes[at][choice] * plan.classes])
-    return children, np.concatenate(counts) if counts else None
+    return children, None if isinstance(counts, list) else counts
 
 
 def _node_tables(

@@ -395,15 +395,20 @@ def _begin_horizontal(
     if labels is not None:
         values = [value.encode() for value in labels.values]
         with channel.step("class"):
-            joint = channel.open(
-                CLASS_VALUES,
-                union(
-                    channel,
-                    job.party_names,
-                    values,
-                    rng.fork("class"),
-                    longest=LONGEST_VALUE,
-                    pad_to=MOST_CLASSES,
+            joint = channel.once(
+                "class values",
+                lambda: list(
+                    channel.open(
+                        CLASS_VALUES,
+                        union(
+                            channel,
+                            job.party_names,
+                            values,
+                            rng.fork("class"),
+                            longest=LONGEST_VALUE,
+                            pad_to=MOST_CLASSES,
+                        ),
+                    )
                 ),
             )
         try:

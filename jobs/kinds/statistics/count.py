@@ -15,6 +15,7 @@ import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -53,10 +54,11 @@ from coterie.jobs.pages.markup import listed
 from coterie.jobs.pages.page import Part, note
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
-from coterie.protocols.statistics.shared_counts import Ring, Transfers
+from coterie.protocols.statistics.shared_counts import Ring, Transfers, kept_share
 from coterie.protocols.statistics.visible_cells import visible_cells
 
 MAX_CELLS = 1 << 16  # the most cells of one table
@@ -236,7 +238,8 @@ def count_tables(
         for names in tables:
             axes = [joined.axes[name] for name in names]
             fork = rng.fork(f"table {len(shares)}")
-            shares.append(count_shares(job, joined, transfers, axes, fork))
+            count = partial(count_shares, job, joined, transfers, axes, fork)
+            shares.append(kept_share(channel, "table", count))
     return shares
 
 
@@ -246,8 +249,13 @@ def total_records(job: StatisticsJob, joined: Joined, channel: Channel, rng: Ran
         return joined.records
     mine = np.array([joined.records], np.uint64)
     with channel.step("records"):
-        total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
-        return int(channel.open(TOTAL, total)[0])
+
+        def add_up() -> int:
+            total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
+            return int(channel.open(TOTAL, total)[0])
+
+        total: int = channel.once("number of records", add_up)
+        return total
 
 
 def read_minimum(section: Section) -> int:
@@ -284,10 +292,14 @@ def reveal_tables(
         raise DataError(f"{records} records are more than small counts can be hidden among")
     flat = None if shares[0] is None else np.concatenate([s for s in shares if s is not None])
     cells = sum(len(component.cells) for component in components)
-    with counts.channel.step("reveal"):
+
+    def reveal() -> list[Value]:
         visible = visible_cells(counts, components, flat, cells, minimum, zeros)
         shown = np.flatnonzero(visible)
-        opened = counts.open(None if flat is None else flat[shown], len(shown))
+        return [shown, np.asarray(counts.open(None if flat is None else flat[shown], len(shown)))]
+
+    with counts.channel.step("reveal"):
+        shown, opened = counts.channel.once("visible counts", reveal)
     values: list[int | None] = [None] * cells
     for place, count in zip(shown, opened, strict=True):
         values[place] = int(count)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,7 @@ class Tree(StatisticsKind[TreeJob]):
             raise DataError(f"the class '{job.class_name}' has one value only among these records")
         hides = not job.open and not job.horizontal
         if hides:
-            joined = _numbered(job, joined, channel.me, rng.fork("numbers"), workspace)
+            joined = _numbered(job, joined, channel, rng.fork("numbers"), workspace)
         records = total_records(job, joined, channel, rng)
         if records < job.minimum:
             raise DataError(f"{records} records are fewer than the minimum of {job.minimum}")
@@ -315,15 +316,18 @@ def _promise(job: TreeJob) -> TreePromise:
     return TreePromise(job.declared_values, owners, job.max_depth, numbered, job.prune)
 
 
-def _numbered(job: TreeJob, joined: Joined, me: str, rng: Random, workspace: Workspace) -> Joined:
+def _numbered(
+    job: TreeJob, joined: Joined, channel: Channel, rng: Random, workspace: Workspace
+) -> Joined:
     """The joined columns with this party's values renumbered in an order that only it knows."""
     codes = dict(joined.codes)
     rows: list[list[str | int]] = []
     for name in job.attributes:
-        if job.owner(name) != me:
+        if job.owner(name) != channel.me:
             continue
         values = joined.domains[name]
-        number = rng.permutation(len(values))
+        # Drawn once: two attempts with different numbers would tell which branches are the same.
+        number = channel.drawn(f"numbers of {name}", partial(rng.permutation, len(values)))
         codes[name] = number[codes[name]].astype(np.int32)
         order = np.argsort(number)
         rows += [[name, at + 1, values[code]] for at, code in enumerate(order)]

@@ -94,7 +94,11 @@ def test_an_array_in_place_of_a_jobs_digest_is_the_peers_fault():
 
 @pytest.mark.parametrize(
     ("message", "version"),
-    [(["the digest, as version 1 sends it"], 1), ([3, "later", "x", "y"], 3)],
+    [
+        (["the digest, as version 1 sends it"], 1),
+        ([2, "digest", "head"], 2),
+        ([4, "later", "x", "y"], 4),
+    ],
 )
 def test_a_peer_of_another_wire_version_is_named_with_both_versions(message, version):
     job = parse_job(TEXT, {})
@@ -178,4 +182,8 @@ def test_what_was_opened_stays_with_the_party_when_the_job_fails(tmp_path):
 
     run_parties({"a": lonely, "b": lambda channel: None})
     kept = json.loads((space.kept / "opened.json").read_text())
-    assert [entry["what"] for entry in kept] == ["job: progress", "job: digest of the job"]
+    assert [entry["what"] for entry in kept] == [
+        "job: progress",
+        "job: digest of the job",
+        "job: answers that are kept",
+    ]

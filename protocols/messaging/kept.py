@@ -1,0 +1,206 @@
+"""Answers that a run keeps, so that it can go on after an interruption instead of beginning anew.
+
+A protocol passes what it has found out together with its peers to `Channel.once(what, compute)`, or
+to the pair `Channel.next_kept` and `Channel.keep`. All parties of a job do this at the same places
+and in the same order. So the n-th answer of one party belongs to the n-th answer of every other,
+although the values may differ: a party's rows, its shares, an instruction.
+
+When a run begins, the parties tell each other which answers of earlier attempts they hold, and all
+go on after the longest common beginning. Up to there the stored answers are used, and no message is
+sent. Everything after that is computed again with fresh randomness. So nobody sends a second time,
+under an old mask or an old key, something that differs from what it sent before: old masks and keys
+are never kept.
+
+Each attempt has a token, to which all parties contribute; an answer is stored with the token of the
+attempt in which it was found. Answers of two attempts may differ (the order of the common records
+does), and one party may have stored an answer that another has not. Since answers are compared by
+their tokens, answers of different attempts are never mixed, whatever set of parties was lost, and
+whenever.
+
+What may be kept is what the party knows anyway: opened answers, and shares of values that stay
+hidden, as long as both sides keep the shares of one and the same attempt. What is random by design
+and shows in the result (a hidden numbering, noise) is drawn once, by `Channel.drawn`, so that a
+second attempt cannot show it differently.
+
+Messages: `attempt` has those of one broadcast. Adversary: semi-honest; a peer that claims other
+answers than it holds gets no answer from this party that it could not get by starting the job anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from coterie.base.errors import CoterieError
+from coterie.protocols.messaging.wire import Value, WireError, decode, encode
+
+TOKEN_BYTES = 16
+MOST_ATTEMPTS = 1000  # whose answers may stand one after the other
+MOST_ANSWERS = 1 << 40
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One stored answer: the attempt it comes from, what it answers, and its encoded value.
+
+    `notes` are the openings that were noted while it was found. A drawn value has an empty token.
+    """
+
+    token: bytes
+    what: str
+    notes: Sequence[tuple[str, Sequence[str], int]]
+    value: bytes
+
+
+class AnswerStore(Protocol):
+    """Where a party keeps answers; `jobs.run.answers_file` is one in a file."""
+
+    def read(self) -> list[Answer]:
+        """All answers that were stored whole, in order, the drawn values among them."""
+        ...
+
+    def append(self, answer: Answer, sync: bool = False) -> None:
+        """Stores one more; it survives the end of the process, and with `sync` that of the machine."""
+        ...
+
+    def replace(self, answers: Sequence[Answer]) -> None:
+        """Stores these answers in place of all others."""
+        ...
+
+
+class MemoryAnswers:
+    """A store in memory, for tests and for runs that nobody resumes."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+
+    def read(self) -> list[Answer]:
+        return list(self.answers)
+
+    def append(self, answer: Answer, sync: bool = False) -> None:
+        self.answers.append(answer)
+
+    def replace(self, answers: Sequence[Answer]) -> None:
+        self.answers = list(answers)
+
+
+FINISHED = "finished"  # drawn values are named by their protocols, which use no such name
+
+
+class Kept:
+    """The answers of one party in one attempt."""
+
+    def __init__(self, store: AnswerStore | None = None) -> None:
+        self._store = store
+        stored = store.read() if store is not None else []
+        self._answers = [answer for answer in stored if answer.token]
+        self._drawn = {answer.what: answer for answer in stored if not answer.token}
+        self._at = 0
+        self._common = 0
+        self._token = bytes(TOKEN_BYTES)
+
+    @property
+    def resumed(self) -> bool:
+        """Whether this attempt goes on from answers of an earlier one."""
+        return self._common > 0
+
+    @property
+    def claim(self) -> list[Value]:
+        """What the peers are told: the attempts of the stored answers, each with its number of answers."""
+        runs: list[list[Any]] = []
+        for answer in self._answers:
+            if runs and runs[-1][0] == answer.token:
+                runs[-1][1] += 1
+            else:
+                runs.append([answer.token, 1])
+        return [part for run in runs[:MOST_ATTEMPTS] for part in run]
+
+    def begin(self, nonces: Mapping[str, bytes], claims: Sequence[Sequence[Any]]) -> None:
+        """Begins an attempt, after what every party has drawn and what the peers hold."""
+        total = hashlib.sha256(b"coterie attempt")
+        for name, nonce in sorted(nonces.items()):
+            data = name.encode()
+            total.update(len(data).to_bytes(8, "little") + data + nonce)
+        self._token = total.digest()[:TOKEN_BYTES]
+        common = len(self._answers)
+        for claim in claims:
+            common = min(common, _common(self._answers, claim))
+        self._common, self._at = common, 0
+        if len(self._answers) > common:
+            self._answers = self._answers[:common]
+            if self._store is not None:
+                self._store.replace([*self._drawn.values(), *self._answers])
+
+    def next(self, what: str) -> Answer | None:
+        """The stored answer that is due now; None if it has to be found."""
+        if self._at >= self._common:
+            return None
+        answer = self._answers[self._at]
+        if answer.what != what:
+            raise CoterieError(
+                f"the answer '{answer.what}' was kept where '{what}' is due; propose the job again"
+            )
+        self._at += 1
+        return answer
+
+    def keep(
+        self, what: str, value: Value, notes: Sequence[tuple[str, Sequence[str], int]]
+    ) -> None:
+        """Stores an answer, before anything depends on it."""
+        if self._store is not None:
+            self._store.append(Answer(self._token, what, notes, _encoded(value)))
+
+    def finished(self) -> None:
+        """Stores that this party's result is complete. It needs nothing more from its peers."""
+        self.keep_drawn(FINISHED, 1)
+
+    def drawn(self, what: str) -> Answer | None:
+        return self._drawn.get(what)
+
+    def keep_drawn(self, what: str, value: Value) -> None:
+        """Stores a random value on the disk, before anything depends on it."""
+        answer = self._drawn[what] = Answer(b"", what, (), _encoded(value))
+        if self._store is not None:
+            self._store.append(answer, sync=True)
+
+
+def value_of(answer: Answer) -> Any:
+    """The value of a stored answer."""
+    try:
+        [value] = decode(bytearray(answer.value))
+    except (WireError, ValueError):
+        raise CoterieError(
+            f"the kept answer '{answer.what}' cannot be read; propose the job again"
+        ) from None
+    return value
+
+
+def sound_claim(claim: Any) -> bool:
+    """Whether a peer's value has the form of `Kept.claim`."""
+    return (
+        isinstance(claim, list)
+        and len(claim) % 2 == 0
+        and len(claim) <= 2 * MOST_ATTEMPTS
+        and all(isinstance(token, bytes) and len(token) == TOKEN_BYTES for token in claim[::2])
+        and all(type(count) is int and 0 < count <= MOST_ANSWERS for count in claim[1::2])
+    )
+
+
+def _common(answers: Sequence[Answer], claim: Sequence[Any]) -> int:
+    """How many of the first answers a peer holds from the same attempts."""
+    at = 0
+    for token, count in zip(claim[::2], claim[1::2], strict=True):
+        end = min(len(answers), at + count)
+        while at < end:
+            if answers[at].token != token:
+                return at
+            at += 1
+        if end == len(answers):
+            break
+    return at
+
+
+def _encoded(value: Value) -> bytes:
+    return b"".join(bytes(part) for part in encode([value]))

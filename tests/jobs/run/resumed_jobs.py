@@ -1,0 +1,52 @@
+"""Small jobs of every kind, whose interruptions are tried out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.job_file import load_job
+from tests.jobs.loans import JOB_FILE, SIGNS, loan_folder
+from tests.traces.cases import ATTRIBUTES, POOLED, write_people
+
+_BOUNDED = JOB_FILE.replace("taxonomy: Job.csv", "taxonomy: Job.csv, at_most: [White-collar]")
+_SENSITIVE = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}").replace(
+    "class: Class\n", "class: Class\nhide_scores: true\n"
+)
+
+# The job, its parties and how the people are divided among them; or a job on the loans.
+LOANS = {
+    "integrate": JOB_FILE,
+    "integrate malicious": JOB_FILE + "adversary: malicious\n",
+    "integrate hide_scores": JOB_FILE + "hide_scores: true\n",
+    "integrate conditions on shares": _SENSITIVE,
+    "integrate conditions of a holder": _SENSITIVE + "conditions: holder\nadversary: malicious\n",
+}
+PEOPLE = {
+    "intersect": ("kind: intersect\nid: ID\nprotocol: ring\n", "ab", ""),
+    "intersect by transfers": ("kind: intersect\nid: ID\nprotocol: oprf\n", "abc", ""),
+    "count": (
+        f"kind: count\n{ATTRIBUTES}tables: [[Sex, Job], [Age, Class]]\nminimum: 5\n",
+        "abc",
+        "",
+    ),
+    "count horizontal": (
+        f"kind: count\n{POOLED}tables: [[Sex, Job]]\nminimum: 5\n",
+        "abc",
+        "-part",
+    ),
+    "tree": (f"kind: tree\n{ATTRIBUTES}max_depth: 1\nminimum: 5\n", "abc", ""),
+    "bayesnet": (f"kind: bayesnet\n{ATTRIBUTES}minimum: 5\n", "abc", ""),
+}
+NAMES = (*PEOPLE, *LOANS)
+
+
+def write_job(name: str, folder: Path) -> Job:
+    """The job of this name, with its parties' tables in the folder."""
+    if name in LOANS:
+        return load_job(loan_folder(folder, LOANS[name], zodiac=SIGNS))
+    write_people(folder)
+    text, parties, part = PEOPLE[name]
+    named = "".join(f"  {party}: {{data: {party}{part}.csv}}\n" for party in parties)
+    (folder / "job.yaml").write_text(f"name: resumed\nparties:\n{named}{text}")
+    return load_job(folder / "job.yaml")

@@ -1,0 +1,76 @@
+"""Small jobs of every kind whose parties are killed, one after the other and two at once.
+
+`make kills` kills every party before and after each of its messages.
+"""
+
+import random
+
+import pytest
+
+from coterie.protocols.messaging.wrappers import Fault
+from tests.jobs.run.interrupted import World
+from tests.jobs.run.resumed_jobs import NAMES, write_job
+
+
+@pytest.fixture
+def world(tmp_path):
+    def make(name):
+        (tmp_path / "data").mkdir(exist_ok=True)
+        return World(write_job(name, tmp_path / "data"), tmp_path / "data", tmp_path / "run")
+
+    return make
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_job_whose_parties_are_killed_again_and_again_gives_the_same_release(
+    name, world, tmp_path
+):
+    whole = world(name)
+    whole.folder = tmp_path / "whole"
+    assert set(whole.attempt().values()) == {None}
+    choose = random.Random(name)
+    killed = world(name)
+    for number in (1, 2):
+        names = choose.sample(killed.job.party_names, number)
+        faults = {
+            party: Fault(
+                choose.choice(("kill-before", "kill-after")),
+                choose.randrange(max(1, whole.messages[party] // 2), whole.messages[party]),
+            )
+            for party in names
+        }
+        killed.attempt(faults)
+    assert set(killed.attempt().values()) == {None}
+    assert comparable(name, killed.release()) == comparable(name, whole.release())
+
+
+def comparable(name, release):
+    """A tree numbers its branches at random, and a drawing of a tree shows the numbers."""
+    if name != "tree":
+        return release
+    return {key: value for key, value in release.items() if key not in ("tree", "tree.svg")}
+
+
+def test_a_tree_that_goes_on_has_the_branch_numbers_of_its_first_attempt(world):
+    tree = world("tree")
+    assert set(tree.attempt().values()) == {None}
+    first = tree.release()
+    files = [tree.space(name).kept / "branches.csv" for name in "abc"]
+    texts = [path.read_text() for path in files]
+    for name in "abc":  # as if the last answers had been lost at one party
+        cut(tree.space(name).folder / "answers", 2)
+    assert set(tree.attempt().values()) == {None}
+    assert [path.read_text() for path in files] == texts
+    assert tree.release() == first
+
+
+def cut(path, answers):
+    """Leaves only the first answers, and what was drawn."""
+    from coterie.jobs.run.answers_file import AnswersFile
+
+    file = AnswersFile(path, b"the data")
+    stored = file.read()
+    found = [a for a in stored if a.token]
+    assert len(found) > answers
+    file.replace([*(a for a in stored if not a.token), *found[:answers]])
+    file.close()
