@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from coterie.protocols.statistics.symmetric import (
     added,
     applied,
     dot,
+    product,
     unpacked,
 )
 
@@ -70,8 +72,17 @@ class Optimum:
     loss: float
     second: Matrix
     factored: Factored
+    start: Matrix  # `second` at the first point, where all coefficients are zero
     evaluations: int
     settled: bool = True
+
+    def spread(self) -> Matrix:
+        """The covariance of the coefficients: the inverse of `second`, or A^-1 `second` A^-1."""
+        inverse = self.factored.inverse()
+        return product(product(inverse, self.second), inverse)
+
+
+Parts: TypeAlias = "tuple[float, Vector, Matrix]"
 
 
 class NoOptimumError(DataError):
@@ -91,11 +102,13 @@ def minimise(
     evaluations: int,
     names: Sequence[str],
     may_open: Callable[[Floats], bool] = lambda at: True,
+    parts: Callable[[Vector, Vector], Parts] | None = None,
 ) -> Optimum:
     """The least of the sum of all parties' `local` and of z' penalty z / 2.
 
     `names` are the coefficients' names in errors. `may_open` says, before anything is opened,
-    whether the sums at a point may be; if not, the search ends there.
+    whether the sums at a point may be; if not, the search ends there. `parts` makes value, gradient
+    and second derivatives of the sums and the point, where these are not the sums themselves.
     """
     channel = sums.channel
     done = 0
@@ -106,17 +119,22 @@ def minimise(
             found = channel.open(SUMS, sums.totals(local(np.array(at))))
         done += 1
         channel.progress(done, evaluations)
+        if parts is None:
+            loss, gradient, second = (
+                found[0],
+                found[1 : 1 + size],
+                unpacked(found[1 + size :], size),
+            )
+        else:
+            loss, gradient, second = parts(found, at)
         pull = applied(penalty, at)
-        return Slope(
-            found[0],
-            found[0] + dot(at, pull) / 2,
-            [a + b for a, b in zip(found[1 : 1 + size], pull, strict=True)],
-            unpacked(found[1 + size :], size),
-        )
+        pulled = [a + b for a, b in zip(gradient, pull, strict=True)]
+        return Slope(loss, loss + dot(at, pull) / 2, pulled, second)
 
     at = [0.0] * size
     may_open(np.array(at))  # nothing has been opened to compare it with
     here = evaluate(at)
+    start = here.second
     while True:
         try:
             factored = Factored(added(here.second, penalty))
@@ -130,7 +148,7 @@ def minimise(
         step = factored.solve([-slope for slope in here.gradient])
         far = max(map(abs, at), default=0.0)
         if max(map(abs, step), default=0.0) <= SETTLED * max(1.0, far):
-            return Optimum(at, here.loss, here.second, factored, done)
+            return Optimum(at, here.loss, here.second, factored, start, done)
         share = 1.0
         while True:
             if done == evaluations:
@@ -142,7 +160,7 @@ def minimise(
                 )
             there = [a + share * s for a, s in zip(at, step, strict=True)]
             if not may_open(np.array(there)):
-                return Optimum(there, here.loss, here.second, factored, done, settled=False)
+                return Optimum(there, here.loss, here.second, factored, start, done, settled=False)
             found = evaluate(there)
             if found.value <= here.value + 1e-12 * abs(here.value):
                 break

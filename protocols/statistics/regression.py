@@ -42,9 +42,16 @@ import numpy as np
 from coterie.base.arrays import Floats, Mask, UInt32s
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.statistics.concordance import (
+    Rank,
+    bounds_of_classes,
+    classes_for,
+    counted,
+    measured,
+)
 from coterie.protocols.statistics.exact_sums import ExactSums
 from coterie.protocols.statistics.pooled_newton import Optimum, minimise, packed
-from coterie.protocols.statistics.symmetric import Matrix, Vector, applied, product
+from coterie.protocols.statistics.symmetric import Matrix, Vector, applied, dot, product
 
 Model = Literal["linear", "ridge", "logistic", "svm", "cox"]
 _ROWS = 1 << 15  # records that are evaluated together, so that they stay in the processor's cache
@@ -108,11 +115,12 @@ def fit_pooled(
     penalty: float,
     iterations: int,
     unlike: Callable[[UInt32s], bool],
+    rank: Rank,
 ) -> Fit:
     """The model of all parties' records, `names` those of the features, then that of the outcome.
 
     The outcome is 0 or 1 unless the model is linear or ridge. `unlike` says whether all parties'
-    counts, of which it is given this party's, are each 0 or large.
+    counts, of which it is given this party's, are each 0 or large; `rank` is `concordance.ranked`.
     """
     *names, outcome_name = names
     scale = pooled_scale(sums, features, records, names)
@@ -153,7 +161,17 @@ def fit_pooled(
         ["intercept", *names],
         may_open if model == "svm" else lambda at: True,
     )
-    return _in_units(model, best, scale, level, unit, records)
+    fit = _in_units(model, best, scale, level, unit, records)
+    if not linear:
+        # At the first point the second derivatives are so many times the sum of all x x'.
+        times = 0.25 if model == "logistic" else 2.0
+        square = dot(best.at, applied(best.start, best.at)) / times / records
+        deviation = math.sqrt(max(square - best.at[0] ** 2, 0.0))
+        bounds = bounds_of_classes(best.at[0], deviation, classes_for(1))
+        scores = x @ np.array(best.at)
+        high, low = (counted(np.where(y == due, 0, -1), scores, bounds, 1) for due in (1, 0))
+        fit.measures.update(measured("auc", rank(high, low)))
+    return fit
 
 
 def _squares(eta: Floats, y: Floats) -> tuple[Floats, Floats, Floats]:
@@ -217,8 +235,7 @@ def _in_units(
         measures["log_likelihood"] = -best.loss
     errors: list[float | None] = [None] * len(values)
     if model != "svm":
-        inverse = best.factored.inverse()
-        spread = product(parts, product(product(inverse, best.second), inverse))
+        spread = product(parts, best.spread())
         for at, (row, part) in enumerate(zip(spread, parts, strict=True)):
             square = noise * sum(a * b for a, b in zip(row, part, strict=True))
             errors[at] = math.sqrt(max(square, 0.0))

@@ -56,6 +56,7 @@ from coterie.protocols.numbers.scaling import scale_autonomously, scale_exactly
 from coterie.protocols.numbers.shares import Ring, open_shares, product, share_in, share_out
 from coterie.protocols.statistics import shared_counts
 from coterie.protocols.statistics.bayesnet import Family, search
+from coterie.protocols.statistics.concordance import ranked
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
@@ -361,6 +362,19 @@ def parts_of_a_sum(watched, world):
             sums.big([value] * 40, 3**70),
             sums.fixed(np.full(50, float(value))).tolist(),
         ]
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/concordance", THREE, runs=2)
+def pairs_that_are_ranked(watched, world):
+    """The other two exchange their counts, one of which is large and the other zero."""
+    others = [name for name in THREE if name != watched]
+    counts = {watched: 5, others[0]: (0, 2**40)[world], others[1]: (2**40, 0)[world]}
+
+    def party(channel, rng):
+        mine = words(counts[channel.me], 6).reshape(2, 3)
+        return ranked(channel, THREE, ("ann", "bob"), mine, mine[::-1], rng)
 
     return dict.fromkeys(THREE, party)
 

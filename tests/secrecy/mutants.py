@@ -264,7 +264,7 @@ MUTANTS = [
         'mask = int.from_bytes(piece, "little") % modulus',
         "mask = 0 * len(piece)",
         _view("parts_of_a_sum", "cat"),
-        _job("regress logistic", "lender"),
+        *(_job(f"regress {model}", "lender") for model in ("logistic", "svm", "cox")),
     ),
     _mutant(
         "a mask of its own for every sum",
@@ -765,6 +765,7 @@ MUTANTS = [
         "first = np.zeros(count, dtype)",
         _view("what_a_server_gets_of_one_holder", "bob"),
         _view("a_shared_table_of_divided_records", "bob"),
+        _view("pairs_that_are_ranked", "bob"),
         _view("sums_by_group_of_divided_records", "bob"),
         *(
             _job(f"{kind}, horizontal", "bank")
@@ -1129,6 +1130,22 @@ MUTANTS = [
         "test_a_support_vector_machine_opens_no_second_sum_over_nearly_the_same_records",
     ),
     _mutant(
+        "the sizes of a sum that is zero only where all are",
+        "protocols/statistics/time_grid.py",
+        "drawn = np.array([1 + number for number in rng.integers(PRIME - 1, POWERS)], np.uint64)",
+        "drawn = np.ones(POWERS, np.uint64)",
+        "tests/protocols/statistics/test_time_grid.py::"
+        "test_the_sums_behind_the_power_say_nothing_of_how_many_have_it",
+    ),
+    _mutant(
+        "times that are joined until none is about a few",
+        "protocols/statistics/time_grid.py",
+        "least = builder.constant(minimum, WIDTH)",
+        "least = builder.constant(1, WIDTH)",
+        "tests/protocols/statistics/test_time_grid.py::"
+        "test_every_joined_cell_has_enough_events_and_no_cell_could_end_earlier",
+    ),
+    _mutant(
         "every two columns of a sum of products",
         "protocols/statistics/small_support.py",
         "counts[np.tril_indices(width)]",
@@ -1172,6 +1189,8 @@ REASONS = {
     ("protocols/aggregates/group_tables.py", "horizontal_group_shares"): "a fork",
     ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",
     ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
+    ("protocols/statistics/time_grid.py", "longest_power"): "a fork, beside what a mutant removes",
+    ("protocols/statistics/concordance.py", "ranked"): "forks; the shares are those of share_out",
     ("protocols/statistics/hidden_scores.py", "HiddenScores.__init__"): "a fork",
     ("protocols/patterns/separation.py", "separation"): "forks",
     ("protocols/patterns/separation.py", "draw_pairs"): "a public choice from the joint seed",

@@ -1,7 +1,10 @@
 """`kind: regress`: a model of an outcome by features of several parties, from sums.
 
-    model: logistic             or linear, ridge, svm
-    outcome: Readmitted         the column to be explained
+    model: logistic             or linear, ridge, svm, cox
+    outcome: Readmitted         the column to be explained; of cox two of them:
+    time: Days                  how long a person was observed, and
+    event: Died                 whether the event ended it
+    grid: {step: 30, end: 720}  the cells by which times are told, or a list of their ends
     features: [Age, Sex]        the columns that explain it
     penalty: 0                  on the squares of the coefficients
     iterations: 25              the most points at which sums are opened
@@ -14,17 +17,18 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
-from coterie.base.arrays import UInt32s
+from coterie.base.arrays import Mask, UInt32s, Words
 from coterie.base.errors import DataError
-from coterie.jobs.data.numbers import read_number_attributes
+from coterie.jobs.data.numbers import LARGEST, read_number_attributes
 from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.file.document import Section
+from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Verdict
@@ -47,22 +51,31 @@ from coterie.jobs.kinds.statistics.count import read_minimum
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.concordance import ranked
+from coterie.protocols.statistics.cox import Step, fit_cox
 from coterie.protocols.statistics.exact_sums import ExactSums
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.regression import Fit, Model, fit_pooled
 from coterie.protocols.statistics.small_support import all_large, support_counts
+from coterie.protocols.statistics.time_grid import even_grid, longest_power, merged_cells
 
 MODELS: tuple[Model, ...] = get_args(Model)
 COEFFICIENTS = "coefficients.csv"
-TWO_VALUED = ("logistic", "svm")
+TWO_VALUED = ("logistic", "svm", "cox")
 PENALTY = {"ridge": 1.0, "svm": 1.0}  # as scikit-learn has them; no penalty elsewhere
 RECORDS_PER_COEFFICIENT = 3
+CELLS = 64  # of the grid that a job does not name: of them the times fill more than half
+MOST_CELLS = 512
 
 
 @dataclass(frozen=True)
 class RegressJob(ModelJob):
+    """`outcome` is the event of a Cox model, which alone has a `time`, and perhaps a `grid`."""
+
     model: Model
     outcome: str
+    time: str | None
+    grid: tuple[float, ...] | None
     features: tuple[str, ...]
     penalty: float
     iterations: int
@@ -72,13 +85,23 @@ class RegressJob(ModelJob):
         return (self.outcome,) if self.model in TWO_VALUED else ()
 
     @property
+    def outcomes(self) -> tuple[str, ...]:
+        return (self.outcome,) if self.time is None else (self.outcome, self.time)
+
+    @property
+    def least(self) -> int:
+        """The least records that the job may be about."""
+        parameters = len(self.columns) + (self.time is None)
+        return max(self.minimum, RECORDS_PER_COEFFICIENT * parameters)
+
+    @property
     def columns(self) -> list[str]:
         """The names of the coefficients, in their order."""
         return [column for name in self.features for column in self.attributes[name].columns]
 
 
 class Regress(ModelKind[RegressJob]):
-    about = "A linear, logistic or support vector model of an outcome, from sums over all records."
+    about = "A linear, logistic, support vector or survival model, from sums over all records."
     leaves = (COEFFICIENTS,)
     job_type = RegressJob
 
@@ -86,27 +109,36 @@ class Regress(ModelKind[RegressJob]):
         model_node = section.required("model")
         model = MODELS[MODELS.index(model_node.choice(*MODELS))]
         matching, servers = read_partition(section, common)
-        outcome = section.required("outcome").text()
+        survival = model == "cox"
+        outcome = section.required("event" if survival else "outcome").text()
+        time = section.required("time").text() if survival else None
         node = section.required("features")
         features = tuple(node.texts())
         if not features or len(set(features)) != len(features):
             raise node.error("must be a list of different columns")
-        if outcome in features:
-            raise node.error(f"'{outcome}' is the outcome, and a feature, too")
-        two_valued = model in TWO_VALUED
+        outcomes = [outcome] if time is None else [outcome, time]
+        for name in outcomes:
+            if name in features:
+                raise node.error(f"'{name}' is the outcome, and a feature, too")
+        if time == outcome:
+            raise node.error(f"'{time}' is both the time and the event")
         attributes = read_number_attributes(
             section,
             common,
-            [*features, outcome],
+            [*features, *outcomes],
             matching is None,
-            plain=() if two_valued else (outcome,),
-            binary=(outcome,) if two_valued else (),
+            plain=[name for name in outcomes if name == time or model not in TWO_VALUED],
+            binary=[name for name in outcomes if name != time and model in TWO_VALUED],
         )
+        if time is not None and attributes[time].limits is None:
+            attributes[time] = replace(attributes[time], limits=(0.0, LARGEST))
         job = RegressJob(
             **fields(common, matching=matching, servers=servers, attributes=attributes),
             minimum=read_minimum(section),
             model=model,
             outcome=outcome,
+            time=time,
+            grid=section.read("grid", _read_grid, None) if survival else None,
             features=features,
             penalty=_read_penalty(section, model),
             iterations=section.read("iterations", lambda n: n.integer(2, 200), 25),
@@ -126,14 +158,13 @@ class Regress(ModelKind[RegressJob]):
         workspace: Workspace,
     ) -> dict[str, Any]:
         joined = begin(job, prepared, channel, rng, workspace)
-        least = max(job.minimum, RECORDS_PER_COEFFICIENT * (len(job.columns) + 1))
         check_records(
             joined.records,
-            least,
-            f"a model of {len(job.columns) + 1} coefficients needs {least} of them",
+            job.least,
+            f"a model of {len(job.columns)} coefficients needs {job.least} of them",
         )
-        fit = _fit_horizontally(job, joined, channel, rng)
-        return {"records": joined.records, **_as_result(job, fit)}
+        fit, curve = _fit_horizontally(job, joined, channel, rng)
+        return {"records": joined.records, **_as_result(job, fit, curve)}
 
     def assemble(self, job: RegressJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         """Writes the coefficients as a table, beside `result.json`."""
@@ -173,7 +204,24 @@ def _read_penalty(section: Section, model: Model) -> float:
     return penalty
 
 
-def _fit_horizontally(job: RegressJob, joined: JoinedNumbers, channel: Channel, rng: Random) -> Fit:
+def _read_grid(node: Node) -> tuple[float, ...]:
+    """The ends of the cells of time: a list, or {step, end}."""
+    if node.is_list:
+        ends = tuple(item.number(0.0) for item in node.items(MOST_CELLS))
+        if not ends or any(low >= high for low, high in pairwise((0.0, *ends))):
+            raise node.error("must be times above 0 in ascending order")
+        return ends
+    section = node.section()
+    step, end = (section.required(key).number(0.0) for key in ("step", "end"))
+    section.close()
+    if not 0 < step <= end or end / step > MOST_CELLS:
+        raise node.error(f"must have 1 to {MOST_CELLS} steps")
+    return tuple(even_grid(step, end))
+
+
+def _fit_horizontally(
+    job: RegressJob, joined: JoinedNumbers, channel: Channel, rng: Random
+) -> tuple[Fit, list[Step]]:
     features = joined.matrix(job.features)
     outcome = joined.numbers[job.outcome]
     hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
@@ -187,18 +235,51 @@ def _fit_horizontally(job: RegressJob, joined: JoinedNumbers, channel: Channel, 
 
     if not large(support_counts(np.concatenate([features, outcome], axis=1))):
         raise few_records(job.minimum)
+
+    def rank(high: Words, low: Words) -> tuple[int, int, int]:
+        with channel.step("rank"):
+            return ranked(channel, job.party_names, job.servers, high, low, rng.fork("rank"))
+
     sums = ExactSums(channel, job.party_names, rng.fork("sums"))
+    if job.time is None:
+        with channel.step("fit"):
+            fit = fit_pooled(
+                sums,
+                job.model,
+                features,
+                outcome[:, 0],
+                joined.records,
+                [*job.columns, job.outcome],
+                job.penalty,
+                job.iterations,
+                large,
+                rank,
+            )
+        return fit, []
+    times = joined.numbers[job.time][:, 0]
+    grid = job.grid
+    if grid is None:
+        longest = float(times.max(initial=0.0))
+        end = longest_power(channel, job.party_names, longest, rng.fork("longest"))
+        grid = tuple(even_grid(end / CELLS, end))
+
+    def merged(events: UInt32s) -> Mask:
+        with channel.step("times"):
+            return merged_cells(hidden, job.party_names, events, job.minimum, rng.fork("events"))
+
     with channel.step("fit"):
-        return fit_pooled(
+        return fit_cox(
             sums,
-            job.model,
             features,
+            times,
             outcome[:, 0],
             joined.records,
-            [*job.columns, job.outcome],
+            grid,
+            merged,
+            job.columns,
             job.penalty,
             job.iterations,
-            large,
+            rank,
         )
 
 
@@ -211,12 +292,16 @@ def few_records(minimum: int) -> DataError:
     )
 
 
-def _as_result(job: RegressJob, fit: Fit) -> dict[str, Any]:
+def _as_result(job: RegressJob, fit: Fit, curve: Sequence[Step]) -> dict[str, Any]:
     """The fit as `result.json` has it."""
 
     def number(value: float | None) -> float | None:
         return None if value is None else rounded(value)
 
+    survival = [
+        {"time": s.time, "events": s.events, "at_risk": s.at_risk, "survival": rounded(s.survival)}
+        for s in curve
+    ]
     return {
         "model": job.model,
         "coefficients": {
@@ -228,6 +313,7 @@ def _as_result(job: RegressJob, fit: Fit) -> dict[str, Any]:
         "iterations": fit.iterations,
         "settled": fit.settled,
         "measures": {name: rounded(value) for name, value in fit.measures.items()},
+        **({"survival": survival} if job.time is not None else {}),
     }
 
 
@@ -236,7 +322,8 @@ def promise_of(job: RegressJob) -> ModelPromise:
         model=job.model,
         outcome=job.outcome,
         columns=tuple(job.columns),
-        least=max(job.minimum, RECORDS_PER_COEFFICIENT * (len(job.columns) + 1)),
+        least=job.least,
+        minimum=job.minimum,
         iterations=job.iterations,
     )
 

@@ -34,6 +34,8 @@ def report_model(found: ClaimedModel) -> Sequence[Part]:
         coefficient_plot(found),
         table(["column", "coefficient", "standard error", "95 % interval"], rows, (1, 2, 3)),
     ]
+    if found.survival:
+        content += [element("h3", "Survival"), survival_curve(found)]
     if found.measures:
         fit: list[Sequence[Content]] = [
             [name.replace("_", " "), f"{value:.6g}"] for name, value in found.measures.items()
@@ -74,3 +76,26 @@ def coefficient_plot(found: ClaimedModel) -> Element:
     )
     shapes.append(label(middle, height - 6, axis, "middle", "quiet"))
     return chart("The coefficients and how certain they are", height, *shapes)
+
+
+def survival_curve(found: ClaimedModel) -> Element:
+    """The share of people with average features who have had no event yet, over time."""
+    height, left, bottom = 240.0, 44.0, 34.0
+    end = found.survival[-1][0]
+    across, tall = (WIDTH - left - 8) / end, height - bottom - 10
+    path = f"M{left:.1f} 10"
+    for time, share in found.survival:
+        path += f"H{left + time * across:.1f}V{10 + tall * (1 - share):.1f}"
+    return chart(
+        "The share of people with average features who have had no event, over time",
+        height,
+        element(
+            "line", x1=left, x2=WIDTH - 8, y1=height - bottom, y2=height - bottom, class_="axis"
+        ),
+        element("line", x1=left, x2=left, y1=10, y2=height - bottom, class_="axis"),
+        label(left - 6, 16, "1", "end", "quiet"),
+        label(left - 6, height - bottom, "0", "end", "quiet"),
+        label(left, height - 12, "0", "start", "quiet"),
+        label(WIDTH - 8, height - 12, f"{end:g}", "end", "quiet"),
+        element("path", d=path, class_="line c0", fill="none"),
+    )

@@ -19,8 +19,9 @@ from coterie.jobs.file.result_file import Claim
 MEASURES = {
     "linear": ("r_squared", "residual_deviation"),
     "ridge": ("r_squared", "residual_deviation"),
-    "logistic": ("log_likelihood",),
-    "svm": (),
+    "logistic": ("log_likelihood", "auc", "auc_error"),
+    "svm": ("auc", "auc_error"),
+    "cox": ("log_likelihood", "concordance", "concordance_error"),
 }
 
 
@@ -32,6 +33,7 @@ class ModelPromise:
     outcome: str
     columns: tuple[str, ...]
     least: int
+    minimum: int
     iterations: int
 
 
@@ -48,6 +50,7 @@ class ClaimedModel:
     iterations: int
     measures: dict[str, float]
     settled: bool
+    survival: Sequence[tuple[float, float]] = ()  # time and share
 
     @property
     def rows(self) -> list[tuple[str, float, float | None]]:
@@ -134,7 +137,25 @@ def verify_model(promise: ModelPromise, result: Claim) -> ClaimedModel:
         iterations,
         measures,
         bool(settled.value),
+        _survival(promise, records, result) if promise.model == "cox" else (),
     )
+
+
+def _survival(promise: ModelPromise, records: int, result: Claim) -> list[tuple[float, float]]:
+    """The survival curve: times grow, numbers at risk and shares fall, events are never few."""
+    curve: list[tuple[float, float]] = []
+    before, last_risk, last_time = 1.0, records, 0.0
+    for step in result.entry("survival").items():
+        time, share = step.entry("time").number(), step.entry("survival").number()
+        events = step.entry("events").integer(minimum=promise.minimum)
+        at_risk = step.entry("at_risk").integer(minimum=events)
+        if not time > last_time or at_risk > last_risk or not 0 <= share <= before:
+            raise step.error("must come after the steps before it, with no more people")
+        before, last_risk, last_time = share, at_risk - events, time
+        curve.append((time, share))
+    if not curve:
+        raise result.entry("survival").error("has no step")
+    return curve
 
 
 def _error(claim: Claim, certain: bool) -> float | None:
@@ -158,7 +179,9 @@ def _check_measures(claim: Claim, measures: dict[str, float]) -> None:
         ("residual_deviation", 0, math.inf),
         ("log_likelihood", -math.inf, 1e-9),
         ("auc", 0, 1),
+        ("auc_error", 0, 0.5),
         ("concordance", 0, 1),
+        ("concordance_error", 0, 0.5),
     ):
         if name in measures and not low <= measures[name] <= high:
             raise claim.entry(name).error(f"must be between {low:g} and {high:g}")

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.concordance import ranked
 from coterie.protocols.statistics.exact_sums import ExactSums
 from coterie.protocols.statistics.regression import fit_pooled
 
@@ -35,6 +37,7 @@ def fitted(model, x, y, penalty=0.0, minimum=1, iterations=25):
             return fit_pooled(
                 sums, model, x[mine], y[mine], len(x), names, penalty, iterations,
                 lambda counts: minimum == 1,
+                lambda *counts: ranked(channel, NAMES, ("a", "b"), *counts, Random(f"{name} rank")),
             )  # fmt: skip
 
         return run
@@ -78,6 +81,8 @@ def test_a_logistic_model_has_the_coefficients_and_errors_of_statsmodels():
     np.testing.assert_allclose(fit.values, due.params[1:] / x.std(0), rtol=1e-7)
     np.testing.assert_allclose(fit.errors, due.bse[1:] / x.std(0), rtol=1e-7)
     assert fit.measures["log_likelihood"] == pytest.approx(due.llf)
+    auc = roc_auc_score(y, x @ np.array(fit.values))
+    assert abs(fit.measures["auc"] - auc) <= fit.measures["auc_error"] < 0.01
 
 
 def test_a_logistic_model_with_a_penalty_is_that_of_scikit_learn():

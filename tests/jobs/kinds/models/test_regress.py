@@ -20,6 +20,9 @@ LOGISTIC = f"model: logistic\noutcome: Ill\n{FEATURES}{ATTRIBUTES}"
 LINEAR = f"model: linear\noutcome: Cost\n{FEATURES}{JOBS_ONLY}"
 
 
+COX = f"model: cox\ntime: Days\nevent: Died\n{FEATURES}{JOBS_ONLY}"
+
+
 def values(result, what="value"):
     return [entry[what] for entry in result["coefficients"].values()]
 
@@ -62,6 +65,32 @@ def _claim(result):
     return Claim(json.loads(json.dumps(result)))
 
 
+def test_a_cox_job_gives_the_model_of_all_records_on_the_joined_times(tmp_path):
+    table = people()
+    path = horizontal_job(tmp_path, COX, table)
+    result = run(path)
+    ends = [step["time"] for step in result["survival"]]
+    assert min(step["events"] for step in result["survival"]) >= 5
+    cell = np.searchsorted(ends, table["Days"]).astype(float)
+    due = statsmodels.PHReg(cell, features(table), table["Died"], ties="breslow").fit(disp=0)
+    np.testing.assert_allclose(values(result), due.params, rtol=1e-6)
+    np.testing.assert_allclose(values(result, "error"), due.bse, rtol=1e-6)
+    assert result["intercept"] is None
+    assert 0.6 < result["measures"]["concordance"] < 0.8
+    verify(tmp_path / "out")
+    page = str(KINDS["regress"].report(load_job(path), _claim(result), tmp_path / "out"))
+    assert "who have had no event" in page
+    step = {**result["survival"][0], "events": 4}
+    changed = {**result, "survival": [step, *result["survival"][1:]]}
+    with pytest.raises(VerificationError, match="at least 5"):
+        KINDS["regress"].summary(load_job(path), _claim(changed))
+
+
+def test_a_grid_of_the_job_is_kept_to(tmp_path):
+    result = run(horizontal_job(tmp_path, COX + "grid: {step: 50, end: 200}\nminimum: 1\n"))
+    assert [step["time"] for step in result["survival"]] == [50, 100, 150, 200]
+
+
 def test_a_model_that_would_tell_of_a_few_people_ends_before_any_sum(tmp_path):
     table = people()
     table["Job"] = np.where(np.arange(len(table["Job"])) < 3, "C", "B")
@@ -75,7 +104,7 @@ def test_a_model_that_would_tell_of_a_few_people_ends_before_any_sum(tmp_path):
 @pytest.mark.parametrize("rows", [3, 14])
 def test_too_few_records_are_named(tmp_path, rows):
     table = {name: column[:rows] for name, column in people().items()}
-    with pytest.raises(DataError, match="records are too few: a model of 5 coefficients needs 15"):
+    with pytest.raises(DataError, match="records are too few: a model of 4 coefficients needs 15"):
         run(horizontal_job(tmp_path, LINEAR, table))
 
 
@@ -106,6 +135,11 @@ HEAD = "kind: regress\nname: t\nparties: {a: {}, b: {}, c: {}}\npartition: horiz
         ("model: linear\noutcome: y\nfeatures: [x]\npenalty: 1\n", "model: ridge"),
         ("model: svm\noutcome: y\nfeatures: [x]\npenalty: 0\n", "above 0"),
         ("model: linear\noutcome: y\nfeatures: [x]\niterations: 1\n", "iterations"),
+        ("model: cox\ntime: t\nfeatures: [x]\n", "'event' is missing"),
+        ("model: cox\ntime: x\nevent: e\nfeatures: [x]\n", "is the outcome"),
+        ("model: cox\ntime: e\nevent: e\nfeatures: [x]\n", "both the time and the event"),
+        ("model: cox\ntime: t\nevent: e\nfeatures: [x]\ngrid: [3, 2]\n", "ascending"),
+        ("model: cox\ntime: t\nevent: e\nfeatures: [x]\ngrid: {step: 1, end: 900}\n", "512 steps"),
         ("model: linear\noutcome: y\nfeatures: [x]\nid: ID\n", "records are not matched"),
         ("model: linear\noutcome: y\nfeatures: [x]\nservers: [a]\n", "two different parties"),
         ("model: linear\noutcome: y\nfeatures: [x]\nattributes: {y: {values: [a, b]}}\n", "numbers"),
