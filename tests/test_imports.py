@@ -29,7 +29,7 @@ FOLDERS = {
     "anonymity": ["table", "models", "classifier", "utility", "counts", "specialization",
                   "algorithms", "risk"],
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
-                  "numbers", "statistics", "aggregates", "patterns", "integration"],
+                  "numbers", "statistics", "models", "aggregates", "patterns", "integration"],
     "jobs": ["file", "data", "matching", "pages", "kinds", "run"],
     "coordinator": ["run", "results", "simulate", "demo", "interface", "cli"],
 }  # fmt: skip

@@ -162,7 +162,7 @@ PASSED_ON = {
     },
     "protocols/numbers/scaling.py": {"scale_exactly": "nobody: outputs less a random mask"},
     "protocols/numbers/shares.py": {"open_shares": "its caller", "open_to": "its caller"},
-    "protocols/statistics/exact_sums.py": {"ExactSums.totals": "its caller"},
+    "protocols/models/exact_sums.py": {"ExactSums.totals": "its caller"},
     "protocols/statistics/hidden_counts.py": {
         "HiddenCounts._run": "leaves",
         "HiddenCounts.added": "its caller",

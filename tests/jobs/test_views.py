@@ -19,8 +19,8 @@ from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.kinds.statistics import common, tree
 from coterie.jobs.run.party_run import run_party
+from coterie.protocols.models import concordance
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics import concordance
 from tests.secrecy.mutants import MUTANTS
 from tests.views import assert_alike
 

@@ -39,6 +39,7 @@ from coterie.protocols.integration.spans import announce_spans, digests_of_annou
 from coterie.protocols.intersection import multiparty_intersect
 from coterie.protocols.intersection.intersect import intersect
 from coterie.protocols.messaging.broadcast_check import compare_digests
+from coterie.protocols.models.concordance import ranked
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
 from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.multiparty.set_union import union
@@ -56,7 +57,6 @@ from coterie.protocols.numbers.scaling import scale_autonomously, scale_exactly
 from coterie.protocols.numbers.shares import Ring, open_shares, product, share_in, share_out
 from coterie.protocols.statistics import shared_counts
 from coterie.protocols.statistics.bayesnet import Family, search
-from coterie.protocols.statistics.concordance import ranked
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
@@ -366,7 +366,7 @@ def parts_of_a_sum(watched, world):
     return dict.fromkeys(THREE, party)
 
 
-@scene("statistics/concordance", THREE, runs=2)
+@scene("models/concordance", THREE, runs=2)
 def pairs_that_are_ranked(watched, world):
     """The other two exchange their counts, one of which is large and the other zero."""
     others = [name for name in THREE if name != watched]

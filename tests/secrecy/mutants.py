@@ -1123,35 +1123,34 @@ MUTANTS = [
     ),
     _mutant(
         "records that alone change sides between two sums",
-        "protocols/statistics/regression.py",
+        "protocols/models/regression.py",
         "return not changed or unlike(np.array(changed, np.uint32))",
         "return True",
-        "tests/protocols/statistics/test_regression.py::"
+        "tests/protocols/models/test_regression.py::"
         "test_a_support_vector_machine_opens_no_second_sum_over_nearly_the_same_records",
     ),
     _mutant(
         "the sizes of a sum that is zero only where all are",
-        "protocols/statistics/time_grid.py",
+        "protocols/models/time_grid.py",
         "drawn = np.array([1 + number for number in rng.integers(PRIME - 1, POWERS)], np.uint64)",
         "drawn = np.ones(POWERS, np.uint64)",
-        "tests/protocols/statistics/test_time_grid.py::"
+        "tests/protocols/models/test_time_grid.py::"
         "test_the_sums_behind_the_power_say_nothing_of_how_many_have_it",
     ),
     _mutant(
         "times that are joined until none is about a few",
-        "protocols/statistics/time_grid.py",
+        "protocols/models/time_grid.py",
         "least = builder.constant(minimum, WIDTH)",
         "least = builder.constant(1, WIDTH)",
-        "tests/protocols/statistics/test_time_grid.py::"
+        "tests/protocols/models/test_time_grid.py::"
         "test_every_joined_cell_has_enough_events_and_no_cell_could_end_earlier",
     ),
     _mutant(
         "every two columns of a sum of products",
-        "protocols/statistics/small_support.py",
+        "protocols/models/small_support.py",
         "counts[np.tril_indices(width)]",
         "np.diag(counts)",
-        "tests/protocols/statistics/test_small_support.py::"
-        "test_the_decision_is_that_of_a_plain_count",
+        "tests/protocols/models/test_small_support.py::test_the_decision_is_that_of_a_plain_count",
     ),
     # jobs
     _mutant(
@@ -1189,8 +1188,8 @@ REASONS = {
     ("protocols/aggregates/group_tables.py", "horizontal_group_shares"): "a fork",
     ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",
     ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
-    ("protocols/statistics/time_grid.py", "longest_power"): "a fork, beside what a mutant removes",
-    ("protocols/statistics/concordance.py", "ranked"): "forks; the shares are those of share_out",
+    ("protocols/models/time_grid.py", "longest_power"): "a fork, beside what a mutant removes",
+    ("protocols/models/concordance.py", "ranked"): "forks; the shares are those of share_out",
     ("protocols/statistics/hidden_scores.py", "HiddenScores.__init__"): "a fork",
     ("protocols/patterns/separation.py", "separation"): "forks",
     ("protocols/patterns/separation.py", "draw_pairs"): "a public choice from the joint seed",

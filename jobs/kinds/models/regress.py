@@ -50,14 +50,14 @@ from coterie.jobs.kinds.statistics.common import UNCHECKED, reported
 from coterie.jobs.kinds.statistics.count import read_minimum
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.models.concordance import ranked
+from coterie.protocols.models.cox import Step, fit_cox
+from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.regression import Fit, Model, fit_pooled
+from coterie.protocols.models.small_support import all_large, support_counts
+from coterie.protocols.models.time_grid import even_grid, longest_power, merged_cells
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.concordance import ranked
-from coterie.protocols.statistics.cox import Step, fit_cox
-from coterie.protocols.statistics.exact_sums import ExactSums
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
-from coterie.protocols.statistics.regression import Fit, Model, fit_pooled
-from coterie.protocols.statistics.small_support import all_large, support_counts
-from coterie.protocols.statistics.time_grid import even_grid, longest_power, merged_cells
 
 MODELS: tuple[Model, ...] = get_args(Model)
 COEFFICIENTS = "coefficients.csv"

@@ -8,10 +8,10 @@ from sklearn.svm import LinearSVC
 
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.models.concordance import ranked
+from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.regression import fit_pooled
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.concordance import ranked
-from coterie.protocols.statistics.exact_sums import ExactSums
-from coterie.protocols.statistics.regression import fit_pooled
 
 statsmodels = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
 NAMES = ("a", "b", "c")

@@ -27,8 +27,8 @@ import numpy as np
 from coterie.base.arrays import Floats
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.statistics.exact_sums import ExactSums
-from coterie.protocols.statistics.symmetric import (
+from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.symmetric import (
     Factored,
     Matrix,
     SingularError,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.pooled_newton import NoOptimumError, minimise, packed
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.exact_sums import ExactSums
-from coterie.protocols.statistics.pooled_newton import NoOptimumError, minimise, packed
 
 NAMES = ("a", "b")
 

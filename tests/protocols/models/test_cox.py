@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.models.concordance import ranked
+from coterie.protocols.models.cox import fit_cox
+from coterie.protocols.models.exact_sums import ExactSums
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.concordance import ranked
-from coterie.protocols.statistics.cox import fit_cox
-from coterie.protocols.statistics.exact_sums import ExactSums
 
 statsmodels = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
 NAMES = ("a", "b", "c")

@@ -31,17 +31,17 @@ import numpy as np
 
 from coterie.base.arrays import Codes, Floats, Mask, UInt32s
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.statistics.concordance import (
+from coterie.protocols.models.concordance import (
     Rank,
     bounds_of_classes,
     classes_for,
     counted,
     measured,
 )
-from coterie.protocols.statistics.exact_sums import ExactSums
-from coterie.protocols.statistics.pooled_newton import Parts, minimise
-from coterie.protocols.statistics.regression import Fit, pooled_scale
-from coterie.protocols.statistics.symmetric import Matrix, Vector, applied, dot, unpacked
+from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.pooled_newton import Parts, minimise
+from coterie.protocols.models.regression import Fit, pooled_scale
+from coterie.protocols.models.symmetric import Matrix, Vector, applied, dot, unpacked
 
 EVENTS = declare(
     "regress: events",

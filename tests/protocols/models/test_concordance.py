@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.models.concordance import bounds_of_classes, counted, ranked
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.concordance import bounds_of_classes, counted, ranked
 
 NAMES = ("a", "b", "c")
 

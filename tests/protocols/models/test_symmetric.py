@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coterie.protocols.statistics.symmetric import Factored, SingularError, product, unpacked
+from coterie.protocols.models.symmetric import Factored, SingularError, product, unpacked
 
 
 @pytest.mark.parametrize("size", [1, 3, 12])

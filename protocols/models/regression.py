@@ -42,16 +42,16 @@ import numpy as np
 from coterie.base.arrays import Floats, Mask, UInt32s
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.opening import declare
-from coterie.protocols.statistics.concordance import (
+from coterie.protocols.models.concordance import (
     Rank,
     bounds_of_classes,
     classes_for,
     counted,
     measured,
 )
-from coterie.protocols.statistics.exact_sums import ExactSums
-from coterie.protocols.statistics.pooled_newton import Optimum, minimise, packed
-from coterie.protocols.statistics.symmetric import Matrix, Vector, applied, dot, product
+from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.pooled_newton import Optimum, minimise, packed
+from coterie.protocols.models.symmetric import Matrix, Vector, applied, dot, product
 
 Model = Literal["linear", "ridge", "logistic", "svm", "cox"]
 _ROWS = 1 << 15  # records that are evaluated together, so that they stay in the processor's cache

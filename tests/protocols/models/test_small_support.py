@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.models.small_support import all_large, support_counts
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
-from coterie.protocols.statistics.small_support import all_large, support_counts
 
 NAMES = ("a", "b", "c")
 

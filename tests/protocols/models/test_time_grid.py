@@ -5,10 +5,10 @@ import pytest
 
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.models import time_grid
+from coterie.protocols.models.time_grid import even_grid, longest_power, merged_cells
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics import time_grid
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
-from coterie.protocols.statistics.time_grid import even_grid, longest_power, merged_cells
 
 NAMES = ("a", "b", "c")
 

@@ -7,8 +7,8 @@ import pytest
 
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.memory import run_parties
+from coterie.protocols.models.exact_sums import ExactSums
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.exact_sums import ExactSums
 
 NAMES = ("a", "b", "c")
 
