@@ -378,6 +378,8 @@ MUTANTS = [
                 "tree, vertical",
                 "tree with predictions",
                 "bayesnet, vertical",
+                "identify",
+                "aggregate, vertical",
             )
         ),
     ),
@@ -822,8 +824,9 @@ MUTANTS = [
         "correction = 0 * mine + rows[:, None, :]",
         _view("a_shared_table", "ann"),
         _view("a_tree_and_its_predictions", "ann"),
+        "tests/protocols/patterns/test_joint_counts.py::"
+        "test_nobody_sees_which_records_satisfy_another_party[bob]",
         _view("a_net", "ann"),
-        _job("identify", "lender"),
         _job("rules, vertical", "lender"),
     ),
     _mutant(
