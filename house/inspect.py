@@ -105,14 +105,16 @@ def inspect_path(path: Path, wanted: Sequence[str], settings: Settings) -> dict[
     if path.suffix.lower() in (".yaml", ".yml"):
         file = load_table_file(path)
         names = list(wanted) or file.columns
-        pieces = batches(file.source, names)
+        pieces = batches(file.source, names, settings.budget)
         table = coded_table(pieces, names, str(file.source), settings.budget // 2)
         return inspect_table(table, settings, file)
     source = file_source(path)
     present = column_names(source)
     names = list(wanted) or present
     require_columns(names, present, str(source))
-    table = coded_table(batches(source, names), names, str(source), settings.budget // 2)
+    table = coded_table(
+        batches(source, names, settings.budget), names, str(source), settings.budget // 2
+    )
     return inspect_table(table, settings, qid=wanted)
 
 

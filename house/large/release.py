@@ -152,7 +152,7 @@ def anonymise_large(
     begun = time.perf_counter()
     with contextlib.ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="coterie-")))
-        data = store(file)
+        data = store(file, memory)
         if data.coded.folder is not None:
             opened.callback(data.coded.folder.cleanup)
         read = time.perf_counter()

@@ -39,10 +39,10 @@ class StoredData:
     coded: CodedTable
 
 
-def store(file: TableFile) -> StoredData:
+def store(file: TableFile, memory: int) -> StoredData:
     """Reads the source; raises a `DataError` with row and column for an unusable value."""
     source = str(file.source)
-    reading = _Reading(file)
+    reading = _Reading(file, memory)
     coded = coded_table(reading.pieces(), file.columns, source, 0, gap=None, empty=reading)
     with reading.counted_as_read():
         return StoredData(_prepared(file, coded, reading.spelling), reading.dropped, coded)
@@ -51,8 +51,8 @@ def store(file: TableFile) -> StoredData:
 class _Reading:
     """The rows of a source without those that are dropped for a gap."""
 
-    def __init__(self, file: TableFile) -> None:
-        self.file = file
+    def __init__(self, file: TableFile, memory: int) -> None:
+        self.file, self.memory = file, memory
         self.spelling: Spelling = PLAIN
         self.dropping = {a.name: a.declared for a in file.attributes if a.missing == "drop"}
         self.dropped = 0
@@ -61,7 +61,7 @@ class _Reading:
         self._names: dict[str, None] = {}
 
     def pieces(self) -> Iterator[pa.Table]:
-        for piece in batches(self.file.source, self.file.columns):
+        for piece in batches(self.file.source, self.file.columns, self.memory):
             self.spelling = spelling_of(piece)
             gone = np.zeros(piece.num_rows, bool)
             for name, known in self.dropping.items():

@@ -24,7 +24,8 @@ from coterie.jobs.data.sources import (
 from coterie.jobs.data.text_form import as_text
 
 _BLOCK = 1 << 24  # bytes of a CSV file that are parsed together
-_ROWS = 1 << 18
+_LEAST = 1 << 20  # a row must not be longer than a block
+_BYTES = 64  # of a block for each row of a Parquet file
 
 
 def column_names(source: Source) -> list[str]:
@@ -36,29 +37,35 @@ def column_names(source: Source) -> list[str]:
     return names
 
 
-def batches(source: Source, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """The named columns as texts, in pieces of the source's rows."""
+def batches(
+    source: Source, columns: Sequence[str], memory: int | None = None
+) -> Iterator[pa.Table]:
+    """The named columns as texts, in pieces of the source's rows: smaller ones for less memory.
+
+    Several pieces are read ahead, and their texts take more room than in the file.
+    """
+    block = _BLOCK if memory is None else min(max(memory // 64, _LEAST), _BLOCK)
     if isinstance(source, Spelt):
-        for piece in batches(source.source, columns):
+        for piece in batches(source.source, columns, memory):
             yield with_spelling(piece, source.spelling)
     elif isinstance(source, CsvFile) and source.path.is_file():
         require_columns(columns, source.names(), str(source))
-        yield from _csv(source, list(columns))
+        yield from _csv(source, list(columns), block)
     elif isinstance(source, ParquetFile) and source.path.is_file():
         require_columns(columns, source.names(), str(source))
-        yield from _parquet(source, list(columns))
+        yield from _parquet(source, list(columns), block // _BYTES)
     else:
         yield source.read(columns)
 
 
-def _csv(source: CsvFile, columns: list[str]) -> Iterator[pa.Table]:
-    if source.path.stat().st_size <= _BLOCK:
+def _csv(source: CsvFile, columns: list[str], block: int) -> Iterator[pa.Table]:
+    if source.path.stat().st_size <= block:
         yield source.read(columns)
         return
     source.check_header(columns)
     source.check_quotes()
     try:
-        with source.stream(columns, _BLOCK) as reader:
+        with source.stream(columns, block) as reader:
             for batch in reader:
                 yield pa.table(batch)
     except pa.ArrowInvalid:
@@ -66,10 +73,10 @@ def _csv(source: CsvFile, columns: list[str]) -> Iterator[pa.Table]:
         raise DataError(f"{source}: cannot be read piece by piece") from None
 
 
-def _parquet(source: ParquetFile, columns: list[str]) -> Iterator[pa.Table]:
+def _parquet(source: ParquetFile, columns: list[str], rows: int) -> Iterator[pa.Table]:
     try:
         with pq.ParquetFile(source.path) as file:
-            for batch in file.iter_batches(_ROWS, columns=columns):
+            for batch in file.iter_batches(rows, columns=columns):
                 yield as_text(pa.table(batch).select(columns), str(source))
     except (OSError, pa.ArrowException):
         source.read(columns)  # raises an error that explains the fault

@@ -15,7 +15,7 @@ from coterie.jobs.file.document import read_document
 @pytest.fixture
 def small_pieces(monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", 200)
-    monkeypatch.setattr(module, "_ROWS", 7)
+    monkeypatch.setattr(module, "_BYTES", 28)
 
 
 def write(tmp_path, kind):

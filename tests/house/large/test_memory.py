@@ -1,0 +1,106 @@
+"""A table several times the memory is inspected and anonymised in a process that has no more.
+
+The process is limited by the operating system (RLIMIT_DATA) after it has imported and compiled what
+it needs. That the limit bites is tried, too: reading the table as a whole fails under it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+
+from coterie.house.anonymise import anonymise_file, write_result
+from coterie.house.inspect import Settings, inspect_path
+from coterie.house.table_file import load_table_file
+
+BUDGET = 16_000_000
+TABLE_FILE = """\
+data: {name}.csv
+attributes:
+  a: {{}}
+  b: {{}}
+  c: {{}}
+  d: {{}}
+  ill: {{}}
+requirement:
+  - {{qid: [a, b, c, d], k: 40}}
+"""
+# Twice the budget: the other half is for what is read ahead, and what the allocator keeps.
+LIMITED = """
+import json, resource, sys
+from pathlib import Path
+from coterie.house.anonymise import anonymise_file
+from coterie.house.inspect import Settings, inspect_path
+from coterie.house.large.release import anonymise_large
+from coterie.house.table_file import load_table_file
+
+folder, budget = Path(sys.argv[1]), int(sys.argv[2])
+settings = Settings(memory=budget, seed=1)
+
+def release(name):
+    with anonymise_large(load_table_file(folder / f"{name}.yaml"), budget) as large:
+        out = folder / f"{name}-disk"
+        out.mkdir()
+        large.write(out)
+
+inspect_path(folder / "small.csv", (), settings)
+release("small")
+anonymise_file(load_table_file(folder / "small.yaml"))
+used = int(Path("/proc/self/status").read_text().split("VmData:")[1].split()[0]) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (used + 3 * budget, used + 3 * budget))
+found = inspect_path(folder / "large.csv", (), settings)
+release("large")
+bites = False
+try:
+    anonymise_file(load_table_file(folder / "large.yaml"))
+except MemoryError:
+    bites = True
+print(json.dumps({"bites": bites, "found": found}))
+"""
+
+
+def write(folder, name, number):
+    rng = np.random.default_rng(3)
+    sizes = {"a": 5, "b": 60, "c": 900, "d": 4000}
+    columns = {
+        column: np.minimum(rng.geometric(4 / size, number), size) for column, size in sizes.items()
+    }
+    columns["ill"] = np.array(["cold", "flu", "gout"])[rng.integers(0, 3, number)]
+    pacsv.write_csv(pa.table(columns), folder / f"{name}.csv")
+    (folder / f"{name}.yaml").write_text(TABLE_FILE.format(name=name))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts all memory on Linux only")
+def test_a_table_several_times_the_memory_is_inspected_and_released_as_if_it_fitted(tmp_path):
+    write(tmp_path, "small", 3000)
+    write(tmp_path, "large", 450_000)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, str(tmp_path), str(BUDGET)],
+        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout)
+    assert told["bites"]
+
+    file = load_table_file(tmp_path / "large.yaml")
+    prepared, answer, expected = anonymise_file(file)
+    (tmp_path / "memory").mkdir()
+    write_result(file, prepared, answer, expected, tmp_path / "memory")
+    whole, pieces = (tmp_path / name / "release.csv" for name in ("memory", "large-disk"))
+    assert whole.read_bytes() == pieces.read_bytes()
+
+    whole = inspect_path(tmp_path / "large.csv", (), Settings(seed=1, memory=10**10))
+    found = told["found"]
+    for key in ("records", "duplicates", "minimum_key", "risk", "identifiers"):
+        assert found[key] == json.loads(json.dumps(whole[key])), key
+    for one, other in zip(found["columns"], whole["columns"], strict=True):
+        for key in ("name", "type", "distinct", "missing", "separation", "uniques"):
+            assert one[key] == other[key]
+    assert found["keys"][0] == json.loads(json.dumps(whole["keys"][0]))
