@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,8 @@ import numpy as np
 from coterie.base.arrays import Array, Codes, Int32s, Ints
 from coterie.base.compiled import compiled
 
+_THREADS = 2
+_FIRST, _TOGETHER = 1 << 7, 1 << 16  # pairs that are found at first, and at most, at a time
 _SLICE = 1 << 18  # records whose share is found together
 _DIRECT = 8  # a table of so many places a record is still smaller than what hashing needs
 
@@ -207,6 +210,73 @@ def _mix(mixed: Array, codes: Array) -> None:
     for i in range(len(mixed)):
         one = (mixed[i] ^ codes[i]) * np.uint64(0x9E3779B97F4A7C15)
         mixed[i] = one ^ (one >> np.uint64(32))
+
+
+def pairs_together(columns: Sequence[Codes], records: int) -> Iterator[tuple[Array, Array]]:
+    """Pairs of records equal in all these columns, some at a time; every record of a group but its
+    first one is in a pair with the first. Two threads look for them, each for half of the groups.
+    """
+    keys, room = np.zeros(records, np.int64), 1
+    for codes in columns:
+        size = int(codes.max(initial=0)) + 1
+        if room * size >= 1 << 62:
+            groups = numbered(keys, room)
+            keys, room = groups.numbers.astype(np.int64), groups.count
+        _join(keys, codes, size)
+        room *= size
+    slots = 1 << max(records, 2).bit_length()
+    halves = [np.full(slots, -1, np.int32) for _ in range(_THREADS)]
+    places = [0] * _THREADS
+    one, other = (np.empty((_THREADS, _TOGETHER), np.int64) for _ in range(2))
+    room = _FIRST  # who looks for one difference stops early where many records meet
+    with ThreadPoolExecutor(_THREADS) as threads:
+        while min(places) < records:
+            work = [
+                threads.submit(
+                    _meet, keys, halves[half], half, _THREADS, places[half],
+                    one[half, :room], other[half, :room],
+                )
+                for half in range(_THREADS)
+            ]  # fmt: skip
+            room = min(4 * room, _TOGETHER)
+            for half, done in enumerate(work):
+                places[half], found = done.result()
+                if found:
+                    yield one[half, :found].copy(), other[half, :found].copy()
+
+
+@compiled
+def _join(keys: Ints, codes: Codes, size: int) -> None:
+    for i in range(len(keys)):
+        keys[i] = keys[i] * size + codes[i]
+
+
+@compiled
+def _meet(
+    keys: Ints, slots: Int32s, half: int, halves: int, start: int, one: Ints, other: Ints
+) -> tuple[int, int]:
+    """Goes on at record `start` until the pairs are full; returns where, and how many there are.
+
+    A slot has the first record of its key. Only keys of this half are looked at.
+    """
+    mask = len(slots) - 1
+    found = 0
+    for i in range(start, len(keys)):
+        mixed = np.uint64(keys[i]) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+        if (mixed >> np.uint64(48)) % np.uint64(halves) != np.uint64(half):
+            continue
+        at = np.int64(mixed & np.uint64(mask))
+        while slots[at] >= 0 and keys[slots[at]] != keys[i]:
+            at = (at + 1) & mask
+        if slots[at] < 0:
+            slots[at] = i
+        else:
+            one[found], other[found] = slots[at], i
+            found += 1
+            if found == len(one):
+                return i + 1, found
+    return len(keys), found
 
 
 def numbered(keys: Ints, room: int) -> Grouping:

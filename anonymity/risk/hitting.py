@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 _VISITS = 5_000_000
 
 
@@ -109,12 +111,16 @@ class _Search:
 
 
 def _greedy(sets: Sequence[int], worth: list[float], need: float) -> list[int]:
-    left = list(sets)
+    size = -(-max(len(worth), 1) // 8)
+    data = b"".join(mask.to_bytes(size, "little") for mask in sets)
+    words = np.frombuffer(data, np.uint8).reshape(len(sets), size)
+    left = np.unpackbits(words, axis=1, bitorder="little")[:, : len(worth)].astype(bool)
     chosen: list[int] = []
-    while left:
-        best = max(range(len(worth)), key=lambda e: (sum(1 for m in left if m >> e & 1), worth[e]))
+    while len(left):
+        met = left.sum(axis=0).tolist()
+        best = max(range(len(worth)), key=lambda e: (met[e], worth[e]))
         chosen.append(best)
-        left = [mask for mask in left if not mask >> best & 1]
+        left = left[~left[:, best]]
     for element in sorted(range(len(worth)), key=lambda e: -worth[e]):
         if sum(worth[e] for e in chosen) >= need:
             break

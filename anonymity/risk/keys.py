@@ -9,7 +9,7 @@ Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P
 * `minimum_key` is exact. Two records that differ say that a key has one of the columns in which they
   differ, so a minimum key is a smallest set that meets all these sets of differences. They are too
   many to list; so the smallest set that meets those known so far is tried on the table, and the pairs
-  that it leaves together are the next ones to know. When it leaves none, it is a key, and no smaller
+  that it leaves together are the next ones to know; a set is tried on few records first. When it leaves none, it is a key, and no smaller
   set can be one. A column in which alone two records differ is necessary, and found in this way. A set
   with fewer combinations of values than there are different records is not tried. The problem is
   NP-hard: after a number of steps the search ends, and the answer says how small a key could be at the
@@ -22,7 +22,7 @@ different records.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ from coterie.anonymity.risk.grouping import (
     Grouping,
     counted_sizes,
     grouped,
+    pairs_together,
     pairs_within,
     size_counts,
     swept,
@@ -39,7 +40,7 @@ from coterie.anonymity.risk.grouping import (
 from coterie.anonymity.risk.hitting import Work, smallest_hitting_set
 from coterie.base.arrays import Array, Codes
 
-_SAMPLE = 50_000  # differences are first looked for among so many records
+_SAMPLES = (50_000, 500_000, 3_000_000)  # differences are first looked for among so many records
 _PAIRS = 100  # that one trial of a set adds at most
 _TRIALS = 60  # tables of people need some twenty; random ones with many small keys never end
 _RECORDS = 300_000_000  # that are looked at in trials of the whole table
@@ -96,27 +97,32 @@ def minimum_key(
 
     With `most`, about so many records are in memory at a time.
     """
-    sample = np.linspace(0, records - 1, min(records, _SAMPLE)).astype(np.int64)
-    small = [codes[sample] for codes in columns]
+    steps = [
+        np.linspace(0, records - 1, size).astype(np.int64) for size in _SAMPLES if size < records
+    ]
+    parts = [([codes[rows] for codes in columns], len(rows)) for rows in steps]
+    parts.append((list(columns), records))
     bits = [math.log2(int(codes.max(initial=0)) + 1) for codes in columns]
     need = math.log2(max(different or len(counted_sizes(columns, records, most)), 1)) - 1e-9
     known: set[int] = set()
     work = Work(_VISITS)
     at_least = 0
-    for part, count in ((small, len(sample)), (columns, records)):
-        left = min(trials, max(_RECORDS // max(count, 1), 3))
-        while True:
-            found = smallest_hitting_set(known, len(columns), bits, need, work)
-            at_least = max(at_least, found.at_least)
-            if not found.proved or left <= 0:
-                return Key(
-                    _small_key(columns, records, _extended(small, len(sample), ()), most), at_least
-                )
+    left = [min(trials, max(_RECORDS // max(count, 1), 3)) for _, count in parts]
+    while True:
+        found = smallest_hitting_set(known, len(columns), bits, need, work)
+        at_least = max(at_least, found.at_least)
+        if not found.proved or min(left) <= 0:
+            small, count = parts[0]
+            return Key(_small_key(columns, records, _extended(small, count, ()), most), at_least)
+        # A set that fails mostly fails on few records already.
+        for at, (part, count) in enumerate(parts):
             fresh = differences(part, count, found.chosen, most)
-            if not fresh:
+            left[at] -= bool(fresh)
+            if fresh:
                 break
-            known = _minimal(known, fresh)
-            left -= 1
+        else:
+            break
+        known = _minimal(known, fresh)
     return Key(found.chosen, at_least)
 
 
@@ -155,36 +161,38 @@ def differences(
 ) -> set[int]:
     """In what some pairs differ that the chosen columns leave together: a bit for each column.
 
-    Empty only if no two records that differ are left together. Each record is compared with the one
-    before it in its group, so that a group of different records shows at least one pair.
+    Empty only if no two records that differ are left together. Each record is compared with the
+    first one of its group, or with the one before it, so that a group of different records shows at
+    least one pair.
     """
     found: set[int] = set()
-
-    def look(rows: Array | None, groups: Grouping) -> bool:
-        _add_differences(found, columns, rows, groups)
-        return len(found) < _PAIRS
-
     own = [columns[j] for j in chosen]
     if most is None or records <= most:
-        look(None, grouped(own, records))
+        for one, other in pairs_together(own, records):
+            found |= _masks(columns, one, other)
+            if found:
+                break  # some pairs are enough to go on with
     else:
+
+        def look(rows: Array, groups: Grouping) -> bool:
+            _add_differences(found, columns, rows, groups)
+            return len(found) < _PAIRS
+
         for _ in swept(own, records, most, look):
             pass
     return set(sorted(found, key=int.bit_count)[:_PAIRS])
 
 
 def _add_differences(
-    found: set[int], columns: Sequence[Codes], rows: Array | None, groups: Grouping
+    found: set[int], columns: Sequence[Codes], rows: Array, groups: Grouping
 ) -> None:
-    """Adds what neighbours in a group differ in; `rows` are the records, None for all of them."""
+    """Adds what neighbours in a group differ in; `rows` are the records."""
     if groups.count == len(groups.numbers):
         return
     there = np.flatnonzero(groups.sizes[groups.numbers] > 1)
     order = there[np.argsort(groups.numbers[there], kind="stable")]
     alike = groups.numbers[order[1:]] == groups.numbers[order[:-1]]
-    one, other = order[:-1][alike], order[1:][alike]
-    if rows is not None:
-        one, other = rows[one], rows[other]
+    one, other = rows[order[:-1][alike]], rows[order[1:][alike]]
     step = 1 << 20
     for start in range(0, len(one), step):
         found |= _masks(columns, one[start : start + step], other[start : start + step])
@@ -200,12 +208,20 @@ def _masks(columns: Sequence[Codes], one: Array, other: Array) -> set[int]:
 
 def _minimal(known: set[int], fresh: set[int]) -> set[int]:
     """The sets that contain no other: who meets these meets all. Those known are so already."""
-    kept = list(known)
-    for mask in sorted(fresh, key=int.bit_count):
-        if not any(other & mask == other for other in kept):
-            kept = [other for other in kept if mask & other != mask]
-            kept.append(mask)
-    return set(kept)
+    width = max((mask.bit_length() for mask in known | fresh), default=1)
+    kept = _words(known, width)
+    for mask in _words(sorted(fresh, key=int.bit_count), width):
+        common = kept & mask
+        if not (common == kept).all(axis=1).any():
+            kept = np.concatenate([kept[~(common == mask).all(axis=1)], mask[None, :]])
+    return {int.from_bytes(row.tobytes(), "little") for row in kept}
+
+
+def _words(masks: Iterable[int], width: int) -> Array:
+    """Sets of bits as rows of 64-bit words."""
+    size = 8 * -(-width // 64)
+    data = b"".join(mask.to_bytes(size, "little") for mask in masks)
+    return np.frombuffer(data, "<u8").reshape(-1, size // 8)
 
 
 def necessary(columns: Sequence[Codes], records: int) -> tuple[int, ...]:

@@ -1,9 +1,19 @@
 """Groups are those that a plain dictionary finds."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
-from coterie.anonymity.risk.grouping import group_sizes, grouped, numbered, pairs_within, whole
+from coterie.anonymity.risk.grouping import (
+    counted_sizes,
+    group_sizes,
+    grouped,
+    numbered,
+    pairs_together,
+    pairs_within,
+    whole,
+)
 from tests.anonymity.risk.people import codes_of, group_counts, random_rows
 
 
@@ -36,3 +46,30 @@ def test_without_columns_all_records_are_one_group():
 
 def test_pairs_are_counted_beyond_32_bits():
     assert pairs_within(np.array([10_000_000, 1])) == 10_000_000 * 9_999_999 // 2
+
+
+@pytest.mark.parametrize("most", [1, 3, 7, 50, None])
+def test_groups_of_some_records_at_a_time_have_the_sizes_of_all(most):
+    rng = np.random.default_rng(4)
+    columns = [rng.integers(0, size, 50).astype(np.uint8) for size in (2, 3, 4)]
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    expected = sorted(Counter(rows).values())
+    found = counted_sizes(columns, 50, most)
+    assert sorted(np.repeat(found.size, found.times)) == expected
+    assert (len(found), found.records, found.smallest) == (len(expected), 50, expected[0])
+    assert found.uniques == expected.count(1)
+    assert found.below(3) == sum(size for size in expected if size < 3)
+    assert found.together == sum(size * (size - 1) // 2 for size in expected)
+
+
+@pytest.mark.parametrize("widest", [3, 2**31 - 1])
+def test_every_record_but_the_first_of_its_group_is_in_a_pair_with_the_first(widest):
+    rng = np.random.default_rng(5)
+    columns = [rng.choice([0, 1, widest], 60).astype(np.int64) for _ in range(3)]
+    rows = list(zip(*(column.tolist() for column in columns), strict=True))
+    found = sorted(
+        (int(b), int(a))
+        for one, other in pairs_together(columns, 60)
+        for a, b in zip(one, other, strict=True)
+    )
+    assert found == [(i, rows.index(row)) for i, row in enumerate(rows) if rows.index(row) < i]
