@@ -7,6 +7,7 @@ from coterie.jobs.kinds.identify.kind import IDENTIFY
 from coterie.jobs.kinds.integrate.kind import INTEGRATE
 from coterie.jobs.kinds.intersect import INTERSECT
 from coterie.jobs.kinds.kind import AnyKind, registered
+from coterie.jobs.kinds.models.cluster import CLUSTER
 from coterie.jobs.kinds.models.regress import REGRESS
 from coterie.jobs.kinds.rules.kind import RULES
 from coterie.jobs.kinds.statistics.bayesnet import BAYESNET
@@ -21,6 +22,7 @@ KINDS: dict[str, AnyKind] = {
     "bayesnet": registered(BAYESNET),
     "aggregate": registered(AGGREGATE),
     "regress": registered(REGRESS),
+    "cluster": registered(CLUSTER),
     "identify": registered(IDENTIFY),
     "rules": registered(RULES),
 }

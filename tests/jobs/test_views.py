@@ -84,6 +84,12 @@ alpha: 0.001
 """
 AGGREGATE = "by: [Sex, Job]\nmeasures: [{sum: Late}, {variance: Late}]\nminimum: 3\n"
 RULES = "support: 0.1\nconfidence: 0.5\nlongest: 3\nminimum: 4\n"
+CLUSTER = """partition: horizontal
+attributes: {Days: {}, Late: {}}
+clusters: 2
+iterations: 3
+minimum: 3
+"""
 COX = """partition: horizontal
 features: [Sex, Job]
 attributes: {Sex: {values: [F, M]}, Job: {values: [A, B, C]}, Late: {values: ['0', '1']}}
@@ -104,6 +110,7 @@ JOBS = {
     "count as shares": f"kind: count\n{VERTICAL}{KEYS['count']}output: shares\n",
     "regress logistic": f"kind: regress\nmodel: logistic\npenalty: 1\n{REGRESS}",
     "regress cox": f"kind: regress\nmodel: cox\ntime: Days\nevent: Late\n{COX}",
+    "cluster": f"kind: cluster\n{CLUSTER}",
     "regress svm": f"kind: regress\nmodel: svm\n{REGRESS}",
     "tree with predictions": f"kind: tree\n{VERTICAL}{KEYS['tree']}predict: card\n",
     "aggregate, vertical": f"kind: aggregate\n{VERTICAL}{AGGREGATE}".replace("class: Class\n", ""),

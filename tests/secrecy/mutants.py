@@ -265,6 +265,7 @@ MUTANTS = [
         "mask = 0 * len(piece)",
         _view("parts_of_a_sum", "cat"),
         *(_job(f"regress {model}", "lender") for model in ("logistic", "svm", "cox")),
+        _job("cluster", "lender"),
     ),
     _mutant(
         "a mask of its own for every sum",
@@ -1154,6 +1155,22 @@ MUTANTS = [
         "counts[np.tril_indices(width)]",
         "np.diag(counts)",
         "tests/protocols/models/test_small_support.py::test_the_decision_is_that_of_a_plain_count",
+    ),
+    _mutant(
+        "clusters of a few records",
+        "protocols/models/kmeans.py",
+        "if not all(stay):",
+        "if False:",
+        "tests/protocols/models/test_kmeans.py::"
+        "test_a_small_cluster_goes_and_its_records_go_to_the_next_nearest_centre",
+    ),
+    _mutant(
+        "records that alone move between two sums of clusters",
+        "protocols/models/kmeans.py",
+        "if homes and not unlike(_moves(homes, home)):",
+        "if False:",
+        "tests/protocols/models/test_kmeans.py::"
+        "test_sums_that_differ_by_a_few_records_are_not_opened",
     ),
     # jobs
     _mutant(

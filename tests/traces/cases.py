@@ -124,6 +124,10 @@ JOBS: dict[str, Callable[[Path], None]] = {
         "attributes: {Sex: {values: [F, M]}, Class: {values: [N, Y]}}\nminimum: 3\n",
         part="-part",
     ),
+    "cluster": job(
+        "kind: cluster\npartition: horizontal\nattributes: {Age: {}}\nclusters: 2\nminimum: 3\n",
+        part="-part",
+    ),
     "bayesnet": job(f"kind: bayesnet\n{ATTRIBUTES}minimum: 5\n"),
     "rules": job(
         f"kind: rules\n{ATTRIBUTES.replace('class: Class', '')}support: 0.1\nconfidence: 0.6\n"

@@ -1,0 +1,217 @@
+"""`kind: cluster`: groups of similar records (k-means) of several parties, from sums.
+
+    attributes: {Age: {}, Income: {range: [0, 1000000]}}    columns of numbers
+    clusters: 4
+    iterations: 20              the most iterations whose sums are opened
+    standardise: false          true: distances in standard deviations of each column
+    minimum: 5                  the least records of a cluster
+
+All parties learn the centres and the sizes of the clusters of each iteration.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coterie.base.arrays import Mask, UInt32s
+from coterie.base.errors import VerificationError
+from coterie.jobs.data.numbers import read_number_attributes
+from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Node, Section
+from coterie.jobs.file.job import Common
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.kind import Verdict
+from coterie.jobs.kinds.models.common import (
+    ModelJob,
+    ModelKind,
+    PreparedNumbers,
+    begin,
+    check_records,
+    fields,
+    read_partition,
+    rounded,
+)
+from coterie.jobs.kinds.statistics.common import UNCHECKED, reported
+from coterie.jobs.kinds.statistics.count import read_minimum
+from coterie.jobs.pages.charts import bars
+from coterie.jobs.pages.page import Part, note, table
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.kmeans import large_cells, lloyd, start_centres
+from coterie.protocols.models.regression import Scale, pooled_scale
+from coterie.protocols.models.small_support import all_large
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+
+CENTRES = "centres.csv"
+MOST_CLUSTERS = 50
+
+
+@dataclass(frozen=True)
+class ClusterJob(ModelJob):
+    clusters: int
+    iterations: int
+    standardise: bool
+
+
+@dataclass(frozen=True)
+class ClaimedClusters:
+    """Clusters as a result claims them, after their form has been checked."""
+
+    records: int
+    centres: Sequence[Sequence[float]]
+    sizes: Sequence[int]
+    settled: bool
+
+    def table(self, names: Sequence[str]) -> list[list[str]]:
+        """The rows of the file of centres."""
+        rows = zip(self.centres, self.sizes, strict=True)
+        return [[*names, "records"], *([*map(str, c), str(size)] for c, size in rows)]
+
+
+class Cluster(ModelKind[ClusterJob]):
+    about = "Groups of similar records (k-means), their centres and sizes, small groups joined."
+    leaves = (CENTRES,)
+    job_type = ClusterJob
+
+    def parse(self, section: Section, common: Common) -> ClusterJob:
+        matching, servers = read_partition(section, common)
+        node = section.required("attributes")
+        names = node.section().keys()
+        if not names:
+            raise node.error("a job needs at least one attribute")
+        attributes = read_number_attributes(section, common, names, matching is None, plain=names)
+        job = ClusterJob(
+            **fields(common, matching=matching, servers=servers, attributes=attributes),
+            minimum=read_minimum(section),
+            clusters=section.required("clusters").integer(1, MOST_CLUSTERS),
+            iterations=section.read("iterations", lambda n: n.integer(1, 100), 20),
+            standardise=section.read("standardise", Node.boolean, False),
+        )
+        if matching is not None:
+            raise section.error("'cluster' needs 'partition: horizontal'")
+        return job
+
+    def run(
+        self,
+        job: ClusterJob,
+        prepared: PreparedNumbers,
+        channel: Channel,
+        rng: Random,
+        workspace: Workspace,
+    ) -> dict[str, Any]:
+        joined = begin(job, prepared, channel, rng, workspace)
+        least = job.minimum * job.clusters
+        check_records(joined.records, least, f"{job.clusters} clusters need {least} of them")
+        names = list(job.attributes)
+        points = joined.matrix(names)
+        hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+        turns = iter(range(1 << 30))
+
+        def large(counts: UInt32s, minimum: int = job.minimum) -> Mask:
+            fork = rng.fork(f"cells {next(turns)}")
+            with channel.step("cells"):
+                return large_cells(hidden, job.party_names, counts, minimum, fork)
+
+        def unlike(counts: UInt32s) -> bool:
+            fork = rng.fork(f"moves {next(turns)}")
+            with channel.step("moves"):
+                return all_large(hidden, job.party_names, counts, job.minimum, fork)
+
+        sums = ExactSums(channel, job.party_names, rng.fork("sums"))
+        scale = pooled_scale(sums, points, joined.records, names, "attribute")
+        if job.standardise:
+            points = scale.moved(points)
+        within = Scale([0.0] * len(names), [1.0] * len(names)) if job.standardise else scale
+        seed = hashlib.sha256(job.text.encode()).hexdigest()
+        centres = start_centres(
+            within, job.clusters, joined.records, points, large, job.minimum, seed
+        )
+        found = lloyd(sums, points, centres, job.iterations, large, unlike)
+        shown = found.centres
+        if job.standardise:
+            shown = [
+                [m + d * v for m, d, v in zip(scale.means, scale.deviations, row, strict=True)]
+                for row in shown
+            ]
+        return {
+            "records": joined.records,
+            "attributes": names,
+            "centres": [[rounded(value) for value in row] for row in shown],
+            "sizes": found.sizes,
+            "iterations": found.iterations,
+            "settled": found.settled,
+        }
+
+    def assemble(self, job: ClusterJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
+        """Writes the centres as a table, beside `result.json`."""
+        found = verify_clusters(job, Claim(reported(released)))
+        with (out / CENTRES).open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(found.table(list(job.attributes)))
+        return [CENTRES]
+
+    def summary(self, job: ClusterJob, result: Claim) -> Sequence[str]:
+        found = verify_clusters(job, result)
+        lines = [f"{len(found.sizes)} clusters of {', '.join(job.attributes)}"]
+        for centre, size in zip(found.centres, found.sizes, strict=True):
+            lines.append(f"  {size:,} records around {', '.join(f'{v:.6g}' for v in centre)}")
+        return lines
+
+    def report(self, job: ClusterJob, result: Claim, folder: Path) -> Sequence[Part]:
+        found = verify_clusters(job, result)
+        rows = [
+            [str(at + 1), f"{size:,}", *(f"{value:.6g}" for value in centre)]
+            for at, (centre, size) in enumerate(zip(found.centres, found.sizes, strict=True))
+        ]
+        sizes = [(f"cluster {row[0]}", float(size), row[1]) for row, size in zip(rows, found.sizes, strict=True)]  # fmt: skip
+        content = [
+            note("Each record belongs to the cluster whose centre is nearest to it."),
+            bars("The number of records of each cluster", sizes),
+            table(["cluster", "records", *job.attributes], rows, range(1, 2 + len(job.attributes))),
+        ]
+        return [Part("The clusters", content, public=True)]
+
+    def verify(self, job: ClusterJob, result: Claim, folder: Path) -> Verdict:
+        found = verify_clusters(job, result)
+        path = folder / CENTRES
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                rows = list(csv.reader(file))
+        except (OSError, ValueError, csv.Error):
+            raise VerificationError(f"{path}: not a CSV file that can be read") from None
+        if rows != found.table(list(job.attributes)):
+            raise VerificationError(f"{path}: has other clusters than result.json")
+        holds = [
+            f"{len(found.sizes)} clusters of {found.records:,} records, none below {job.minimum}"
+        ]
+        return Verdict(holds, [UNCHECKED], {"records": found.records, "minimum": job.minimum})
+
+
+def verify_clusters(job: ClusterJob, result: Claim) -> ClaimedClusters:
+    """The clusters of a result; raises if the job does not allow them."""
+    records = result.entry("records").integer(minimum=0)
+    if result.entry("attributes").texts() != list(job.attributes):
+        raise result.entry("attributes").error("must be those of the job")
+    claim = result.entry("centres")
+    centres = [[value.number() for value in row.items()] for row in claim.items()]
+    if any(len(centre) != len(job.attributes) for centre in centres):
+        raise claim.error("must have a number for each attribute")
+    sizes = [size.integer(minimum=job.minimum) for size in result.entry("sizes").items()]
+    if len(sizes) != len(centres) or not 0 < len(sizes) <= job.clusters:
+        raise result.entry("sizes").error(f"must be one a centre, at most {job.clusters}")
+    if sum(sizes) != records:
+        raise result.entry("sizes").error(f"do not add up to {records} records")
+    if result.entry("iterations").integer(minimum=1) > job.iterations:
+        raise result.entry("iterations").error(f"the job allows {job.iterations}")
+    settled = result.entry("settled")
+    if type(settled.value) is not bool:
+        raise settled.error("must be true or false")
+    return ClaimedClusters(records, centres, sizes, settled.value)
+
+
+CLUSTER = Cluster()

@@ -1,0 +1,224 @@
+"""Clusters (k-means) of records that several parties hold, from sums; small clusters are joined.
+
+Paper 3, §20.5, names joint clustering; Lloyd's iteration is the textbook's. Horizontal partition.
+
+In: at every party its records as points. Out, at every party: the centre and the size of each
+cluster, each of at least `minimum` records.
+
+1. Start. Public candidates are drawn around the mean of all records, by their standard deviation.
+   Each party counts its records nearest to each candidate; which candidates have many is decided on
+   shares and told. The starting centres are those of a plain k-means of these candidates.
+2. Iterations. Each party assigns its records to the nearest centre. Which clusters have fewer than
+   `minimum` records is decided on shares and told; such a cluster is joined to its neighbours: its
+   centre goes, and its records go to the next nearest one. Then sums and sizes are opened, and their
+   quotients are the new centres.
+3. Records that move between iterations show in the difference of the sums. So the sums of an
+   iteration are opened only if, compared with every earlier one, none or at least `minimum` records
+   have moved between any two clusters; that is decided on shares, as one bit. Otherwise the search
+   ends with the clusters that were opened last, and `settled` is false.
+
+Adversary: semi-honest; the two servers must not collude. Messages: one run of `hidden_counts` or two
+and one secure sum for each iteration. Plain arithmetic decides what all parties must agree on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coterie.base.arrays import Codes, Floats, Mask, UInt32s
+from coterie.base.errors import DataError
+from coterie.protocols.messaging.opening import declare
+from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.regression import Scale
+from coterie.protocols.models.symmetric import Matrix, Vector
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.count_circuits import label_circuit
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.shared_counts import share_out
+
+CANDIDATES = 16  # for each cluster
+MOST_CANDIDATES = 256
+STARTS = 8
+_ROWS = 1 << 14
+
+LARGE = declare(
+    "cluster: which cells are large",
+    what="Of each candidate and of each cluster of an iteration one bit, whether at least so many records are nearest to it; no number.",
+    to="every party",
+    why="Clusters begin where records are, and a small one is joined to others before its sums are opened.",
+)
+CLUSTERS = declare(
+    "cluster: sums and sizes",
+    what="For each cluster of an iteration, of at least `minimum` records, the number of its records and the sum of each attribute.",
+    to="every party",
+    why="Their quotients are the centres; the last ones are the result.",
+)
+
+
+@dataclass(frozen=True)
+class Clusters:
+    centres: Matrix
+    sizes: list[int]
+    iterations: int
+    settled: bool
+
+
+def large_cells(
+    counts: HiddenCounts, holders: Sequence[str], mine: UInt32s, minimum: int, rng: Random
+) -> Mask:
+    """Which cells have `minimum` records or more, of all parties together."""
+    cells = len(mine)
+    share = share_out(counts.channel, counts.servers, holders, cells, mine, rng)
+    large = counts.large(share, cells, minimum, zeros=False)
+    inputs = {"kept": None if large is None else large[None]}
+    told, _ = counts.decided(label_circuit(cells), 1, inputs, "label")
+    found: Mask = counts.channel.open(LARGE, told)[0].astype(np.bool_)
+    return found
+
+
+def nearest(points: Floats, centres: Matrix) -> Codes:
+    """The nearest centre of each point."""
+    at = np.array(centres)
+    found = np.empty(len(points), np.int64)
+    for start in range(0, len(points), _ROWS):
+        part = points[start : start + _ROWS]
+        apart = ((part[:, None, :] - at) ** 2).sum(axis=2)
+        found[start : start + _ROWS] = apart.argmin(axis=1)
+    return found
+
+
+def start_centres(
+    scale: Scale,
+    clusters: int,
+    records: int,
+    points: Floats,
+    large: Callable[[UInt32s, int], Mask],
+    minimum: int,
+    seed: str,
+) -> Matrix:
+    """The centres of candidates that have many records; `seed` is public."""
+    number = min(CANDIDATES * clusters, MOST_CANDIDATES)
+    drawn = Random(f"candidates {seed}")  # a public choice
+    candidates: Matrix = []
+    for _ in range(number):
+        # The sum of twelve uniform numbers is close to normal, and the same on every machine.
+        spots = [sum(drawn.below(1 << 32) / 2.0**32 for _ in range(12)) - 6 for _ in scale.means]
+        candidates.append(
+            [m + 1.2 * s * d for m, s, d in zip(scale.means, spots, scale.deviations, strict=True)]
+        )
+    mine = np.bincount(nearest(points, candidates), minlength=number).astype(np.uint32)
+    many = large(mine, max(minimum, records // (2 * number)))
+    dense = [candidate for candidate, keep in zip(candidates, many.tolist(), strict=True) if keep]
+    if len(dense) <= clusters:
+        return dense or [scale.means]
+    return _best_of_starts(dense, clusters, scale, drawn)
+
+
+def _best_of_starts(points: Matrix, clusters: int, scale: Scale, drawn: Random) -> Matrix:
+    """Plain k-means of a few public points, from several starts far apart, the best of them."""
+    best, least = points[:clusters], float("inf")
+    for _ in range(STARTS):
+        centres = [points[drawn.below(len(points))]]
+        while len(centres) < clusters:
+            # As in k-means++, a point is taken with the chance of its squared distance.
+            gaps = [min(_apart(p, c) for c in centres) for p in points]
+            goal = drawn.below(1 << 53) / 2.0**53 * sum(gaps)
+            at = 0
+            while at < len(gaps) - 1 and goal > gaps[at]:
+                goal -= gaps[at]
+                at += 1
+            centres.append(points[at])
+        for _ in range(10):
+            homes = [_closest(point, centres) for point in points]
+            for c in range(clusters):
+                group = [p for p, home in zip(points, homes, strict=True) if home == c]
+                if group:
+                    centres[c] = [sum(column) / len(group) for column in zip(*group, strict=True)]
+        total = sum(min(_apart(p, c) for c in centres) for p in points)
+        if total < least:
+            best, least = list(centres), total
+    return best
+
+
+def _closest(point: Vector, centres: Matrix) -> int:
+    gaps = [_apart(point, centre) for centre in centres]
+    return gaps.index(min(gaps))
+
+
+def _apart(a: Vector, b: Vector) -> float:
+    return sum((x - y) * (x - y) for x, y in zip(a, b, strict=True))
+
+
+def lloyd(
+    sums: ExactSums,
+    points: Floats,
+    centres: Matrix,
+    iterations: int,
+    large: Callable[[UInt32s], Mask],
+    unlike: Callable[[UInt32s], bool],
+) -> Clusters:
+    """Lloyd's iteration over all parties' points.
+
+    `large` says which of all parties' counts are, `unlike` whether each is 0 or large.
+    """
+    channel = sums.channel
+    homes: list[Codes] = []  # by iteration, of the clusters that have been opened
+    names = list(range(len(centres)))  # a cluster keeps its name when others go
+    found: Clusters | None = None
+    for done in range(1, iterations + 1):
+        with channel.step(f"iteration {done}"):
+            home = np.array(names)[nearest(points, centres)]
+            counts = np.bincount(home, minlength=max(names) + 1)[names].astype(np.uint32)
+            stay = large(counts).tolist()
+            if not all(stay):
+                names = [name for name, keep in zip(names, stay, strict=True) if keep]
+                centres = [centre for centre, keep in zip(centres, stay, strict=True) if keep]
+                if not names:
+                    raise DataError("no cluster has `minimum` records: ask for fewer clusters")
+                home = np.array(names)[nearest(points, centres)]
+            if homes and not unlike(_moves(homes, home)):
+                break
+            told = channel.open(CLUSTERS, sums.totals(_sums(points, home, names)))
+        channel.progress(done, iterations)
+        width = points.shape[1]
+        sizes = [round(size) for size in told[: len(names)]]
+        rest = told[len(names) :]
+        before = centres
+        centres = [
+            [rest[at * width + column] / size for column in range(width)]
+            for at, size in enumerate(sizes)
+        ]
+        homes.append(home)
+        settled = found is not None and before == centres
+        found = Clusters(centres, sizes, done, settled)
+        if settled:
+            break
+    assert found is not None  # noqa: S101 the first iteration is always opened
+    order = sorted(range(len(found.sizes)), key=lambda at: found.centres[at])
+    return Clusters(
+        [found.centres[at] for at in order],
+        [found.sizes[at] for at in order],
+        found.iterations,
+        found.settled,
+    )
+
+
+def _moves(homes: Sequence[Codes], home: Codes) -> UInt32s:
+    """How many records have moved, between any two clusters, since each earlier iteration."""
+    width = max(int(one.max(initial=0)) for one in (*homes, home)) + 1
+    parts = []
+    for earlier in homes:
+        table = np.bincount(earlier * width + home, minlength=width * width).reshape(width, width)
+        np.fill_diagonal(table, 0)
+        parts.append(table.reshape(-1))
+    return np.concatenate(parts).astype(np.uint32)
+
+
+def _sums(points: Floats, home: Codes, names: Sequence[int]) -> Floats:
+    """This party's sizes of the clusters, and the sums of their points."""
+    sizes = [np.count_nonzero(home == name) for name in names]
+    totals = [points[home == name].sum(axis=0) for name in names]
+    return np.concatenate([np.array(sizes, np.float64), *totals])

@@ -1,0 +1,99 @@
+"""Clusters as jobs: what they answer, what they refuse, what a result must be like."""
+
+import json
+
+import numpy as np
+import pytest
+
+from coterie.base.errors import CoterieError, DataError, UsageError, VerificationError
+from coterie.coordinator.results.verify import lines, verify
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.job_file import load_job, parse_job
+from coterie.jobs.kinds.registry import KINDS
+from tests.jobs.kinds.models.people import horizontal_job, run
+
+MIDDLES = np.array([[0.0, 0.0], [10.0, 1.0], [4.0, 12.0]])
+KEYS = "attributes: {Age: {}, Tall: {}}\nclusters: 3\n"
+
+
+def blobs(sizes=(40, 60, 50), seed=1):
+    rng = np.random.default_rng(seed)
+    home = np.repeat(np.arange(3), sizes)
+    points = np.round(MIDDLES[home] + rng.normal(size=(len(home), 2)), 3)
+    order = rng.permutation(len(home))
+    return {"Age": points[order, 0], "Tall": points[order, 1]}, home[order], points[order]
+
+
+@pytest.mark.parametrize("keys", [KEYS, KEYS + "standardise: true\n"])
+def test_clusters_that_lie_apart_are_found(tmp_path, keys):
+    table, home, points = blobs()
+    path = horizontal_job(tmp_path, keys, table, kind="cluster")
+    result = run(path)
+    due = sorted(
+        (points[home == c].mean(axis=0).tolist(), int((home == c).sum())) for c in range(3)
+    )
+    np.testing.assert_allclose(result["centres"], [centre for centre, _ in due], atol=1e-9)
+    assert result["sizes"] == [size for _, size in due]
+    assert result["settled"]
+    assert "3 clusters of 150 records, none below 5" in lines(verify(tmp_path / "out"))[0]
+    claim = Claim(json.loads(json.dumps(result)))
+    assert KINDS["cluster"].summary(load_job(path), claim)[0] == "3 clusters of Age, Tall"
+    assert "number of records of each cluster" in str(
+        KINDS["cluster"].report(load_job(path), claim, tmp_path / "out")
+    )
+
+
+def test_a_cluster_of_a_few_records_is_joined_to_another(tmp_path):
+    table, home, points = blobs((80, 67, 3))
+    result = run(horizontal_job(tmp_path, KEYS, table, kind="cluster"))
+    assert sum(result["sizes"]) == 150
+    assert min(result["sizes"]) >= 5
+    lonely = points[home == 2].mean(axis=0)
+    assert all(np.linalg.norm(np.array(centre) - lonely) > 1 for centre in result["centres"])
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("clusters: 2\n", "'attributes' is missing"),
+        ("attributes: {x: {}}\n", "'clusters' is missing"),
+        ("attributes: {x: {}}\nclusters: 0\n", "clusters"),
+        ("attributes: {}\nclusters: 2\n", "at least one attribute"),
+        ("attributes: {x: {values: [a, b]}}\nclusters: 2\n", "column of numbers"),
+    ],
+)
+def test_a_job_that_makes_no_sense_is_an_error_of_its_line(keys, says):
+    head = "kind: cluster\nname: t\nparties: {a: {}, b: {}, c: {}}\npartition: horizontal\n"
+    with pytest.raises(UsageError, match=says):
+        parse_job(head + keys, {})
+
+
+def test_too_few_records_and_what_is_no_number_are_named(tmp_path):
+    table, _, _ = blobs((4, 4, 4))
+    with pytest.raises(DataError, match="12 records are too few: 3 clusters need 15"):
+        run(horizontal_job(tmp_path, KEYS, table, kind="cluster"))
+    table["Tall"] = np.where(np.arange(12) == 7, "x", table["Tall"].astype(str))
+    with pytest.raises(DataError, match=r"bank\.csv: row 4: column 'Tall': 'x' is not a number"):
+        run(horizontal_job(tmp_path, KEYS, table, kind="cluster"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sizes": [4, 86, 60]},
+        {"sizes": [40, 60]},
+        {"sizes": [40, 60, 51]},
+        {"centres": [[1, 2], [3, 4], [5]]},
+        {"attributes": ["Age"]},
+        {"iterations": 21},
+        {"settled": "yes"},
+        {"centres": [[1, 2], [3, 4], [5, 6]]},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_result_that_the_job_does_not_allow_is_refused(tmp_path, change):
+    run(horizontal_job(tmp_path, KEYS, blobs()[0], kind="cluster"))
+    path = tmp_path / "out" / "result.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises((VerificationError, CoterieError)):
+        verify(tmp_path / "out")
