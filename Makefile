@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test coverage quick traces secrecy openings pictures sbom soak fuzz lint protos compose-test clean
+.PHONY: demo test coverage quick traces secrecy openings pictures sbom soak kills fuzz lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make pictures      the pictures of the docs, from a real run in chromium"
 	@echo "make sbom          writes dist/sbom.json: what Coterie needs to run, with licences and hashes"
 	@echo "make soak          500 jobs of all kinds and outcomes at real servers; what they hold is printed"
+	@echo "make kills         kills every party of small jobs of all kinds at every message; all must go on to the same release"
 	@echo "make fuzz          a million inputs for every decoder of bytes that others wrote, ten minutes each at most"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
 
@@ -81,6 +82,11 @@ sbom: $(STAMP)
 
 soak: $(STAMP)
 	$(BIN)/python -m tests.soak --jobs 500
+
+# Every party of small jobs of every kind, before and after every message; then real servers.
+kills: $(STAMP)
+	$(BIN)/python -m tests.kills memory
+	$(BIN)/python -m tests.kills servers
 
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz.run

@@ -28,6 +28,9 @@ this level (`tests/protocols/patterns/test_separation.py` goes through all of th
 The pairs are drawn by a coin toss of all parties (`coin_toss`), after the columns have been fixed,
 without repetition; if there are no more than asked for, all are taken.
 
+Kept answers (`protocols.messaging.kept`): the seed of the pairs and the levels, which all parties
+learn. Each server draws its offsets once: levels under two offsets would tell more than one does.
+
 Adversary: semi-honest; the two servers must not collude. Messages: those of `coin_toss`,
 `joint_counts` and one garbled circuit. Cost: 15,000 products a set and further party, whatever the
 number of records; 63 AND gates a set and some 127 for each party that has columns in it.
@@ -100,7 +103,10 @@ def separation(
     """The levels of all sets; `columns` has this party's own, by name."""
     channel = group.channel
     with channel.step("pairs"):
-        seed = channel.open(PAIRS, toss(channel, group.names, rng.fork("seed")))
+        seed = channel.once(
+            "seed of the pairs",
+            lambda: channel.open(PAIRS, toss(channel, group.names, rng.fork("seed"))),
+        )
     first, second = draw_pairs(Random(seed), records, pairs)
     count = len(first)
     alike = {name: codes[first] == codes[second] for name, codes in columns.items()}
@@ -117,7 +123,10 @@ def separation(
             transfers, group.names, group.servers, conditions, count, bits, rng.fork("alike")
         )
     step = step_for(count, resolution)
-    levels = _levels(group, share, len(sets), others, count, step, rng.fork("offsets"))
+    levels = channel.once(
+        "levels",
+        lambda: _levels(group, share, len(sets), others, count, step, rng.fork("offsets")),
+    )
     return Separation(levels, step, count)
 
 
@@ -213,6 +222,7 @@ def _levels(
             at = [row[place] if place < len(row) else None for row in others]
             which = np.array([len(share) if one is None else one for one in at], np.int64)
             inputs[f"other{place}_"] = to_bits(known[which], WIDTH)
-        inputs["offset"] = rng.bits(count * bits).reshape(count, bits)
+        offset = group.channel.drawn("offsets", lambda: rng.bits(count * bits))
+        inputs["offset"] = offset.reshape(count, bits)
     found, _ = group.decided(circuit, count, inputs, "level")
     return from_bits(group.channel.open(LEVELS, found)).astype(np.int64)

@@ -37,8 +37,34 @@ PEOPLE = {
     ),
     "tree": (f"kind: tree\n{ATTRIBUTES}max_depth: 1\nminimum: 5\n", "abc", ""),
     "bayesnet": (f"kind: bayesnet\n{ATTRIBUTES}minimum: 5\n", "abc", ""),
+    "aggregate": (
+        "kind: aggregate\nid: ID\nattributes:\n  Sex: {party: a}\n"
+        "  Job: {party: b, values: [x, y, z]}\n  Age: {party: c, range: [0, 120]}\n"
+        "by: [Sex, Job]\nmeasures: [{count: true}, {mean: Age}, {variance: Age}]\n",
+        "abc",
+        "",
+    ),
+    "regress": (
+        "kind: regress\npartition: horizontal\nmodel: logistic\noutcome: Class\n"
+        "features: [Age, Sex]\nminimum: 3\n"
+        "attributes: {Sex: {values: [F, M]}, Class: {values: [N, Y]}}\n",
+        "abc",
+        "-part",
+    ),
+    "identify": (
+        "kind: identify\nid: ID\nattributes: {Sex: {party: a}, Job: {party: b}, Age: {party: c}}\n",
+        "abc",
+        "",
+    ),
+    "rules": (
+        f"kind: rules\n{ATTRIBUTES.replace('class: Class', '')}support: 0.1\nconfidence: 0.6\n",
+        "abc",
+        "",
+    ),
 }
 NAMES = (*PEOPLE, *LOANS)
+# What a release has that is random by design: hidden numbers of branches, drawn pairs.
+RANDOM = {"tree": ("tree", "tree.svg"), "identify": ("sets",)}
 
 
 def write_job(name: str, folder: Path) -> Job:
