@@ -20,11 +20,12 @@ from coterie.base.errors import (
     UsageError,
 )
 from coterie.base.names import is_job_id
+from coterie.base.skew import LARGEST_SKEW, skew_in_words
 from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.party.answers import DECISION, RECORDS, STATE, about_identifiers
+from coterie.party.answers import DECISION, RECORDS, SERVER, STATE, about_identifiers
 from coterie.party.books.audit import AuditLog
 from coterie.party.callers.examinations import Examinations
 from coterie.party.config import PartyConfig
@@ -143,6 +144,8 @@ class Proposals:
             "by": caller.name,
             "certificate": caller.fingerprint,
         }
+        if request.unix_time and abs(off := request.unix_time - time.time()) > LARGEST_SKEW:
+            facts["clock"] = f"{caller.name}'s is {skew_in_words(off)}"
         record: Record | None = None
         try:
             self._check_coordinator(caller)
@@ -202,6 +205,7 @@ class Proposals:
             State.Name(decision.state).lower(),
             reason,
         )
+        decision.unix_time = tell(SERVER, time.time())
         return decision
 
     def _open_jobs(self, coordinator: str) -> int:

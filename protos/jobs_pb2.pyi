@@ -80,7 +80,7 @@ class Configuration(_message.Message):
     def __init__(self, digest: _Optional[str] = ..., since: _Optional[float] = ..., refused: _Optional[str] = ...) -> None: ...
 
 class Proposal(_message.Message):
-    __slots__ = ("job_id", "job_yaml", "files")
+    __slots__ = ("job_id", "job_yaml", "files", "unix_time")
     class FilesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -91,24 +91,28 @@ class Proposal(_message.Message):
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     JOB_YAML_FIELD_NUMBER: _ClassVar[int]
     FILES_FIELD_NUMBER: _ClassVar[int]
+    UNIX_TIME_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     job_yaml: str
     files: _containers.ScalarMap[str, bytes]
-    def __init__(self, job_id: _Optional[str] = ..., job_yaml: _Optional[str] = ..., files: _Optional[_Mapping[str, bytes]] = ...) -> None: ...
+    unix_time: float
+    def __init__(self, job_id: _Optional[str] = ..., job_yaml: _Optional[str] = ..., files: _Optional[_Mapping[str, bytes]] = ..., unix_time: _Optional[float] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("state", "reason", "exit_code", "records", "resumable")
+    __slots__ = ("state", "reason", "exit_code", "records", "resumable", "unix_time")
     STATE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     EXIT_CODE_FIELD_NUMBER: _ClassVar[int]
     RECORDS_FIELD_NUMBER: _ClassVar[int]
     RESUMABLE_FIELD_NUMBER: _ClassVar[int]
+    UNIX_TIME_FIELD_NUMBER: _ClassVar[int]
     state: State
     reason: str
     exit_code: int
     records: int
     resumable: bool
-    def __init__(self, state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ..., exit_code: _Optional[int] = ..., records: _Optional[int] = ..., resumable: _Optional[bool] = ...) -> None: ...
+    unix_time: float
+    def __init__(self, state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ..., exit_code: _Optional[int] = ..., records: _Optional[int] = ..., resumable: _Optional[bool] = ..., unix_time: _Optional[float] = ...) -> None: ...
 
 class Approval(_message.Message):
     __slots__ = ("job_id", "yes", "reason", "person")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
@@ -105,7 +106,9 @@ class PartyClient:
         return description
 
     def propose(self, job_id: str, job: Job) -> pb.Decision:
-        proposal = pb.Proposal(job_id=job_id, job_yaml=job.text, files=dict(job.files))
+        proposal = pb.Proposal(
+            job_id=job_id, job_yaml=job.text, files=dict(job.files), unix_time=time.time()
+        )
         if proposal.ByteSize() > PROPOSAL_BYTES:
             raise UsageError(
                 f"the job and its taxonomies weigh {proposal.ByteSize():,} bytes; "

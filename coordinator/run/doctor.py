@@ -17,6 +17,7 @@ from coterie.base.errors import (
     UnreachableError,
     UsageError,
 )
+from coterie.base.skew import LARGEST_SKEW, skew_in_words
 from coterie.coordinator.run import probe
 from coterie.coordinator.run.client import PartyClient
 from coterie.jobs.file.job import Job, PartyEntry
@@ -27,7 +28,6 @@ from coterie.trust.identity import Identity, find_identity
 
 CONNECT_SECONDS = 10.0
 # Certificates are backdated by a few minutes.
-LARGEST_SKEW = 60.0
 _CHECK_CODES = {
     "coordinator": RefusedError.exit_code,
     "policy": RefusedError.exit_code,
@@ -93,7 +93,7 @@ def _ask(client: PartyClient, job: Job, clock: Callable[[], float]) -> Iterator[
         detail = f"the server calls itself '{hello.party}'"
         yield failed(name, "server", detail, UnreachableError.exit_code)
     skew = hello.unix_time - (before + after) / 2
-    detail = f"{abs(skew):.1f} s {'ahead of' if skew > 0 else 'behind'} this one"
+    detail = f"{skew_in_words(skew)} this one"
     if abs(skew) > LARGEST_SKEW:
         yield failed(name, "clock", detail, EnvironmentFaultError.exit_code)
     else:

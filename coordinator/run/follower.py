@@ -267,6 +267,8 @@ class Follower:
         lost = [error for error in errors if isinstance(error, PeerLostError)]
         if causes or not lost:
             return (causes or errors)[0]
+        if any(heard.state == pb.FINISHED for heard in self._heard.values()):
+            return lost[0].placed(FINISH)  # no party finishes before all have come to this step
         # The last step that a lost party told of may be long past; those that waited for it know.
         witnesses = [e for e in errors if isinstance(e, ReportedError) and e.peer == lost[0].peer]
         return (witnesses or lost)[0]

@@ -33,6 +33,7 @@ from coterie.base.errors import (
     RefusedError,
     UsageError,
 )
+from coterie.base.skew import LARGEST_SKEW, skew_in_words
 from coterie.coordinator.run import probe
 from coterie.coordinator.run.client import PartyClient
 from coterie.coordinator.run.collect import collect, leave_note, read_note, remove_note
@@ -128,6 +129,7 @@ class Drive:
         self._board = board
         self._patience = patience
         self._check = check
+        self._clocks: dict[str, str] = {}  # of parties whose clock is far off, in words
         self.listed = True
         self._clients = {
             name: PartyClient(name, address, identity) for name, address in addresses.items()
@@ -277,9 +279,7 @@ class Drive:
         """Every party's decision on the job; a refusal ends it."""
         for name in self._clients:
             self._board.update(name, "judging the job")
-        decisions = self._everywhere(
-            lambda name: self._clients[name].propose(self._job_id, self._job)
-        )
+        decisions = self._everywhere(self._propose_to)
         refusals = {n: d for n, d in decisions.items() if d.state == pb.REFUSED}
         if refusals:
             first = next(iter(refusals.values()))
@@ -287,11 +287,18 @@ class Drive:
             raise _FIRST_ERRORS.get(first.exit_code, RefusedError)(text)
         return decisions
 
+    def _propose_to(self, name: str) -> pb.Decision:
+        decision = self._clients[name].propose(self._job_id, self._job)
+        if decision.unix_time and abs(off := decision.unix_time - time.time()) > LARGEST_SKEW:
+            self._clocks[name] = f", its clock is {skew_in_words(off)} this one"
+        return decision
+
     def _propose(self) -> None:
         decisions = self._decide()
         waiting = [n for n, d in decisions.items() if d.state == pb.WAITING]
         for name in self._clients:
-            self._board.update(name, "waiting for consent" if name in waiting else "accepted")
+            words = "waiting for consent" if name in waiting else "accepted"
+            self._board.update(name, words + self._clocks.get(name, ""))
         self._follower.start({name: decision.state for name, decision in decisions.items()})
         if waiting:
             self._follower.until(
