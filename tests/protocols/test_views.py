@@ -935,6 +935,7 @@ ELSEWHERE = {
     "multiparty/coin_toss": "tests/protocols/multiparty/test_coin_toss.py",
     "patterns/frequent_sets": "tests/protocols/patterns/test_frequent_sets.py",
     "patterns/joint_counts": "tests/protocols/patterns/test_joint_counts.py",
+    "patterns/unique_cells": "tests/protocols/patterns/test_unique_cells.py",
     "patterns/separation": "tests/protocols/patterns/test_separation.py",
     "integration/bounds": "tests/protocols/integration/test_bounds.py",
     "integration/sensitive/holders": "tests/jobs/test_views.py",

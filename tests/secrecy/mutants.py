@@ -754,6 +754,14 @@ MUTANTS = [
         *(f"{_SETS}[{name}]" for name in ("ann", "bob", "cat")),
     ),
     _mutant(
+        "the permission to count unique people",
+        "jobs/kinds/identify/kind.py",
+        "smallest_group=1 if job.uniques else None,",
+        "smallest_group=None,",
+        "tests/jobs/kinds/identify/test_kind.py::"
+        "test_unique_people_are_counted_exactly_where_they_are_asked_for",
+    ),
+    _mutant(
         "values that are not frequent",
         "jobs/kinds/rules/kind.py",
         "often = np.flatnonzero(counts >= least)",
@@ -781,6 +789,8 @@ MUTANTS = [
         'self._named(inputs), "shares", count)',
         'self._named(inputs), "both", count)',
         _view("shares_of_what_is_large", "ann"),
+        "tests/protocols/patterns/test_unique_cells.py::"
+        "test_nobody_learns_where_the_unique_people_are[bob]",
     ),
     _mutant(
         "a line with one large cell",

@@ -9,6 +9,8 @@
     longest: 4            of at most so many columns
     pairs: 16384          optional: pairs of common records on which separation is estimated
     round: 0.001          optional: the step in which it is told
+    uniques: [[Sex, Age]] optional: of these sets also the exact number of unique people, where there
+                          are few combinations and each party's policy permits groups of one
 
 First each party tells how many different values each of its columns has, unless the job declares
 the values; the sets follow from these numbers by arithmetic (`anonymity.risk.quasi_identifiers`).
@@ -27,13 +29,19 @@ from typing import Any
 import pyarrow as pa
 
 from coterie.anonymity.risk.quasi_identifiers import Finding, possible
+from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
 from coterie.jobs.data.domains import CodedAttribute, read_attributes
 from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.file.document import Section
+from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.identify.verify import read_sets, verify_sets
+from coterie.jobs.kinds.identify.verify import (
+    read_sets,
+    read_uniques,
+    verify_sets,
+    verify_uniques,
+)
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import read_servers
 from coterie.jobs.kinds.statistics.open_columns import OpenColumns, open_columns
@@ -45,7 +53,9 @@ from coterie.jobs.pages.page import table as page_table
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.patterns.separation import LEAST_STEP, Separation, separation
+from coterie.protocols.patterns.unique_cells import MOST_CELLS, unique_cells
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis, table_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers
 
@@ -55,7 +65,8 @@ MOST_VALUES = 1 << 40
 MOST_PEOPLE = 1 << 50
 _FEWEST_PAIRS = 8 * LEAST_STEP  # below which an estimate in steps says nothing
 _SHOWN = 200  # sets in a report
-_KEYS = ("pairs", "round", "servers")  # which have no meaning without matched records
+MOST_EXACT = 8  # sets whose unique people are counted
+_KEYS = ("pairs", "round", "servers", "uniques")  # which have no meaning without matched records
 
 DISTINCT = declare(
     "identify: distinct values",
@@ -77,6 +88,7 @@ class IdentifyJob(Job):
     longest: int
     pairs: int
     resolution: float
+    uniques: tuple[tuple[str, ...], ...]
 
     def own(self, party: str) -> dict[str, CodedAttribute]:
         return {name: item for name, item in self.attributes.items() if item.party == party}
@@ -124,6 +136,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             longest=longest,
             pairs=section.read("pairs", lambda n: n.integer(1 << 10, 1 << 20), 1 << 14),
             resolution=section.read("round", lambda n: n.number(0.0, 0.5), 0.001),
+            uniques=section.read("uniques", lambda n: _read_uniques(n, attributes), ()),
         )
 
     def needs(self, job: IdentifyJob, party: str) -> Needs:
@@ -133,7 +146,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             released=(),
             optional=(),
             raw=(),
-            smallest_group=None,
+            smallest_group=1 if job.uniques else None,
             matching=matching.reveal if matching else None,
             pad_to=matching.pad_to if matching else None,
             servers=job.servers if matching else (),
@@ -167,22 +180,33 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             raise DataError(
                 f"a population of {people:,} is smaller than the {len(rows):,} common records"
             )
+        for names in job.uniques:
+            cells = math.prod(distinct[name] for name in names)
+            if cells > MOST_CELLS:
+                raise DataError(
+                    f"{', '.join(names)} have {cells:,} combinations, more than the {MOST_CELLS:,} "
+                    "in which unique people are counted"
+                )
+        codes = {name: column.codes[rows] for name, column in prepared.columns.items()}
+        transfers = Transfers(channel, rng.fork("transfers"))
+        group = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
         found = possible(distinct, people, job.alpha, job.longest)
         measured = None
         if found and len(rows) * (len(rows) - 1) // 2 >= _FEWEST_PAIRS:
-            group = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
             measured = separation(
-                Transfers(channel, rng.fork("transfers")),
+                transfers,
                 group,
                 [finding.columns for finding in found[:MOST_MEASURED]],
                 {name: item.party or "" for name, item in job.attributes.items()},
-                {name: column.codes[rows] for name, column in prepared.columns.items()},
+                codes,
                 len(rows),
                 job.pairs,
                 job.resolution,
                 rng.fork("separation"),
             )
-        return {"records": len(rows), **_as_result(job, distinct, people, found, measured)}
+        exact = _uniques(job, distinct, codes, len(rows), transfers, group, rng.fork("uniques"))
+        told = _as_result(job, distinct, people, found, measured)
+        return {"records": len(rows), **told, **exact}
 
     def assemble(self, job: IdentifyJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         """Writes no files: the sets are in `result.json`."""
@@ -192,19 +216,19 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
         sets = read_sets(result)
         people = result.entry("population").integer(minimum=1)
         if not sets:
-            return [
-                f"no set of up to {job.longest} columns may single out {job.alpha:.0%} of "
-                f"{people:,} people"
-            ]
-        lines = [
-            f"{len(sets):,} sets of columns may single out {job.alpha:.0%} of {people:,} people"
-        ]
+            first = f"no set of up to {job.longest} columns may single out"
+        else:
+            first = f"{len(sets):,} sets of columns may single out"
+        lines = [f"{first} {job.alpha:.0%} of {people:,} people"]
         for one in sets[:5]:
             told = "" if one.separation is None else f", tells {one.separation:.1%} of pairs apart"
             lines.append(f"  {', '.join(one.columns)}: at most {one.bound:.1%} unique{told}")
         if len(sets) > 5:
             lines.append(f"  and {len(sets) - 5:,} more")
-        return lines
+        return lines + [
+            f"{', '.join(one.columns)}: {one.uniques:,} people are unique"
+            for one in read_uniques(result)
+        ]
 
     def report(self, job: IdentifyJob, result: Claim, folder: Path) -> Sequence[Part]:
         sets = read_sets(result)
@@ -234,6 +258,9 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
         )
         if len(sets) > _SHOWN:
             content.append(note(f"The other {len(sets) - _SHOWN:,} sets are in result.json."))
+        if exact := read_uniques(result):
+            rows = [[listed(one.columns), f"{one.cells:,}", f"{one.uniques:,}"] for one in exact]
+            content.append(page_table(["columns", "combinations", "unique people"], rows, (1, 2)))
         columns = [
             [listed([name]), listed([job.attributes[name].party or ""]), f"{d.integer(1):,}"]
             for name, d in distinct.items()
@@ -259,6 +286,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             f"{len(sets):,} sets are exactly the minimal ones of up to {job.longest} columns that the "
             f"numbers of values let single out {job.alpha:g} of {people:,} people",
         ]
+        verify_uniques(result, job.uniques)
         if job.matching:
             holds.append("separation is told in whole steps, of no fewer than 8 pairs")
         unchecked = [
@@ -266,6 +294,41 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             "pairs apart"
         ]
         return Verdict(holds, unchecked, facts)
+
+
+def _read_uniques(
+    node: Node, attributes: Mapping[str, CodedAttribute]
+) -> tuple[tuple[str, ...], ...]:
+    found = []
+    for item in node.items(MOST_EXACT):
+        names = tuple(one.choice(*attributes) for one in item.items())
+        if not names or len(set(names)) != len(names):
+            raise item.error("must be a list of different attributes")
+        found.append(names)
+    return tuple(found)
+
+
+def _uniques(
+    job: IdentifyJob,
+    distinct: Mapping[str, int],
+    codes: Mapping[str, Codes],
+    records: int,
+    transfers: Transfers,
+    group: HiddenCounts,
+    rng: Random,
+) -> dict[str, Any]:
+    """The exact numbers of unique people, as the result has them."""
+    counted = []
+    for at, names in enumerate(job.uniques):
+        axes = [Axis(name, job.attributes[name].party, distinct[name]) for name in names]
+        with transfers.channel.step("uniques"):
+            share = table_shares(
+                transfers, job.party_names, job.servers, axes, codes, records, rng.fork(f"{at}")
+            )
+            cells = math.prod(distinct[name] for name in names)
+            number = unique_cells(group, share, cells)
+        counted.append({"columns": list(names), "cells": cells, "uniques": number})
+    return {"uniques": counted} if counted else {}
 
 
 def _distinct_values(job: IdentifyJob, prepared: OpenColumns, channel: Channel) -> dict[str, int]:

@@ -8,7 +8,7 @@ bound follow from the numbers of values; separation is a whole number of steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -45,6 +45,44 @@ def read_sets(result: Claim) -> list[ClaimedSet]:
             )
         )
     return found
+
+
+@dataclass(frozen=True)
+class ClaimedUniques:
+    """A set of columns and its number of unique people."""
+
+    columns: tuple[str, ...]
+    cells: int
+    uniques: int
+
+
+def read_uniques(result: Claim) -> list[ClaimedUniques]:
+    """The exact numbers of a result, if it has any."""
+    claim = result.optional("uniques")
+    return [
+        ClaimedUniques(
+            tuple(item.entry("columns").texts()),
+            item.entry("cells").integer(minimum=1),
+            item.entry("uniques").integer(minimum=0),
+        )
+        for item in (claim.items() if claim else ())
+    ]
+
+
+def verify_uniques(result: Claim, wanted: Sequence[Sequence[str]]) -> None:
+    """Raises unless the exact numbers are of the wanted sets, and possible."""
+    found = read_uniques(result)
+    if [list(one.columns) for one in found] != [list(names) for names in wanted]:
+        raise result.error("has unique people of other sets than the job asks for")
+    values = result.entry("distinct").entries()
+    for one in found:
+        cells = math.prod(values[name].integer(minimum=1) for name in one.columns)
+        records = result.entry("records").integer(minimum=1)
+        # If not all records are unique, the others are two at least, in one further cell.
+        room = cells if records <= cells else cells - 1
+        fits = one.uniques == records or one.uniques <= records - 2
+        if one.cells != cells or one.uniques > min(room, records) or not fits:
+            raise result.error(f"has {one.uniques} unique people of {', '.join(one.columns)}")
 
 
 def largest_share(cells: int, people: int) -> float:

@@ -5,8 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from coterie.base.errors import DataError, UsageError
+from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.coordinator.simulate.simulation import simulate
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.kinds.registry import KINDS
 
@@ -131,6 +132,32 @@ def test_an_empty_value_is_an_error_or_a_value(tmp_path):
     assert result["distinct"]["Zip"] == 31
 
 
+def test_unique_people_are_counted_exactly_where_they_are_asked_for(tmp_path):
+    table = people()
+    keys = "population: 5000\nuniques: [[Sex, Zip], [Age], [Zip, Sex, Born]]\n"
+    result = run(tmp_path, keys, table)
+    for names, one in zip(
+        (["Sex", "Zip"], ["Age"], ["Zip", "Sex", "Born"]), result["uniques"], strict=True
+    ):
+        joined = np.stack([table[n] for n in names], axis=1)
+        _, counts = np.unique(joined, axis=0, return_counts=True)
+        assert one["columns"] == names
+        assert one["uniques"] == (counts == 1).sum()
+    job = load_job(tmp_path / "job.yaml")
+    assert KINDS["identify"].needs(job, "a").smallest_group == 1
+    KINDS["identify"].verify(job, Claim(result), tmp_path)
+    assert "unique" in " ".join(KINDS["identify"].summary(job, Claim(result)))
+    KINDS["identify"].report(job, Claim(result), tmp_path)
+    result["uniques"][0]["uniques"] = 299
+    with pytest.raises(VerificationError, match="299 unique people"):
+        KINDS["identify"].verify(job, Claim(result), tmp_path)
+
+
+def test_unique_people_of_too_many_combinations_are_refused(tmp_path):
+    with pytest.raises(DataError, match="combinations, more than the 4,096"):
+        run(tmp_path, "uniques: [[Age, Zip, Born]]\n")
+
+
 def test_a_population_below_the_common_records_is_refused(tmp_path):
     with pytest.raises(DataError, match="smaller than the 300 common records"):
         run(tmp_path, "population: 299\n")
@@ -150,6 +177,7 @@ MANY = "attributes:\n" + "".join(f"  c{i}: {{party: a}}\n" for i in range(40))
         ("population: 10\npairs: 2000\n" + ATTRIBUTES, "pairs: has no meaning without 'id'"),
         ("id: ID\npopulation: 0\n" + ATTRIBUTES, "population: must be at least 1"),
         ("id: ID\nround: 0.9\n" + ATTRIBUTES, "round: must be at most 0.5"),
+        ("id: ID\nuniques: [[Sex, Sex]]\n" + ATTRIBUTES, "list of different attributes"),
         ("id: ID\nattributes: {}\n", "at least one attribute"),
         ("id: ID\nclass: Sex\n" + ATTRIBUTES, "class: unknown key"),
     ],
