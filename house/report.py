@@ -12,15 +12,15 @@ from coterie.jobs.pages.release import read_release, release_parts
 
 RELEASE = "release.csv"
 _MEASURES = {
-    "discernibility": "For every record the size of its group, summed; a record left out counts as many as there are. Smaller is better.",
+    "discernibility": "For every record the size of its group, summed; a record that was left out counts as much as a group of the whole table. Smaller is better.",
     "normalised_width": "The mean share of a column's values that a released value stands for. 0 is exact, 1 tells nothing.",
     "precision": "How high the released values stand in their taxonomies: 1 is exact, 0 tells nothing.",
     "entropy_loss": "The share of information lost, where rare values count more. 0 is exact, 1 tells nothing.",
     "query_error mean": "How far counts of random queries, estimated from the release, are from the true ones, as a share of them.",
-    "query_error median": "Half of the random queries are at most so far off.",
+    "query_error median": "Half of the random queries are off by at most this share.",
     "class_error release": "The share of wrong predictions of a decision tree learned from the release.",
-    "class_error raw": "The same of a tree learned from the table as it was.",
-    "class_error none": "The same of somebody who always says the most frequent class.",
+    "class_error raw": "The same share for a tree learned from the table as it was.",
+    "class_error none": "The same share for somebody who always says the most frequent class.",
 }
 
 

@@ -1,13 +1,13 @@
-"""A step for scikit-learn's pipelines: learns a generalization from one frame, shows others by it.
+"""A step for scikit-learn's pipelines: it learns a generalization from one frame and applies it to others.
 
 `Generalizer(k=10, taxonomies=…).fit(X).transform(Y)`. `fit` makes the frame k-anonymous by a method
-that recodes whole columns, so that a value is always shown in the same way; `transform` shows any
-frame so. That is what a model needs: it is trained on released values and later asked about values
-in the same form. What is k-anonymous is the frame it was fitted to; records that come later are
-generalized, and nothing is promised of their number. No record may be suppressed, since a step
-keeps the number of rows.
+that recodes whole columns, so that a value is always shown in the same way; `transform` shows the
+values of any frame in that way. A model needs this: the model is trained on released values and is
+later asked about values in the same form. Only the frame that the step was fitted to is k-anonymous;
+later records are generalized, and nothing is promised about the size of their groups. No record may
+be suppressed, because a step keeps the number of rows.
 
-It has the methods of an estimator (`get_params`, `set_params`, `fit`, `transform`, `fit_transform`,
+The step has the methods of an estimator (`get_params`, `set_params`, `fit`, `transform`, `fit_transform`,
 `get_feature_names_out`) without importing scikit-learn. Frames come in through the Arrow interface;
 the answer is a NumPy array of texts with the columns of `qid`, which encoders take.
 """
