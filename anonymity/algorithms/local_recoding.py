@@ -102,8 +102,15 @@ def shown_regions(
 
 def covering_nodes(taxonomy: Taxonomy, low: Array, high: Array) -> Array:
     """The lowest node over the leaves from `low` up to, not including, `high`."""
-    nodes = np.zeros(len(low), np.int64)
-    for node in range(1, len(taxonomy.labels)):  # deeper nodes come later and overwrite
-        inside = (low >= taxonomy.first[node]) & (high <= taxonomy.last[node])
-        nodes[inside] = node
+    parent = np.zeros(len(taxonomy.labels), np.int64)
+    leaf_node = np.zeros(len(taxonomy.leaves), np.int64)
+    for node, children in enumerate(taxonomy.children):
+        if children:
+            parent[list(children)] = node
+        else:
+            leaf_node[taxonomy.first[node]] = node
+    last = np.array(taxonomy.last)
+    nodes = leaf_node[low]
+    while (short := last[nodes] < high).any():  # one step up for all at once
+        nodes[short] = parent[nodes[short]]
     return nodes

@@ -24,6 +24,7 @@ from coterie.jobs.kinds.integrate.job import apart_warnings
 
 _NEAR = 0.8  # a k that permits a column at this share of the k asked for is a cliff
 _TRIED = 200_000  # records up to which cliffs are looked for
+_VALUES = 2_000  # different values of a column up to which cliffs are looked for
 _SHOWN = 5
 
 
@@ -145,6 +146,12 @@ def add_cliffs(
     except DataError as error:
         case.warnings.append(f"the table must be mended first: {error}")
         return
+    for column in table.columns:
+        if column.size > _VALUES:
+            case.warnings.append(
+                f"cliffs were not looked for: {column.name} has more than {_VALUES:,} values"
+            )
+            return
     score = "gain-ratio" if class_name else "discernibility"
     for cliff in cliffs(table, requirements, class_name, score):
         if cliff.permitted >= _NEAR * cliff.k:
