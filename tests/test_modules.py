@@ -59,6 +59,7 @@ REASONS = {
     "bench/intersect.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
     "bench/logarithm.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
     "bench/models.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
+    "bench/questions.py": ("its parties on a small scale", "tests/bench/test_parties.py"),
     "bench/scalar_products.py": ("its parties on a small scale", "tests/bench/test_parties.py"),
     "coordinator/cli/authority.py": ("arguments and output of `coterie certs`", "tests/trust/test_certificates.py"),
     "coordinator/cli/certs.py": ("arguments and output of `coterie certs`", "tests/trust/test_certificates.py"),

@@ -43,6 +43,7 @@ class MeasuredAttribute:
     decimals: int
     cuts: tuple[float, ...] = ()
     missing: str = "error"
+    exact: bool = False  # whether the job declares the decimals
 
     @property
     def unit(self) -> int:
@@ -76,10 +77,10 @@ class MeasuredAttribute:
         exact = Fraction(units) / self.unit
         return int(exact) if exact.denominator == 1 else float(exact)
 
-    def check_records(self, records: int, squares: bool, source: str) -> None:
-        """Refuses more records than sums are exact for."""
+    def check_records(self, records: int, squares: bool, source: str, factor: int = 1) -> None:
+        """Refuses more records than sums are exact for, or multiples of sums by `factor`."""
         least = 2 * self.half if squares else 0
-        if records * self.bound >= _LARGEST_SUM or records << least >= _LARGEST_SUM:
+        if records * self.bound * factor >= _LARGEST_SUM or records << least >= _LARGEST_SUM:
             raise DataError(
                 f"{source}: the sums of {records} numbers of '{self.name}' can be too large; declare "
                 "a narrower 'range' or fewer 'decimals'"
@@ -107,6 +108,34 @@ class MeasuredAttribute:
         return found
 
 
+def steps(item: MeasuredAttribute, most: int, base: int | None = None) -> list[int]:
+    """Lower ends, in units, of the buckets in which quantiles are found: at most about `most`.
+
+    Those of the job's `cuts`; or equal ones whose width is the least of 1, 2 and 5 times a power of
+    ten for which they are few enough, and that no number can be finer than. With `base` the width is
+    a multiple of it.
+    """
+    low, high = item.ends
+    if item.cuts:
+        inner = [-int(-Fraction(str(cut)) * item.unit // 1) for cut in item.cuts]
+        return [low, *(cut for cut in inner if low < cut <= high)]
+    finest = 1 if item.exact else max(1, item.unit // (1 if high - low >= 64 * item.unit else 100))
+    one = 1 if base is None else base * item.unit
+    widths = (one * digit * 10**power for power in range(20) for digit in (1, 2, 5))
+    width = next(w for w in widths if w >= finest and (high - low) // w < most)
+    start = low // width * width
+    return [max(low, at) for at in range(start, high + 1, width)]
+
+
+def sizes(item: MeasuredAttribute, most: int, base: int | None = None) -> list[int]:
+    """Lower ends, in units, of at most `most` buckets that grow with the numbers: for shares of sums."""
+    high = item.ends[1] + 1
+    if high <= most:
+        return list(range(high))
+    grown = np.unique(np.rint(np.geomspace(1, high, most)).astype(np.int64))
+    return [0, *grown[grown < high].tolist()]
+
+
 def read_measured(
     name: str, node: Node, entry: Section, party: str | None, cuts: tuple[float, ...], missing: str
 ) -> MeasuredAttribute:
@@ -129,4 +158,6 @@ def read_measured(
         )
     if missing == "value":
         raise node.error("a column that is added up has no value for '?': say 'missing: drop'")
-    return MeasuredAttribute(name, party, low, high, limits is not None, decimals, cuts, missing)
+    return MeasuredAttribute(
+        name, party, low, high, limits is not None, decimals, cuts, missing, said is not None
+    )

@@ -4,6 +4,11 @@ Each circuit has an input of either server, `name0` and `name1`, for every sum. 
 `protocols.aggregates.aggregates` garble and evaluate them.
 
     square_circuit    a sum of squares from the sums of its parts
+    multiple_circuit  how often a public number goes into a number
+    quotient_circuit  how often one number goes into another
+    top_circuit       whether the largest contributors have no more than their share of a sum
+    bit_circuit       a bit, from its two shares
+    both_circuit      whether two bits are set
 """
 
 from __future__ import annotations
@@ -27,6 +32,80 @@ def squares(builder: Builder, half: int, width: int) -> Word:
     for word, shift in ((both, half + 1), (high, 2 * half)):
         total = builder.add(total, [*[ZERO] * shift, *word], width)
     return total
+
+
+def divide(builder: Builder, x: Word, y: Word) -> Word:
+    """x / y rounded down, by the school method; all ones if y is 0."""
+    width = len(y) + 1
+    rest: Word = []
+    quotient = []
+    for bit in reversed(x):
+        rest = builder.extend([bit, *rest], width)
+        less = builder.subtract(rest, y, width + 1)
+        fits = builder.invert(less[-1])
+        rest = builder.choose(fits, less[:width], rest)
+        quotient.append(fits)
+    return quotient[::-1]
+
+
+@lru_cache(maxsize=32)
+def multiple_circuit(base: int) -> Circuit:
+    builder = Builder()
+    number = _sum(builder, "number")
+    builder.output("multiple", divide(builder, number, builder.constant(base, base.bit_length())))
+    return builder.build()
+
+
+@lru_cache(maxsize=4)
+def quotient_circuit() -> Circuit:
+    builder = Builder()
+    builder.output("quotient", divide(builder, _sum(builder, "number"), _sum(builder, "divisor")))
+    return builder.build()
+
+
+@lru_cache(maxsize=32)
+def top_circuit(weights: tuple[int, ...], largest: int) -> Circuit:
+    """From the numbers of records in each bucket and above, modulo 2^32, and a part of the sum.
+
+    A record of bucket k counts as `weights[k]`, which ascend. Input `above`: for every bucket its
+    count, one after the other. Output `safe`: the `largest` records weigh no more than `part`.
+    """
+    builder = Builder()
+    size = len(weights)
+    shares = [builder.input(f"above{side}", 32 * size) for side in (0, 1)]
+    above = [
+        builder.add(shares[0][32 * k : 32 * k + 32], shares[1][32 * k : 32 * k + 32], 32)
+        for k in range(size)
+    ]
+    top = builder.constant(0, WIDTH)
+    for place in range(1, largest + 1):
+        filled = [
+            builder.any(count) if place == 1
+            else builder.invert(builder.less(count, builder.constant(place, 32)))
+            for count in above
+        ]  # fmt: skip
+        last = [builder.xor(a, b) for a, b in zip(filled, [*filled[1:], ZERO], strict=True)]
+        top = builder.add(top, builder.look_up(last, weights, WIDTH), WIDTH)
+    builder.output("safe", [builder.invert(builder.less(_sum(builder, "part"), top))])
+    return builder.build()
+
+
+@lru_cache(maxsize=1)
+def bit_circuit() -> Circuit:
+    builder = Builder()
+    builder.output("bit", builder.xor_words(builder.input("bit0", 1), builder.input("bit1", 1)))
+    return builder.build()
+
+
+@lru_cache(maxsize=1)
+def both_circuit() -> Circuit:
+    builder = Builder()
+    bits = [
+        builder.xor_words(builder.input(f"{name}0", 1), builder.input(f"{name}1", 1))
+        for name in ("one", "other")
+    ]
+    builder.output("both", [builder.conjoin(bits[0][0], bits[1][0])])
+    return builder.build()
 
 
 @lru_cache(maxsize=32)

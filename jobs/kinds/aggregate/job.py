@@ -1,11 +1,15 @@
 """The keys of an `aggregate` job.
 
-attributes:
-  Job:    {party: bank, values: [Clerk, Nurse]}          by its groups: as in `count`
-  Salary: {party: lender, range: [0, 200000], decimals: 2}   added up: `jobs.data.measured`
-by: [Job]                      none: one group of all records
-measures: [{count: true}, {sum: Salary}, {mean: Salary}, {variance: Salary}]
-minimum: 5                     groups of fewer records are not shown, nor others that give them back
+    attributes:
+      Job:    {party: bank, values: [Clerk, Nurse]}              by its groups: as in `count`
+      Salary: {party: lender, range: [0, 200000], decimals: 2}   added up: `jobs.data.measured`
+    by: [Job]                      none: one group of all records
+    measures: [{count: true}, {sum: Salary}, {mean: Salary}, {quantile: [Salary, 0.5]}]
+    minimum: 5                     groups of fewer records are not shown, nor others that give them back
+    dominance: 0.5                 nor those of whose sum one record has more than this share
+    round: 100                     numbers are rounded to multiples of this
+
+An attribute that neither `by` nor `measures` names is not read.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from coterie.anonymity.table.intervals import GAP
@@ -25,8 +30,10 @@ from coterie.jobs.file.job import Common
 from coterie.jobs.kinds.statistics.common import StatisticsJob, read_partition, read_servers
 from coterie.jobs.kinds.statistics.count import MAX_CELLS, read_minimum
 from coterie.jobs.matching.identifiers import read_matching
+from coterie.protocols.aggregates.aggregates import MOST_DENOMINATOR, Dominance
 
-WHAT = ("count", "sum", "mean", "variance")
+WHAT = ("count", "sum", "mean", "variance", "quantile", "smallest", "largest")
+PLACED = ("quantile", "smallest", "largest")  # measures that show a bucket of the numbers
 MOST_MEASURES = 64
 
 
@@ -36,9 +43,12 @@ class Measure:
 
     what: str
     column: str = ""
+    share: Fraction | None = None
 
     @property
     def title(self) -> str:
+        if self.share is not None:
+            return f"quantile {float(self.share):g} of {self.column}"
         return f"{self.what} of {self.column}" if self.column else self.what
 
 
@@ -50,6 +60,8 @@ class AggregateJob(StatisticsJob):
     measures: tuple[Measure, ...]
     measured: Mapping[str, MeasuredAttribute]
     minimum: int
+    dominance: Dominance | None
+    base: int | None  # to whose multiples numbers are rounded
 
     def asks(self, column: str, *what: str) -> bool:
         """Whether one of these measures of the column is asked for."""
@@ -83,6 +95,9 @@ def read_aggregate(section: Section, common: Common) -> AggregateJob:
                 )
         if name in columns and both[1]:
             measured[name] = both[1]
+    dominance = section.read("dominance", _read_dominance, None)
+    base = section.read("round", lambda n: n.integer(2, 10**9), None)
+    _check_columns(section, measures, measured, dominance, base)
     sizes = [len(values) for item in coded.values() if (values := item.values)]
     if math.prod(sizes) > MAX_CELLS:
         raise section.required("by").error(
@@ -100,7 +115,50 @@ def read_aggregate(section: Section, common: Common) -> AggregateJob:
         measures=measures,
         measured=measured,
         minimum=read_minimum(section),
+        dominance=dominance,
+        base=base,
     )
+
+
+def _read_dominance(node: Node) -> Dominance:
+    """A share, or how many records have which share at most."""
+    if not node.is_mapping:
+        return Dominance(1, _read_share(node))
+    entry = node.section()
+    largest = entry.required("largest").integer(1, 5)
+    rule = Dominance(largest, _read_share(entry.required("share")))
+    entry.close()
+    return rule
+
+
+def _read_share(node: Node) -> Fraction:
+    share = Fraction(str(node.number()))
+    if not 0 < share < 1 or share.denominator > MOST_DENOMINATOR:
+        raise node.error("must be a share between 0 and 1, with at most three decimals")
+    return share
+
+
+def _check_columns(
+    section: Section,
+    measures: tuple[Measure, ...],
+    measured: Mapping[str, MeasuredAttribute],
+    dominance: Dominance | None,
+    base: int | None,
+) -> None:
+    """Refuses what columns of their ranges cannot have."""
+    for measure in measures:
+        if measure.what in PLACED and not measured[measure.column].declared:
+            raise section.required("measures").error(
+                f"{measure.title}: declare a 'range', which is divided into buckets"
+            )
+        if measure.what == "variance" and base is not None:
+            raise section.required("round").error("a variance cannot be rounded; leave one out")
+    for item in measured.values():
+        if dominance is not None and (not item.declared or item.low < 0):
+            raise section.required("dominance").error(
+                f"'{item.name}' must have a 'range' that begins at 0 or above: shares of a sum are "
+                "those of contributions, which are not negative"
+            )
 
 
 def _read_by(section: Section, known: list[str]) -> tuple[str, ...]:
@@ -129,6 +187,11 @@ def _read_measure(node: Node, known: list[str]) -> Measure:
         if not value.boolean():
             raise value.error("must be true, or leave the measure out")
         return Measure(what)
+    if what == "quantile":
+        items = value.items()
+        if len(items) != 2:
+            raise value.error("must be [column, share], such as [Salary, 0.5]")
+        return Measure(what, items[0].choice(*known), _read_share(items[1]))
     return Measure(what, value.choice(*known))
 
 

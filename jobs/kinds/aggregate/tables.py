@@ -8,7 +8,7 @@ up apart, so that each sum stays below 2^63.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,6 +76,42 @@ def sum_up(
     )
 
 
+def histogram(
+    job: AggregateJob,
+    joined: Joined,
+    numbers: Mapping[str, Ints],
+    name: str,
+    ends: Sequence[int],
+    channel: Channel,
+    rng: Random,
+) -> Array | None:
+    """Shares at the servers, modulo 2^32, of the records of every group in every bucket of a column.
+
+    `ends` are the buckets' lower ends.
+    """
+    axes = [joined.axes[by] for by in job.by]
+    cells = math.prod(axis.size for axis in axes)
+    owner = job.measured[name].party or job.party_names[0]
+    bucket = Axis(f"bucket of {name}", None if job.horizontal else owner, len(ends))
+    codes = dict(joined.codes)
+    rows = None
+    if name in numbers:
+        codes[bucket.name] = np.searchsorted(np.array(ends), numbers[name], side="right") - 1
+        rows = np.ones((joined.records, 1), np.uint32)
+    with channel.step("buckets"):
+        if rows is not None and job.horizontal:
+            share = horizontal_group_shares(
+                channel, job.party_names, job.servers, [*axes, bucket], codes, rows, rng, np.uint32
+            )
+        else:
+            transfers = Transfers(channel, rng.fork("transfers"))
+            share = group_shares(
+                transfers, job.party_names, job.servers, owner, [*axes, bucket], codes,
+                joined.records, rows, 1, rng, np.uint32,
+            )  # fmt: skip
+    return None if share is None else share.reshape(cells, len(ends))
+
+
 def _owners(job: AggregateJob, axes: list[Axis]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Who adds up what: each party with measured columns; the first also counts the records."""
     names = job.party_names
@@ -90,14 +126,15 @@ def _owners(job: AggregateJob, axes: list[Axis]) -> list[tuple[str, list[tuple[s
         for name, item in job.measured.items():
             if job.horizontal or item.party == holder:
                 keys += [(name, part) for part in needed_parts(job, name)]
-        wanted.append((holder, keys))
+        if keys:
+            wanted.append((holder, keys))
     return wanted
 
 
 def needed_parts(job: AggregateJob, name: str) -> tuple[str, ...]:
     """What is added up of a column."""
     parts: tuple[str, ...] = ()
-    if job.asks(name, "sum", "mean", "variance"):
+    if job.asks(name, "sum", "mean", "variance") or job.dominance:
         parts += ("sum",)
     if job.asks(name, "variance"):
         parts += PARTS

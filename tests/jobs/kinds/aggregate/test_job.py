@@ -17,6 +17,12 @@ from tests.jobs.kinds.aggregate.samples import ATTRIBUTES, BASIC, people, run, w
         ("by: [Job]\nmeasures: [{count: false}]\n", "must be true"),
         ("by: [Job]\nmeasures: [{count: true}]\nclass: Job\n", "has no class"),
         ("by: [Job]\nmeasures: [{count: true}]\nmaximum: 3\n", "unknown key"),
+        ("measures: [{quantile: Pay}]\n", "quantile: must be a list"),
+        ("measures: [{quantile: [Pay, 1]}]\n", "share between 0 and 1"),
+        ("measures: [{sum: Debt}]\ndominance: 0.5\n", "begins at 0 or above"),
+        ("measures: [{sum: Pay}]\ndominance: 2\n", "share between 0 and 1"),
+        ("measures: [{variance: Pay}]\nround: 10\n", "cannot be rounded"),
+        ("measures: [{sum: Pay}]\nnoise: {epsilon: 1}\n", "not offered"),
     ],
 )
 def test_wrong_keys_are_named(tmp_path, keys, said):

@@ -14,6 +14,7 @@ from tests.jobs.kinds.aggregate.samples import (
     POOLED,
     N,
     check,
+    duck,
     people,
     run,
     write_job,
@@ -111,3 +112,84 @@ def test_errors_are_one_line(tmp_path):
     with pytest.raises(CoterieError) as caught:
         run(write_job(tmp_path, table, BASIC))
     assert "\n" not in str(caught.value)
+
+
+QUANTILES = "{quantile: [Age, 0.5]}, {quantile: [Age, 0.9]}, {quantile: [Pay, 0.25]}"
+
+
+@pytest.mark.parametrize("attributes", [ATTRIBUTES, POOLED], ids=["vertical", "horizontal"])
+def test_quantiles_are_those_of_duckdb_to_the_width_of_a_bucket(tmp_path, attributes):
+    table = people()
+    keys = f"by: [Sex, Late]\nmeasures: [{QUANTILES}]\nminimum: 3\n"
+    result = run(write_job(tmp_path, table, keys, attributes))
+    what = "quantile_disc(Age, 0.5), quantile_disc(Age, 0.9), quantile_disc(Pay, 0.25)"
+    expected = duck(table, ("Sex", "Late"), what)
+    assert result["buckets"]["Age"] == list(range(18, 91))
+    ends = np.array(result["buckets"]["Pay"])
+    shown = [group for group in result["groups"] if group["measures"][0] is not None]
+    assert shown
+    for group in shown:
+        *ages, pay = expected[tuple(group["by"])]
+        assert group["measures"][:2] == ages
+        assert group["measures"][2] == ends[ends <= pay][-1]
+        assert pay - group["measures"][2] < 5.001
+
+
+def test_a_quantile_with_too_few_records_beyond_it_is_hidden(tmp_path):
+    table = people(records=60)
+    keys = "measures: [{quantile: [Age, 0.5]}, {quantile: [Age, 0.95]}]\nminimum: 5\n"
+    [group] = run(write_job(tmp_path, table, keys))["groups"]
+    assert group["measures"] == [sorted(table["Age"].tolist())[29], None]
+
+
+def test_the_extremes_are_those_that_as_many_records_as_the_minimum_reach(tmp_path):
+    table = people()
+    keys = "measures: [{smallest: Age}, {largest: Age}]\nminimum: 4\n"
+    [group] = run(write_job(tmp_path, table, keys))["groups"]
+    ages = sorted(table["Age"].tolist())
+    assert group["measures"] == [ages[3], ages[-4]]
+
+
+def test_extremes_in_declared_buckets_are_their_lower_ends(tmp_path):
+    table = people()
+    attributes = ATTRIBUTES.replace("range: [18, 90]", "range: [18, 90], cuts: [30, 50]")
+    keys = "measures: [{smallest: Age}, {largest: Age}, {quantile: [Age, 0.5]}]\n"
+    [group] = run(write_job(tmp_path, table, keys, attributes))["groups"]
+    assert group["measures"] == [18, 50, 50]
+
+
+@pytest.mark.parametrize(("rule", "hidden"), [("0.5", True), ("0.7", False)])
+def test_a_group_that_one_record_dominates_is_hidden(tmp_path, rule, hidden):
+    table = people()
+    job, pay = table["Job"], table["Pay"].copy()
+    places = np.flatnonzero(job == "B")
+    pay[places] = 10.0
+    pay[places[0]] = np.floor(pay[places].sum() * 1.4)  # some 58 % of the sum
+    keys = f"by: [Job]\nmeasures: [{{sum: Pay}}]\nminimum: 1\ndominance: {rule}\n"
+    result = run(write_job(tmp_path, table | {"Pay": pay}, keys))
+    shown = {group["by"][0]: group["measures"][0] for group in result["groups"]}
+    assert (shown["B"] is None) == hidden
+    if not hidden:
+        assert shown["B"] == pytest.approx(pay[places].sum())
+
+
+def test_several_of_the_largest_are_judged_together(tmp_path):
+    table = people(records=40) | {"Pay": np.array([400.0] * 3 + [10.0] * 37)}
+    for rule, hidden in (("{largest: 3, share: 0.7}", True), ("{largest: 1, share: 0.7}", False)):
+        keys = f"measures: [{{sum: Pay}}]\ndominance: {rule}\n"
+        [group] = run(write_job(tmp_path, table, keys))["groups"]
+        assert (group["measures"] == [None]) == hidden
+
+
+@pytest.mark.parametrize("attributes", [ATTRIBUTES, POOLED], ids=["vertical", "horizontal"])
+def test_numbers_are_rounded_before_they_are_opened(tmp_path, attributes):
+    table = people()
+    keys = "by: [Sex]\nmeasures: [{count: true}, {sum: Pay}, {mean: Pay}, {mean: Debt}]\nround: 7\n"
+    result = run(write_job(tmp_path, table, keys, attributes))
+    expected = duck(table, ("Sex",), "count(*), sum(Pay), avg(Pay), avg(Debt)")
+    for group in result["groups"]:
+        exact = expected[tuple(group["by"])]
+        assert group["measures"] == [7 * int(float(x) // 7 + (float(x) % 7 >= 3.5)) for x in exact]
+    opened = {entry["what"] for entry in result["opened"]}
+    assert "aggregate: rounded numbers" in opened
+    assert not opened & {"aggregate: sums", "aggregate: numbers of records"}
