@@ -197,9 +197,8 @@ class Aggregates:
         self._minimum = minimum
         with self.channel.step("groups"):
             # With a minimum of 1 every cell would be shown, whoever dominates it.
-            visible = visible_cells(
-                self, components, share, cells, max(minimum, 2) if self._safe else minimum
-            )
+            least = max(minimum, 2) if self._safe else minimum
+            visible = visible_cells(self, components, share, cells, least)
         return np.flatnonzero(visible).astype(np.int64)
 
     def records(self, share: Array | None, count: int) -> Codes:

@@ -1,8 +1,9 @@
 """What benchmarks measure at each party is right and whole, here on a small scale without a network."""
 
+import numpy as np
 import pytest
 
-from coterie.bench import dka, fair, scalar_products
+from coterie.bench import dka, fair, questions, scalar_products
 from coterie.protocols.messaging.memory import run_same
 
 UNITS = {"seconds", "cpu_seconds", "sent_bytes"}
@@ -33,3 +34,21 @@ def test_the_growth_of_dka_counts_encryptions_and_bytes():
     assert small["encryptions_per_round"] == 2 * 20 * (20 // 5 + 1)
     assert large["encryptions_per_round"] == 2 * 40 * (40 // 5 + 1)
     assert 0 < small["sent_bytes"] / small["rounds"] < large["sent_bytes"] / large["rounds"]
+
+
+def test_sums_by_group_are_measured_in_all_units():
+    names = ["p0", "p1"]
+    codes = {name: np.arange(1200) % size for name, size in questions._axes()}
+
+    def party(channel):
+        mine = {"codes": codes, "rows": None} if channel.me == "p1" else {"codes": {}}
+        rows = np.ones((1200, 2), np.uint64)
+        owners = dict.fromkeys(codes, "p1")
+        argument = {"records": 1200, "owners": owners, "rows": rows, **mine}
+        return questions.aggregate_party(channel, names, argument)
+
+    for report in run_same(names, party).values():
+        assert {*UNITS, "rounds", "found"} == set(report)
+        _, counts, sums = report["found"]
+        assert counts == sums
+        assert min(counts) >= questions.MINIMUM

@@ -25,7 +25,7 @@ from coterie.anonymity.table.columns import ContinuousColumn, categorical_column
 from coterie.anonymity.table.levels import ladder
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import DataError
-from coterie.protocols.aggregates.aggregates import Aggregates
+from coterie.protocols.aggregates.aggregates import Aggregates, Dominance, Rank
 from coterie.protocols.aggregates.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minimum, minindex
@@ -742,6 +742,48 @@ def sums_of_squares(watched, world):
         servers = Aggregates(HiddenCounts(channel, THREE, SERVERS, rng))
         shares = {n: wide_halves([v] * 40, watched, channel.me) for n, v in parts.items()}
         return servers.squares(shares, 4, 40)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("aggregates/aggregates", THREE)
+def numbers_that_are_rounded(watched, world):
+    """Sums and means that differ, but not when they are rounded."""
+
+    def party(channel, rng):
+        servers = Aggregates(HiddenCounts(channel, THREE, SERVERS, rng))
+        sums = wide_halves([(960, 1040)[world]] * 30, watched, channel.me)
+        counts = wide_halves([(10, 11)[world]] * 30, watched, channel.me)
+        return [servers.rounded(sums, 100, 5000, 30),
+                servers.rounded_means(sums, counts, 100, 500, 30)]  # fmt: skip
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("aggregates/aggregates", THREE)
+def buckets_of_quantiles(watched, world):
+    """Different records around the same median; and one that is hidden, of few or of many."""
+    rows = ([[2, 2, 9, 1], [1, 0, 0, 1]], [[5, 0, 7, 6], [0, 3, 0, 1]])[world]
+
+    def party(channel, rng):
+        servers = Aggregates(HiddenCounts(channel, THREE, SERVERS, rng))
+        share = halves(np.array(rows * 10).reshape(20, 4), watched, channel.me, world)
+        return servers.places(share, 4, Rank(Fraction(1, 2)), 4, 20)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("aggregates/aggregates", SERVERS, shares=True)
+def groups_that_somebody_dominates(watched, world):
+    """One record has nearly all of the sum, or all have the same; nothing is opened."""
+    buckets = ([9, 0, 1], [10, 0, 0])[world]
+
+    def party(channel, rng):
+        servers = Aggregates(HiddenCounts(channel, THREE, SERVERS, rng))
+        table = halves(np.array(buckets * 100).reshape(100, 3), watched, channel.me, world)
+        sums = wide_halves([(1009, 10)[world]] * 100, watched, channel.me)
+        servers.judge_dominance(Dominance(1, Fraction(1, 2)), table, sums, [1, 10, 1000], 100)
+        return servers._safe[0]
 
     return dict.fromkeys(THREE, party)
 

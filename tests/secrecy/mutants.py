@@ -822,9 +822,32 @@ MUTANTS = [
         _view("sums_of_squares", "cat"),
     ),
     _mutant(
+        "rounding on shares",
+        "protocols/aggregates/aggregates.py",
+        'bits, _ = self.group.decided(multiple_circuit(base), count, inputs, "multiple")',
+        'bits, _ = self.group.decided(multiple_circuit(base), count, inputs, "multiple")\n'
+        "        self.sums(share, count)",
+        _view("numbers_that_are_rounded", "cat"),
+    ),
+    _mutant(
+        "the records on both sides of a quantile",
+        "protocols/aggregates/aggregates.py",
+        "open_ = np.flatnonzero(self.channel.open(PLACES, bits)[:, 0])",
+        "open_ = np.flatnonzero(self.channel.open(PLACES, bits)[:, 0])\n"
+        "            self.channel.open(PLACES, self.group.added(records, count))",
+        _view("buckets_of_quantiles", "cat"),
+    ),
+    _mutant(
+        "who dominates a group",
+        "protocols/aggregates/aggregates.py",
+        'safe = self.group.shared(circuit, cells, inputs)["safe"]',
+        'safe = self.group.decided(circuit, cells, inputs, "safe")[0]',
+        _view("groups_that_somebody_dominates", "ann"),
+    ),
+    _mutant(
         "a line with one large group",
         "protocols/aggregates/aggregates.py",
-        "visible = visible_cells(self, components, share, cells, minimum)",
+        "visible = visible_cells(self, components, share, cells, least)",
         "visible = self.records(counts, cells) >= minimum",
         _view("groups_that_are_hidden_whole", "cat"),
     ),

@@ -65,7 +65,7 @@ class PreparedNumbers(PreparedColumns):
 
 
 class Aggregate(StatisticsKind[AggregateJob]):
-    about = "Numbers of records, sums, means and variances of a column, by groups of others."
+    about = "Numbers of records, sums, means and quantiles of a column, by groups of others."
     leaves = (FILE,)
     opens = ("statistics",)
     job_type = AggregateJob
@@ -169,15 +169,23 @@ class Aggregate(StatisticsKind[AggregateJob]):
 
     def verify(self, job: AggregateJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
-        groups = verify_groups(job, result.entry("groups"), records, folder / FILE)
+        groups = verify_groups(job, result, records, folder / FILE)
         facts: dict[str, Json] = {"records": records, "minimum": job.minimum}
         hidden = sum(group.hidden for group in groups)
-        holds = [
-            f"{len(groups):,} groups of {records:,} records, {hidden:,} of them hidden",
-            f"no group of fewer than {job.minimum} records is shown, as far as numbers of records are",
-            "sums lie within the range of their columns, and means and sums fit each other",
-        ]
-        return Verdict(holds, [UNCHECKED], facts)
+        holds = [f"{len(groups):,} groups of {records:,} records, {hidden:,} of them hidden"]
+        unchecked = [UNCHECKED]
+        if job.base is None:
+            holds += [
+                f"no group of fewer than {job.minimum} records is shown, as far as numbers of "
+                "records are",
+                "sums lie within the range of their columns, and means and sums fit each other",
+            ]
+        else:
+            holds.append(f"numbers are multiples of {job.base}")
+            unchecked.append(f"that every shown group has {job.minimum} records, which are rounded")
+        if job.dominance:
+            unchecked.append("that no record dominates a shown group")
+        return Verdict(holds, unchecked, facts)
 
 
 def _holds(job: AggregateJob, owner: str | None, party: str) -> bool:

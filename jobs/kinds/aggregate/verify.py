@@ -4,7 +4,7 @@ The checks share no code with the protocols that add up or decide what to hide. 
 alone: the groups are all combinations of the values of `by`, each once; a group has a number for
 every measure or none; numbers of records are at least the minimum, together at most all records, and
 do not give a hidden one back (`verify_tables`); sums and means lie within the range of their columns,
-and fit each other.
+and fit each other; quantiles are ends of buckets. Of rounded numbers only that they are multiples.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from coterie.base.errors import VerificationError
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.aggregate.job import AggregateJob, Measure
+from coterie.jobs.kinds.aggregate.job import PLACED, AggregateJob, Measure
 from coterie.jobs.kinds.statistics.verify_tables import ClaimedTable, check_hidden
 
 _CLOSE = 1e-9  # relative difference of numbers that were rounded to floating point
@@ -80,13 +80,18 @@ def read_groups(claim: Claim, job: AggregateJob) -> list[ClaimedGroup]:
     return groups
 
 
-def verify_groups(job: AggregateJob, claim: Claim, records: int, file: Path) -> list[ClaimedGroup]:
+def verify_groups(job: AggregateJob, result: Claim, records: int, file: Path) -> list[ClaimedGroup]:
     """The groups of a result; raises if a check fails."""
+    claim = result.entry("groups")
     groups = read_groups(claim, job)
     for group in groups:
-        _verify_group(job, group, records)
+        if job.base is None:
+            _verify_group(job, group, records)
+        else:
+            _verify_multiples(job, group, job.base)
+    _verify_buckets(job, result, groups)
     counts = [at for at, measure in enumerate(job.measures) if measure.what == "count"]
-    if counts:
+    if counts and job.base is None:
         _verify_counts(job, claim, groups, records, counts[0])
     _verify_file(job, groups, file)
     return groups
@@ -97,7 +102,7 @@ def _verify_group(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
     if group.hidden:
         return
     known = {m: n for m, n in zip(job.measures, group.numbers, strict=True) if n is not None}
-    missing = [m for m in job.measures if m not in known]
+    missing = [m for m in job.measures if m not in known and m.what not in PLACED]
     if any(m.what in ("count", "sum") or job.minimum > 1 for m in missing):
         raise group.claim.error(f"shows some measures of {group.name} and hides others")
     count = known.get(Measure("count"))
@@ -123,6 +128,28 @@ def _verify_group(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
         variance = known.get(Measure("variance", name))
         if variance is not None and not 0 <= variance <= (item.high - item.low) ** 2:
             raise group.claim.error(f"the variance of {name} of {group.name} is impossible")
+
+
+def _verify_multiples(job: AggregateJob, group: ClaimedGroup, base: int) -> None:
+    """Numbers that the job rounds are multiples of its base."""
+    for measure, number in zip(job.measures, group.numbers, strict=True):
+        if measure.what not in PLACED and number is not None and number % base:
+            raise group.claim.error(f"{number} of {group.name} is no multiple of {base}")
+
+
+def _verify_buckets(job: AggregateJob, result: Claim, groups: Sequence[ClaimedGroup]) -> None:
+    """Quantiles are lower ends of the buckets that the result names, in ascending order."""
+    for at, measure in enumerate(job.measures):
+        if measure.what not in PLACED:
+            continue
+        item = job.measured[measure.column]
+        claim = result.entry("buckets").entry(measure.column)
+        ends = [end.number() for end in claim.items()]
+        if ends != sorted(set(ends)) or not ends or ends[0] < item.low or ends[-1] > item.high:
+            raise claim.error("must ascend within the range of the column")
+        for group in groups:
+            if group.numbers[at] is not None and group.numbers[at] not in ends:
+                raise group.claim.error(f"{measure.title} of {group.name} is the end of no bucket")
 
 
 def _near(bound: float, other: float, up: bool = False) -> float:

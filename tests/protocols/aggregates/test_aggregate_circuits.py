@@ -4,7 +4,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.protocols.aggregates.aggregate_circuits import square_circuit
+from coterie.protocols.aggregates.aggregate_circuits import (
+    multiple_circuit,
+    quotient_circuit,
+    square_circuit,
+    top_circuit,
+)
 from coterie.protocols.circuits.boolean import evaluate, from_bits, to_bits
 
 
@@ -23,3 +28,30 @@ def test_squares_are_put_together_from_their_parts(half, parts):
         inputs |= shared(name, [value], at)
     [found] = from_bits(evaluate(square_circuit(half), inputs)["square"])
     assert int(found) == (parts[0] << 2 * half) + (parts[1] << (half + 1)) + parts[2]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**64 - 1), st.integers(1, 10**9), st.integers(0, 2**63))
+def test_multiples_and_quotients_are_rounded_down(number, base, divisor):
+    inputs = shared("number", [number])
+    [found] = from_bits(evaluate(multiple_circuit(base), inputs)["multiple"])
+    assert int(found) == number // base
+    inputs |= shared("divisor", [divisor], 2)
+    [found] = from_bits(evaluate(quotient_circuit(), inputs)["quotient"])
+    assert int(found) == (number // divisor if divisor else 2**64 - 1)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 4), min_size=5, max_size=5), st.integers(1, 3), st.integers(0, 60))
+def test_the_largest_records_are_weighed_from_the_top_bucket_down(buckets, largest, part):
+    weights = (1, 3, 7, 12, 30)
+    records = [w for w, count in zip(weights, buckets, strict=True) for _ in range(count)]
+    above = np.cumsum(buckets[::-1])[::-1].astype(np.uint32)
+    mask = np.random.default_rng(3).integers(0, 2**32, 5, np.uint32)
+    inputs = {
+        "above0": to_bits(mask, 32).reshape(1, -1),
+        "above1": to_bits(above - mask, 32).reshape(1, -1),
+        **shared("part", [part]),
+    }
+    [[safe]] = evaluate(top_circuit(weights, largest), inputs)["safe"]
+    assert bool(safe) == (sum(sorted(records)[-largest:]) <= part)

@@ -45,3 +45,16 @@ def test_verify_rejects_a_changed_result(result, change, said):
             verify(result)
     finally:
         (result / "result.json").write_text(honest)
+
+
+def test_verify_rejects_numbers_that_are_not_rounded_and_ends_of_no_bucket(tmp_path):
+    keys = "by: [Sex]\nmeasures: [{count: true}, {quantile: [Age, 0.5]}]\nround: 10\n"
+    run(write_job(tmp_path, people(), keys))
+    folder = tmp_path / "out"
+    verify(folder)
+    honest = (folder / "result.json").read_text()
+    for place, number, said in ((0, 13, "no multiple of 10"), (1, 33.3, "end of no bucket")):
+        altered(folder, lambda r, p=place, n=number: r["groups"][0]["measures"].__setitem__(p, n))
+        with pytest.raises(VerificationError, match=said):
+            verify(folder)
+        (folder / "result.json").write_text(honest)
