@@ -83,7 +83,7 @@ def coterie_entry(table: Table, names: tuple[str, ...], method: str, k: int, rep
 
 
 def peer_entry(tool: str, options: Any, path: Path, names: tuple[str, ...]) -> dict[str, Any]:
-    script = Path(__file__).with_name("_anonymise_peers.py")
+    script = Path(__file__).with_name("peers") / "anonymise.py"
     command = [
         options.peers,
         str(script),
@@ -170,7 +170,7 @@ def main(argv: list[str] | None = None) -> int:
     big = random_table(options.rows)
     _, spent = timed(lambda: anonymise("mondrian", big, [Requirement(big.names, options.k)]), 1)
     mondrian_peak = round(peak_memory(), 2)
-    command = [options.peers, str(Path(__file__).with_name("_anonymise_peers.py"))]
+    command = [options.peers, str(Path(__file__).with_name("peers") / "anonymise.py")]
     print(
         json.dumps(
             {

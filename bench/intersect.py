@@ -3,7 +3,7 @@
 Coterie runs as it does for its users: party servers as processes of this machine, a job proposed to
 them over mTLS, CSV files read, common.csv written; the clock runs from the proposal to the end. The
 servers have run small jobs before, as servers in use have. `cpu_seconds` is the processor time of
-all parties together, the steadier figure on a busy machine. The peers run as bench/_psi_peers.py
+all parties together, the steadier figure on a busy machine. The peers run as bench/peers/psi.py
 describes: two processes, CSV files read and written, no TLS.
 
     coterie bench intersect [--quick] [--sizes 10000,100000] [--peers PYTHON] [--chart docs/intersect.svg]
@@ -173,7 +173,7 @@ def write_sets(folders: Sequence[Path], size: int, names: Sequence[str]) -> int:
 
 
 def peer(tool: str, python: str, folder: Path) -> dict[str, Any]:
-    script = Path(__file__).with_name("_psi_peers.py")
+    script = Path(__file__).with_name("peers") / "psi.py"
     done = subprocess.run(
         [python, str(script), tool, str(folder)], capture_output=True, text=True, check=False
     )

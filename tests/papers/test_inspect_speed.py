@@ -22,7 +22,7 @@ def test_a_wide_table_has_a_separation_key_and_a_minimum_key():
 @pytest.mark.skipif(not ADULT.exists(), reason="the Adult table is not beside the project")
 def test_the_risk_of_adult_beside_a_peer_that_may_be_missing():
     found = adult_entries(
-        ADULT, [sys.executable, str(ROOT / "bench/_anonymise_peers.py")], quick=True
+        ADULT, [sys.executable, str(ROOT / "bench/peers/anonymise.py")], quick=True
     )
     assert found["records"] == 3000
     assert [entry["coterie"]["prosecutor"] for entry in found["risk"]] == [1, 1, 1]

@@ -1,6 +1,6 @@
 """One private set intersection by another library, between two processes of this machine.
 
-    python _psi_peers.py TOOL FOLDER        TOOL: openmined, spu-kkrt, spu-rr22, spu-ecdh
+    python psi.py TOOL FOLDER        TOOL: openmined, spu-kkrt, spu-rr22, spu-ecdh
 
 Reads FOLDER/p0.csv and FOLDER/p1.csv (column `ID`), prints {"seconds", "records", "peak_mb",
 "cpu_seconds"}. The script does not import Coterie, since the libraries may need other versions of

@@ -1,6 +1,6 @@
 """One k-anonymisation by another library, and the entropy loss of what it releases.
 
-    python _anonymise_peers.py TOOL FILE TAXONOMIES K COLUMN...        TOOL: anonypy, anjana, pycanon
+    python anonymise.py TOOL FILE TAXONOMIES K COLUMN...        TOOL: anonypy, anjana, pycanon
 
 Reads a CSV file, prints {"seconds", "cpu_seconds", "entropy_loss", "smallest"}. The script does not
 import Coterie, so that the libraries may be installed in an environment of their own. The loss is

@@ -1,0 +1,1 @@
+"""Scripts that run other projects' software, by a Python that has it installed."""
