@@ -102,7 +102,7 @@ def test_a_clock_that_is_off_is_told(organisations):
     checks = list(examine(organisations.job, organisations.identity, clock=lambda: 1_000_000.0))
     off = [check for check in checks if check.name == "clock"]
     assert [check.state for check in off] == ["failed"] * 3
-    assert off[0].detail.endswith(" s ahead of this one")
+    assert off[0].detail.endswith(" days ahead of this one")
 
 
 def test_entries_that_bound_different_columns_of_the_same_groups_are_a_warning(tmp_path):

@@ -51,6 +51,11 @@ PEOPLE = {
         "abc",
         "-part",
     ),
+    "cluster": (
+        "kind: cluster\npartition: horizontal\nattributes: {Age: {}}\nclusters: 2\nminimum: 3\n",
+        "abc",
+        "-part",
+    ),
     "identify": (
         "kind: identify\nid: ID\nattributes: {Sex: {party: a}, Job: {party: b}, Age: {party: c}}\n",
         "abc",
