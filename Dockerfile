@@ -7,11 +7,17 @@ RUN python -m venv --without-pip /opt/coterie
 COPY pyproject.toml ./
 RUN python -c "import tomllib; print('\n'.join(tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']))" > requirements.txt \
  && pip --python /opt/coterie/bin/python install --no-cache-dir --no-compile --quiet -r requirements.txt \
- # What Coterie never loads: the packages' own tests, and Arrow's remote procedures and S3.
+ # What Coterie never loads: the packages' own tests and sources, Arrow's remote procedures and S3,
+ # code for graphics cards, for building Fortran and for colouring source texts; and Arrow's second
+ # and third copy of a library.
  && cd /opt/coterie/lib/python3.11/site-packages \
  && find . -type d -name tests -prune -exec rm -rf {} + \
  && rm -rf pyarrow/include pyarrow/libarrow_flight* pyarrow/libarrow_python_flight* pyarrow/_flight* \
-           pyarrow/libarrow_s3* pyarrow/_s3fs*
+           pyarrow/libarrow_s3* pyarrow/_s3fs* pyarrow/src pyarrow/_pyarrow_cpp_tests* \
+           numba/cuda numpy/f2py numpy/distutils _duckdb-stubs adbc_driver_manager/_backward* pygments \
+ && find . -type f -regex '.*\.\(pyi\|pyx\|pxd\|pxi\|h\|hpp\|c\|cc\|cpp\|a\)' -delete \
+ && cd pyarrow && for copy in libarrow_python*.so.*.*.*; do \
+      ln -sf "${copy%.*.*}" "$copy" && ln -sf "${copy%.*.*}" "${copy%.*.*.*}"; done
 COPY README.md LICENSE ./
 # The rooms, and `coterie`, whose links make them one package.
 COPY base base

@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test coverage quick traces secrecy openings pictures sbom soak kills fuzz lint protos compose-test clean
+.PHONY: demo test coverage quick traces secrecy openings pictures sbom soak soak-jobs soak-kills kills fuzz lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,7 +16,7 @@ help:
 	@echo "make figures       every benchmark, DATA=folder of Adult; writes the tables of docs/ (an hour, idle machine)"
 	@echo "make pictures      the pictures of the docs, from a real run in chromium"
 	@echo "make sbom          writes dist/sbom.json: what Coterie needs to run, with licences and hashes"
-	@echo "make soak          500 jobs of all kinds and outcomes at real servers; what they hold is printed"
+	@echo "make soak          real servers: 500 jobs of all kinds and outcomes, then 30 minutes of kills; figures"
 	@echo "make kills         kills every party of small jobs of all kinds at every message; all must go on to the same release"
 	@echo "make fuzz          a million inputs for every decoder of bytes that others wrote, ten minutes each at most"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
@@ -80,8 +80,17 @@ pictures: $(STAMP)
 sbom: $(STAMP)
 	$(BIN)/python docs/sbom.py dist/sbom.json
 
-soak: $(STAMP)
-	$(BIN)/python -m tests.soak --jobs 500
+# The two parts run apart, too; MINUTES and JOBS shorten them.
+JOBS ?= 500
+MINUTES ?= 30
+
+soak: soak-jobs soak-kills
+
+soak-jobs: $(STAMP)
+	$(BIN)/python -m tests.soak jobs --jobs $(JOBS)
+
+soak-kills: $(STAMP)
+	$(BIN)/python -m tests.soak kills --minutes $(MINUTES)
 
 # Every party of small jobs of every kind, before and after every message; then real servers.
 kills: $(STAMP)

@@ -1,23 +1,43 @@
-"""`make soak`: some hundred jobs of all kinds and outcomes at real servers; what they hold is printed.
+"""`make soak`: real servers for a long time; what they hold, and what became of jobs, is printed.
 
-Ends with 1 if, after the last job, a server holds more descriptors, threads or temporary files than
-after the first jobs, or a tenth more memory.
+    python -m tests.soak jobs --jobs 500       jobs of all kinds and outcomes, one after the other
+    python -m tests.soak kills --minutes 30    jobs while servers are killed and started again
+
+The first part ends with 1 if, after the last job, a server holds more descriptors, threads or
+temporary files than after the first jobs, or a tenth more memory. The second kills any set of the
+parties (SIGKILL) at a random moment of each job and starts them again. It ends with 1 if a job hangs,
+ends without naming a reason, or finishes with another result than an undisturbed run; if a job
+afterwards does not finish; or if an audit log, a ledger or a journal is broken at the end. The two
+parts may run apart.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-from tests.party.houses import Houses
-from tests.party.outcomes import KINDS, OUTCOMES, furnish, play
+import grpc
+
+from coterie.base.errors import CoterieError
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.run.party_run import assemble
+from coterie.party.books.audit import verify
+from coterie.protos import jobs_pb2 as pb
+from tests.party.houses import Coordinator, Houses
+from tests.party.outcomes import FILES, KINDS, OUTCOMES, furnish, job, play
 
 SETTLE = 3.0  # seconds for the last farewells
 SPARE = {"descriptors": 2, "threads": 4, "temporary": 0}
+HANGING = 120.0  # seconds after which a job that has not ended hangs
+SAME = ("records", "winners", "cut", "tables", "tree")  # what every run of a job has in common
 
 
 def held(houses: Houses, name: str) -> dict[str, int]:
@@ -32,32 +52,28 @@ def held(houses: Houses, name: str) -> dict[str, int]:
     }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=500)
-    jobs = parser.parse_args().jobs
+def tell(**figures: Any) -> None:
+    print(json.dumps(figures), flush=True)
+
+
+def many_jobs(houses: Houses, jobs: int) -> bool:
+    """Whether the servers hold after all jobs what they held after the first ones."""
     warm = 2 * len(KINDS) * len(OUTCOMES)  # code is compiled, pools have their size
     every = max(1, (jobs - warm) // 10)
-    with tempfile.TemporaryDirectory() as folder:
-        houses = Houses(Path(folder))
-        first: dict[str, dict[str, int]] = {}
-        last: dict[str, dict[str, int]] = {}
-        with houses.stack:
-            furnish(houses)
-            houses.spawn_all()
-            coordinator = houses.coordinator()
-            began = time.monotonic()
-            for number in range(jobs):
-                if number == warm or (number > warm and (number - warm) % every == 0):
-                    time.sleep(SETTLE)
-                    last = {name: held(houses, name) for name in houses.names}
-                    first = first or last
-                    figures = {"jobs": number, "seconds": round(time.monotonic() - began)}
-                    print(json.dumps({**figures, "held": last}), flush=True)
-                play(houses, coordinator, number)
+    first: dict[str, dict[str, int]] = {}
+    last: dict[str, dict[str, int]] = {}
+    coordinator = houses.coordinator()
+    began = time.monotonic()
+    for number in range(jobs):
+        if number == warm or (number > warm and (number - warm) % every == 0):
             time.sleep(SETTLE)
             last = {name: held(houses, name) for name in houses.names}
-            seconds = round(time.monotonic() - began)
+            first = first or last
+            tell(jobs=number, seconds=round(time.monotonic() - began), held=last)
+        play(houses, coordinator, number)
+    time.sleep(SETTLE)
+    last = {name: held(houses, name) for name in houses.names}
+    first = first or last
     grown = [
         f"{name}: {key} {first[name][key]} -> {last[name][key]}"
         for name in last
@@ -65,8 +81,177 @@ def main() -> int:
         if last[name][key]
         > (1.1 * first[name][key] if key == "megabytes" else first[name][key] + SPARE[key])
     ]
-    print(json.dumps({"jobs": jobs, "seconds": seconds, "held": last, "grown": grown}))
-    return 1 if grown else 0
+    tell(jobs=jobs, seconds=round(time.monotonic() - began), held=last, grown=grown)
+    return not grown
+
+
+class Soak:
+    """Jobs during which servers are killed."""
+
+    def __init__(self, houses: Houses, chance: random.Random) -> None:
+        self.houses = houses
+        self.chance = chance
+        self.ends: Counter[str] = Counter()
+        self.faults: list[str] = []
+        self.kills = 0
+        self.references: dict[str, Mapping[str, Any]] = {}
+
+    def one(self, kind: str, disturbed: bool) -> None:
+        """One job of a kind, after which all servers run again."""
+        coordinator = self.houses.coordinator()
+        try:
+            text = job(self.houses, kind)
+            job_id, decisions = propose(coordinator, text, kind)
+            if {decision.state for decision in decisions.values()} != {pb.ACCEPTED}:
+                self.faults.append(f"{kind}: {[d.reason for d in decisions.values()]}")
+                return
+            coordinator.queue(job_id)
+            if disturbed:
+                self.disturb()
+            self.judge(kind, text, coordinator, job_id, disturbed)
+        finally:
+            coordinator.close()
+
+    def disturb(self) -> None:
+        names = list(self.houses.names)
+        victims = self.chance.sample(names, self.chance.randint(1, len(names)))
+        time.sleep(self.chance.uniform(0.0, 2.0))
+        for name in victims:
+            self.houses.processes[name].kill()
+            self.houses.processes[name].wait()
+            self.kills += 1
+        time.sleep(self.chance.uniform(0.0, 1.0))
+        for name in victims:
+            self.houses.spawn(name)
+
+    def judge(
+        self, kind: str, text: str, coordinator: Coordinator, job_id: str, disturbed: bool
+    ) -> None:
+        ends = {}
+        for name in self.houses.names:
+            try:
+                ends[name] = patient_end(coordinator, job_id, name)
+            except TimeoutError:
+                self.faults.append(f"{kind} {job_id}: hangs at {name}")
+                return
+        states = {pb.State.Name(end.state) for end in ends.values()}
+        self.ends[f"{kind} {'killed' if disturbed else 'quiet'}: {' '.join(sorted(states))}"] += 1
+        silent = [n for n, e in ends.items() if e.state != pb.FINISHED and not e.error]
+        if silent or (not disturbed and states != {"FINISHED"}):
+            said = {name: f"{pb.State.Name(e.state)} {e.error}" for name, e in ends.items()}
+            self.faults.append(f"{kind} {job_id}: {said}")
+        elif states == {"FINISHED"}:
+            found = result_of(coordinator, job_id, self.houses.names, text, kind)
+            if found != self.references.setdefault(kind, found):
+                self.faults.append(f"{kind} {job_id}: another result than an undisturbed run's")
+
+    def check_books(self) -> None:
+        for name in self.houses.names:
+            try:
+                verify(self.houses.state(name) / "audit.log")
+            except CoterieError as error:
+                self.faults.append(f"{name}: {error}")
+
+
+def propose(coordinator: Coordinator, text: str, kind: str) -> tuple[str, dict[str, pb.Decision]]:
+    """Proposes a job, as often as it takes a busy machine to connect."""
+    end = time.monotonic() + HANGING
+    while True:
+        try:
+            return coordinator.propose(text, files=FILES.get(kind))
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.UNAVAILABLE or time.monotonic() > end:
+                raise
+
+
+def patient_end(coordinator: Coordinator, job_id: str, name: str) -> pb.Event:
+    """The last event of a job at a party, which may be starting again meanwhile."""
+    end = time.monotonic() + HANGING
+    while (left := end - time.monotonic()) > 0:
+        try:
+            last = coordinator.end(job_id, name, timeout=left)
+            if last.state in (pb.FINISHED, pb.FAILED, pb.CANCELLED, pb.REFUSED):
+                return last
+        except (grpc.RpcError, ValueError):  # it is away, or has gone in between
+            pass
+        time.sleep(0.2)
+    raise TimeoutError
+
+
+def result_of(
+    coordinator: Coordinator, job_id: str, names: tuple[str, ...], text: str, kind: str
+) -> dict[str, Any]:
+    """What a coordinator makes of the parties' files, as far as every run gives the same."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = {}
+        for name in names:
+            folders[name] = Path(scratch) / name
+            for path, data in coordinator.fetch(job_id, name).items():
+                place = folders[name] / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(data)
+        out = Path(scratch) / "out"
+        out.mkdir()
+        result = assemble(parse_job(text, FILES.get(kind, {})), folders, out, job_id)
+        release = out / "release.csv"
+        found = {key: result[key] for key in SAME if key in result}
+        return {**found, "release": release.read_text() if release.exists() else ""}
+
+
+def many_kills(houses: Houses, minutes: float, seed: str) -> bool:
+    """Whether every job ended as it should, and all servers are whole at the end."""
+    soak = Soak(houses, random.Random(seed))
+    began = time.monotonic()
+    told = began
+    for kind in KINDS:
+        soak.one(kind, disturbed=False)
+    for number in numbers_until(began + 60 * minutes):
+        soak.one(KINDS[number % len(KINDS)], disturbed=True)
+        if time.monotonic() - told > 60:
+            told = time.monotonic()
+            tell(seconds=round(told - began), kills=soak.kills, ends=dict(soak.ends))
+    for kind in KINDS:
+        soak.one(kind, disturbed=False)
+    time.sleep(SETTLE)
+    last = {name: held(houses, name) for name in houses.names}
+    soak.check_books()
+    tell(
+        seconds=round(time.monotonic() - began),
+        seed=seed,
+        kills=soak.kills,
+        ends=dict(soak.ends),
+        held=last,
+        faults=soak.faults,
+    )
+    return not soak.faults
+
+
+def numbers_until(end: float) -> Iterator[int]:
+    number = 0
+    while time.monotonic() < end:
+        yield number
+        number += 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("part", choices=["jobs", "kills"])
+    parser.add_argument("--jobs", type=int, default=500)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--seed", default="coterie")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        houses = Houses(Path(folder))
+        with houses.stack:
+            furnish(houses)
+            houses.spawn_all()
+            if options.part == "jobs":
+                well = many_jobs(houses, options.jobs)
+            else:
+                well = many_kills(houses, options.minutes, options.seed)
+    return 0 if well else 1
 
 
 if __name__ == "__main__":
