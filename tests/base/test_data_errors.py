@@ -63,6 +63,7 @@ ROOMS = ("anonymity", "protocols", "trust", "transport", "jobs", "party", "coord
 # columns, numbers of records, what a taxonomy (the coordinator's own file) says, and texts that are
 # composed of these.
 HARMLESS = {
+    "widest.name",
     "', '.join(names)", "', '.join(requirement.qid)", "', '.join(self.names)",
     "', '.join(rest)", "', '.join(table.names)", "', '.join(task.names)", "MAX_CELLS", "MAX_VALUES", "MOST_CLASSES", "MOST_NODES",
     "_named(j, requirement)", "allowed", "below", "bound", "cells", "channel.current_step",
