@@ -185,14 +185,27 @@ def inspect(
     metavar="NAME",
     help="A column to leave out, for a data file; repeatable.",
 )
+@click.option(
+    "--identified",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The result of an identify job, in place of the tables of a job.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Write the YAML to this file.")
 @JSON
 def advise(
-    table: Path, policy: Path | None, out: Path | None, as_json: bool, smallest_k: int, **given: Any
+    table: Path,
+    policy: Path | None,
+    out: Path | None,
+    identified: Path | None,
+    as_json: bool,
+    smallest_k: int,
+    **given: Any,
 ) -> None:
     """Propose the requirement for TABLE, as YAML with a comment a line.
 
-    TABLE is a data file, a table file or the job file of an integrate job whose tables are at hand.
+    TABLE is a data file, a table file or the job file of an integrate job whose tables, or the
+    result of an identify job about them, are at hand.
     """
     from coterie.house.advice.advise import advise as work
     from coterie.house.advice.advise import smallest_of_policy
@@ -200,7 +213,7 @@ def advise(
 
     if policy is not None:
         smallest_k = max(smallest_k, smallest_of_policy(policy))
-    found = work(table, Wishes(smallest_k=smallest_k, **given), out)
+    found = work(table, Wishes(smallest_k=smallest_k, **given), out, identified)
     if out is not None:
         if out.exists():
             raise UsageError(f"{out}: is there already; choose another --out")

@@ -4,12 +4,14 @@ For a data file the answer is a whole table file; for a table file or a job file
 with another `requirement`. Every line has a comment. This module reads the three kinds of files
 and writes the answer; `house.advice.suggestion` says what to propose.
 
-A job is judged on the joined table, so advice needs the parties' files, as a simulation does.
+A job is judged on the joined table, so advice needs the parties' files, as a simulation does; or the
+result of an `identify` job about the same columns, which has the numbers that advice rests on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,15 @@ from coterie.anonymity.table.columns import Column, categorical_column, continuo
 from coterie.anonymity.table.table import Labels, Table
 from coterie.base.errors import DataError, UsageError
 from coterie.house.advice.proposal import written
-from coterie.house.advice.suggestion import Case, Suggestion, Wishes, add_cliffs, answer, suggest
+from coterie.house.advice.suggestion import (
+    Case,
+    CountedTable,
+    Suggestion,
+    Wishes,
+    add_cliffs,
+    answer,
+    suggest,
+)
 from coterie.house.coded import coded_table
 from coterie.house.prepare import prepare
 from coterie.house.table_file import load_table_file, parse_table_file
@@ -29,8 +39,12 @@ from coterie.jobs.data.batches import batches, column_names
 from coterie.jobs.data.filtered import source_of
 from coterie.jobs.data.sources import file_source, require_columns
 from coterie.jobs.file.document import Node, read_document
+from coterie.jobs.file.result_file import read_claims
+from coterie.jobs.kinds.identify.verify import read_sets
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.job_file import load_job
+
+_TELLS_APART = 0.999  # a set that tells so many pairs apart is mentioned
 
 
 def smallest_of_policy(path: Path) -> int:
@@ -45,19 +59,27 @@ def smallest_of_policy(path: Path) -> int:
     return node.integer(minimum=1)
 
 
-def advise(path: Path, wishes: Wishes, out: Path | None = None) -> dict[str, Any]:
-    """The proposal as YAML and as figures."""
+def advise(
+    path: Path, wishes: Wishes, out: Path | None = None, identified: Path | None = None
+) -> dict[str, Any]:
+    """The proposal as YAML and as figures; `identified` is the result folder of an `identify` job."""
     for name, value in (("alpha", wishes.alpha), ("beta", wishes.beta)):
         if not 0 < value < 1:
             raise UsageError(f"{name} must be between 0 and 1, not {value:g}")
     if path.suffix.lower() not in (".yaml", ".yml"):
+        if identified is not None:
+            raise UsageError(f"{path}: the result of an identify job goes with a job file")
         return _for_data(path, wishes, out)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
     if read_document(text, str(path)).optional("kind") is not None:
+        if identified is not None:
+            return _for_identified(path, text, wishes, identified)
         return _for_job(path, text, wishes)
+    if identified is not None:
+        raise UsageError(f"{path}: the result of an identify job goes with a job file")
     return _for_table_file(path, text, wishes)
 
 
@@ -207,6 +229,44 @@ def _for_job(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
         return Table(tuple(columns), labels), needs
 
     add_cliffs(case, prepared, job.class_name)
+    return answer(case, plan, proposed)
+
+
+def _for_identified(path: Path, text: str, wishes: Wishes, folder: Path) -> dict[str, Any]:
+    """The job's requirement from the numbers of an `identify` result, without anybody's table."""
+    job = load_job(path)
+    if not isinstance(job, IntegrateJob):
+        raise UsageError(f"{path}: a job of kind '{job.kind}' has no requirement to advise on")
+    result = read_claims(folder)
+    distinct = {n: size.integer(1) for n, size in result.entry("distinct").entries().items()}
+    if (records := result.optional("records")) is None:
+        raise UsageError(f"{folder}: the identify job matched no records; give it an 'id'")
+    sensitive = list(dict.fromkeys(n for r in job.requirements for n in r.sensitive_columns))
+    candidates = [
+        a.name
+        for a in job.attributes
+        if a.name not in sensitive and a.name in distinct and (a.taxonomy or a.limits)
+    ]
+    document = read_document(text, str(path))
+    case = Case(
+        CountedTable(str(folder), records.integer(1), distinct),
+        candidates,
+        {a.name: a.taxonomy for a in job.attributes if a.taxonomy is not None},
+        sensitive,
+        present=job.requirements,
+        bound=_bound_of(document.required("requirement"), sensitive, text),
+    )
+    unknown = [a.name for a in job.attributes if a.name not in distinct]
+    if unknown:
+        case.warnings.append(f"the identify job has not looked at {', '.join(unknown)}")
+    people = wishes.population or result.entry("population").integer(1)
+    plan = suggest(case, replace(wishes, population=people))
+    for one in read_sets(result):
+        if one.separation is not None and one.separation >= _TELLS_APART:
+            plan.why.append(
+                f"{', '.join(one.columns)} tell {one.separation:.2%} of pairs of people apart"
+            )
+    proposed = _replaced(text, document.required("requirement"), plan.lines(case.bound, True))
     return answer(case, plan, proposed)
 
 

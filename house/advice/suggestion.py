@@ -43,11 +43,28 @@ class Wishes:
     identifiers: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class CountedColumn:
+    distinct: int
+
+
+@dataclass(frozen=True)
+class CountedTable:
+    """A joined table of which only numbers are known, as an `identify` job tells them."""
+
+    source: str
+    records: int
+    values: Mapping[str, int]
+
+    def column(self, name: str) -> CountedColumn:
+        return CountedColumn(self.values[name])
+
+
 @dataclass
 class Case:
     """A table, what may stand in a qid, and how the answer is written."""
 
-    table: CodedTable
+    table: CodedTable | CountedTable
     candidates: list[str]
     taxonomies: Mapping[str, Taxonomy]
     sensitive: list[str]

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from coterie.__main__ import run
+from coterie.jobs.kinds.job_file import parse_job
 from tests.house.people import TABLE_FILE, rows, write_people
 from tests.jobs.loans import JOB_FILE, loan_folder
 
@@ -121,3 +122,27 @@ def test_tables_that_cannot_be_advised_on(capsys, tmp_path):
     assert "no column is left" in advised(capsys, tmp_path / "one.csv")[1]
     path = loan_folder(tmp_path, JOB_FILE.replace("  bank: {data: bank.csv}", "  bank: {}"))
     assert "parties.bank: the key 'data' is missing" in advised(capsys, path)[1]
+
+
+def test_a_job_is_advised_from_an_identify_result_without_its_tables(capsys, tmp_path):
+    path = loan_folder(tmp_path)
+    result = {
+        "records": 34,
+        "population": 34,
+        "distinct": {"Sex": 2, "Job": 7, "Salary": 11},
+        "sets": [{"columns": ["Job", "Salary"], "cells": 77, "bound": 0.6, "separation": 1.0}],
+    }
+    (tmp_path / "result.json").write_text(json.dumps(result))
+    for party in ("lender", "bank"):
+        (tmp_path / f"{party}.csv").unlink()
+    found = advised(capsys, path, "--identified", str(tmp_path))
+    assert found["population"] == 34
+    assert found["quasi_identifiers"]
+    assert "Job, Salary tell 100.00% of pairs" in found["yaml"]
+    assert any("has not looked at Zodiac" in line for line in found["warnings"])
+    assert parse_job(
+        found["yaml"], {f"{n}.csv": (tmp_path / f"{n}.csv").read_bytes() for n in ("Sex", "Job")}
+    ).requirements
+    code, error = advised(capsys, tmp_path / "x.csv", "--identified", str(tmp_path))
+    assert code == 2
+    assert "goes with a job file" in str(error)
