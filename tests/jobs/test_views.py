@@ -84,6 +84,13 @@ alpha: 0.001
 """
 AGGREGATE = "by: [Sex, Job]\nmeasures: [{sum: Late}, {variance: Late}]\nminimum: 3\n"
 RULES = "support: 0.1\nconfidence: 0.5\nlongest: 3\nminimum: 4\n"
+LINEAR = """model: linear
+id: ID
+outcome: Late
+features: [Sex, Job]
+attributes: {Sex: {party: lender, values: [F, M]}, Job: {party: bank, values: [A, B, C]}, Late: {party: card, range: [0, 1]}}
+minimum: 3
+"""
 CLUSTER = """partition: horizontal
 attributes: {Days: {}, Late: {}}
 clusters: 2
@@ -111,6 +118,7 @@ JOBS = {
     "regress logistic": f"kind: regress\nmodel: logistic\npenalty: 1\n{REGRESS}",
     "regress cox": f"kind: regress\nmodel: cox\ntime: Days\nevent: Late\n{COX}",
     "cluster": f"kind: cluster\n{CLUSTER}",
+    "regress linear": f"kind: regress\n{LINEAR}",
     "regress svm": f"kind: regress\nmodel: svm\n{REGRESS}",
     "tree with predictions": f"kind: tree\n{VERTICAL}{KEYS['tree']}predict: card\n",
     "aggregate, vertical": f"kind: aggregate\n{VERTICAL}{AGGREGATE}".replace("class: Class\n", ""),

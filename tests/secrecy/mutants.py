@@ -541,6 +541,7 @@ MUTANTS = [
         "self.channel.send(self.peer, zero - one + rows[:, None, :])",
         "self.channel.send(self.peer, 0 * zero + rows[:, None, :])",
         _view("scalars_by_transfer", "bob"),
+        _job("regress linear", "bank"),
     ),
     _mutant(
         "uniform shares",
@@ -1190,6 +1191,14 @@ MUTANTS = [
         "tests/protocols/models/test_small_support.py::test_the_decision_is_that_of_a_plain_count",
     ),
     _mutant(
+        "whether sums of products of two parties' columns would be over a few",
+        "protocols/models/joint_products.py",
+        "if not large(_folded(counts)):",
+        "if False:",
+        "tests/protocols/models/test_joint_products.py::"
+        "test_no_sum_is_opened_where_one_would_be_over_a_few_records",
+    ),
+    _mutant(
         "clusters of a few records",
         "protocols/models/kmeans.py",
         "if not all(stay):",
@@ -1242,6 +1251,7 @@ REASONS = {
     ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",
     ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
     ("protocols/models/time_grid.py", "longest_power"): "a fork, beside what a mutant removes",
+    ("protocols/models/joint_products.py", "joint_sums"): "forks",
     ("protocols/models/concordance.py", "ranked"): "forks; the shares are those of share_out",
     ("protocols/statistics/hidden_scores.py", "HiddenScores.__init__"): "a fork",
     ("protocols/patterns/separation.py", "separation"): "forks",

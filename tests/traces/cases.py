@@ -124,6 +124,11 @@ JOBS: dict[str, Callable[[Path], None]] = {
         "attributes: {Sex: {values: [F, M]}, Class: {values: [N, Y]}}\nminimum: 3\n",
         part="-part",
     ),
+    "regress vertical": job(
+        "kind: regress\nid: ID\nmodel: ridge\noutcome: Age\nfeatures: [Sex, Job]\nattributes:\n"
+        "  Sex: {party: a, values: [F, M]}\n  Job: {party: b, values: [x, y, z]}\n"
+        "  Age: {party: c, range: [0, 100]}\nminimum: 1\n",
+    ),
     "cluster": job(
         "kind: cluster\npartition: horizontal\nattributes: {Age: {}}\nclusters: 2\nminimum: 3\n",
         part="-part",

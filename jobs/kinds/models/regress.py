@@ -53,11 +53,13 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.concordance import ranked
 from coterie.protocols.models.cox import Step, fit_cox
 from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.joint_products import fit_linear, in_steps, joint_sums
 from coterie.protocols.models.regression import Fit, Model, fit_pooled
 from coterie.protocols.models.small_support import all_large, support_counts
 from coterie.protocols.models.time_grid import even_grid, longest_power, merged_cells
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.shared_counts import Transfers
 
 MODELS: tuple[Model, ...] = get_args(Model)
 COEFFICIENTS = "coefficients.csv"
@@ -146,7 +148,7 @@ class Regress(ModelKind[RegressJob]):
         if len(set(job.columns)) != len(job.columns) or len(job.columns) > MOST_COLUMNS:
             raise node.error(f"must give at most {MOST_COLUMNS} columns of different names")
         if matching is not None:
-            raise model_node.error(f"'{model}' needs 'partition: horizontal'")
+            _check_vertical(job, model_node)
         return job
 
     def run(
@@ -163,7 +165,10 @@ class Regress(ModelKind[RegressJob]):
             job.least,
             f"a model of {len(job.columns)} coefficients needs {job.least} of them",
         )
-        fit, curve = _fit_horizontally(job, joined, channel, rng)
+        if job.horizontal:
+            fit, curve = _fit_horizontally(job, joined, channel, rng)
+        else:
+            fit, curve = _fit_vertically(job, joined, channel, rng), []
         return {"records": joined.records, **_as_result(job, fit, curve)}
 
     def assemble(self, job: RegressJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
@@ -281,6 +286,53 @@ def _fit_horizontally(
             job.iterations,
             rank,
         )
+
+
+def _check_vertical(job: RegressJob, node: Node) -> None:
+    if job.model not in ("linear", "ridge"):
+        raise node.error(
+            f"'{job.model}' needs 'partition: horizontal': with vertical partition only 'linear' and "
+            "'ridge' models are computed"
+        )
+    for name, item in job.attributes.items():
+        if item.values is None and item.limits is None:
+            raise node.error(f"with vertical partition the attribute '{name}' needs a 'range'")
+
+
+def _fit_vertically(job: RegressJob, joined: JoinedNumbers, channel: Channel, rng: Random) -> Fit:
+    """From scalar products of the parties' columns."""
+    limits: list[tuple[float, float]] = []
+    held: dict[str, list[int]] = {name: [] for name in job.party_names}
+    own: list[str] = []
+    for name in [*job.features, job.outcome]:
+        item = job.attributes[name]
+        for _ in item.columns:
+            held[item.party or ""].append(len(limits))
+            limits.append(item.limits or (0.0, 1.0))
+        if item.party == channel.me:
+            own.append(name)
+    mine = joined.matrix(own) if own else np.zeros((joined.records, 0))
+    ranges = [limits[place] for place in held[channel.me]]
+    steps = in_steps(mine, ranges) if own else np.zeros((joined.records, 0), np.int64)
+    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+
+    def large(counts: UInt32s) -> bool:
+        with channel.step("small sums"):
+            return all_large(hidden, job.party_names, counts, job.minimum, rng.fork("counts"))
+
+    with channel.step("products"):
+        sums = joint_sums(
+            Transfers(channel, rng.fork("transfers")),
+            job.party_names,
+            held,
+            mine,
+            steps,
+            joined.records,
+            large,
+            lambda: few_records(job.minimum),
+            rng.fork("products"),
+        )
+    return fit_linear(sums, limits, [*job.columns, job.outcome], job.penalty)
 
 
 def few_records(minimum: int) -> DataError:

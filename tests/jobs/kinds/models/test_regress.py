@@ -10,7 +10,7 @@ from coterie.coordinator.results.verify import lines, verify
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.kinds.registry import KINDS
-from tests.jobs.kinds.models.people import features, horizontal_job, people, run
+from tests.jobs.kinds.models.people import features, horizontal_job, people, run, write
 
 statsmodels = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
 FEATURES = "features: [Age, Income, Job]\n"
@@ -89,6 +89,46 @@ def test_a_cox_job_gives_the_model_of_all_records_on_the_joined_times(tmp_path):
 def test_a_grid_of_the_job_is_kept_to(tmp_path):
     result = run(horizontal_job(tmp_path, COX + "grid: {step: 50, end: 200}\nminimum: 1\n"))
     assert [step["time"] for step in result["survival"]] == [50, 100, 150, 200]
+
+
+def vertical_job(folder, model, table):
+    held = {"lender": ["Age"], "bank": ["Income", "Job"], "card": ["Cost"]}
+    count = len(table["Age"])
+    for party, names in held.items():
+        order = np.random.default_rng(len(party)).permutation(count)
+        own = {"ID": [f"p{i}" for i in order]} | {n: [table[n][i] for i in order] for n in names}
+        write(folder / f"{party}.csv", own)
+    parties = "".join(f"  {party}: {{data: {party}.csv}}\n" for party in held)
+    path = folder / "job.yaml"
+    path.write_text(
+        f"kind: regress\nname: test\nparties:\n{parties}id: ID\nmodel: {model}\noutcome: Cost\n{FEATURES}"
+        "attributes:\n  Age: {party: lender, range: [0, 120]}\n  Income: {party: bank, range: [0, 1000000]}\n"
+        "  Job: {party: bank, values: [A, B, C]}\n  Cost: {party: card, range: [-500, 500]}\n"
+    )  # fmt: skip
+    return path
+
+
+def test_a_vertical_linear_job_gives_the_model_of_the_joined_columns(tmp_path):
+    table = people()
+    result = run(vertical_job(tmp_path, "linear", table))
+    due = statsmodels.OLS(table["Cost"], statsmodels.add_constant(features(table))).fit()
+    np.testing.assert_allclose(values(result), due.params[1:], rtol=1e-3)
+    np.testing.assert_allclose(values(result, "error"), due.bse[1:], rtol=1e-3)
+    assert result["records"] == len(table["Age"])
+    verify(tmp_path / "out")
+
+
+def test_a_vertical_job_that_would_tell_of_a_few_people_ends_before_any_sum(tmp_path):
+    table = people()
+    table["Job"] = np.where(np.arange(len(table["Job"])) < 3, "C", table["Job"])
+    table["Job"] = np.where((np.arange(len(table["Job"])) >= 3) & (table["Job"] == "C"), "B", table["Job"])  # fmt: skip
+    with pytest.raises(DataError, match="fewer than 5 records, but some"):
+        run(vertical_job(tmp_path, "ridge", table))
+
+
+def test_other_models_of_divided_columns_are_refused_with_a_reason(tmp_path):
+    with pytest.raises(UsageError, match="only 'linear' and 'ridge' models are computed"):
+        load_job(vertical_job(tmp_path, "svm", people()))
 
 
 def test_a_model_that_would_tell_of_a_few_people_ends_before_any_sum(tmp_path):

@@ -1,0 +1,193 @@
+"""Linear models of columns that several parties hold of the same people, from scalar products.
+
+Vertical partition, after the intersection. Paper 2, third article, §7, computes counts so (after
+Wright and Yang); for a linear model the sums of all columns and of the products of any two suffice.
+Columns are numbers of a public range: the middle is taken off and the rest rounded to 2^20 steps on
+either side. The answer is exactly that of the columns so rounded.
+
+In: at every party its own columns of the common records. Out, at every party: the sums, the
+coefficients, their standard errors.
+
+1. For any two parties scalar products of their columns as shares modulo 2^64 (`scalar_product`, by
+   oblivious transfer), and, for columns of zeros and ones, how many records have which of the
+   values that few may have (`shared_counts`), as shares modulo 2^32.
+2. Two servers decide from shares of these counts whether every sum is over none or at least
+   `minimum` records (`small_support`); one bit is opened.
+3. A secure sum adds everybody's shares and own sums; the sums are opened.
+
+Adversary: semi-honest; the servers must not collude. What each party learns: the number of common
+records, and the sums. Cost for n records and p, q columns of two parties: 22 n q transfers with 8 p
+bytes each, and 2 n q transfers with 8 p bytes for the counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from coterie.base.arrays import Array, Floats, Ints, UInt32s
+from coterie.base.errors import DataError
+from coterie.protocols.messaging.opening import declare
+from coterie.protocols.models.regression import Fit
+from coterie.protocols.models.symmetric import (
+    Factored,
+    Matrix,
+    SingularError,
+    added,
+    applied,
+    dot,
+    product,
+)
+from coterie.protocols.multiparty.secure_sum import SecureSum
+from coterie.protocols.numbers.scalar_product import Sizes, TransferProducts, scalar_products
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.shared_counts import Transfers, masked_sums
+
+STEPS = 1 << 20  # on either side of the middle of a range
+
+PRODUCTS = declare(
+    "regress: sums of products of columns",
+    what="With vertical partition, of the common records the sum of every column, and of the products of every two; each is over none or at least `minimum` records that are neither 0 nor 1.",
+    to="every party",
+    why="The coefficients of a linear model follow from them.",
+)
+
+
+def in_steps(columns: Floats, limits: Sequence[tuple[float, float]]) -> Ints:
+    """Numbers of public ranges as whole steps from the middle of the range."""
+    low, high = (np.array(ends) for ends in zip(*limits, strict=True))
+    found: Ints = np.rint((columns - (low + high) / 2) / ((high - low) / 2) * STEPS).astype(
+        np.int64
+    )
+    return found
+
+
+def joint_sums(
+    transfers: Transfers,
+    names: Sequence[str],
+    held: Mapping[str, Sequence[int]],
+    mine: Floats,
+    steps: Ints,
+    records: int,
+    large: Callable[[UInt32s], bool],
+    few: Callable[[], DataError],
+    rng: Random,
+) -> list[list[int]]:
+    """The sums of products of all columns, the last of which is one everywhere.
+
+    `held` has the places of each party's columns; `mine` are this party's own, `steps` the same as
+    whole steps. `large` says whether all parties' counts are each 0 or large; `few` is the error.
+    """
+    channel, me = transfers.channel, transfers.channel.me
+    width = sum(map(len, held.values())) + 1
+    sums = np.zeros((width, width), np.uint64)
+    counts = np.zeros((2 * width, 2 * width), np.uint32)
+    own = [*held[me], width - 1]
+    whole = np.concatenate([steps, np.ones((records, 1), np.int64)], axis=1)
+    sums[np.ix_(own, own)] = (whole.T @ whole).view(np.uint64)
+    apart = np.concatenate([mine != 0, mine != 1], axis=1).astype(np.uint32)
+    twice = [*held[me], *(place + width for place in held[me])]
+    counts[np.ix_(twice, twice)] = apart.T @ apart
+    sums, counts = np.tril(sums), np.tril(counts)
+    if me != names[0]:
+        sums[-1, -1] = 0  # the number of records, which all know, is counted once
+    for at, first in enumerate(names):
+        for second in names[at + 1 :]:
+            if me not in (first, second) or not held[first] or not held[second]:
+                continue
+            many, peer = me == first, second if me == first else first
+            rows = apart if many else None
+            bits = None if many else apart.astype(np.uint8)
+            sizes = 2 * len(held[first]), 2 * len(held[second])
+            found = masked_sums(
+                transfers, first, [(second, sizes[1])], records, sizes[0], rows, bits
+            )
+            assert found is not None  # noqa: S101 this party is one of the two
+            places = [[*held[n], *(p + width for p in held[n])] for n in (second, first)]
+            counts[np.ix_(*places)] = found.reshape(sizes[1], sizes[0])
+            span = (-STEPS, STEPS)
+            due = Sizes(records, len(held[first]), len(held[second]), span, span)
+            session = transfers.sender(peer) if many else transfers.receiver(peer)
+            products = TransferProducts(channel, peer, many, rng.fork(peer), session)
+            share = scalar_products(products, due, steps, rng.fork(f"with {peer}"))
+            assert share is not None  # noqa: S101 shares are for both
+            sums[np.ix_(held[first], held[second])] = share
+    if not large(_folded(counts)):
+        raise few()
+    with channel.step("sums"):
+        part = _folded(sums)
+        total = SecureSum(channel, names, rng.fork("sums")).modular(part).view(np.int64)
+        told = channel.open(PRODUCTS, total.tolist())
+    rows_of = [told[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] for i in range(width)]
+    return [[rows_of[max(i, j)][min(i, j)] for j in range(width)] for i in range(width)]
+
+
+def _folded(table: Array) -> Array:
+    """The lower triangle of a table of which each pair has its number in one of the triangles."""
+    return (np.tril(table) + np.triu(table, 1).T)[np.tril_indices(len(table))]
+
+
+def fit_linear(
+    sums: Sequence[Sequence[int]],
+    limits: Sequence[tuple[float, float]],
+    names: Sequence[str],
+    penalty: float,
+) -> Fit:
+    """The linear model of the last column but one (of ones) by those before it, from sums in steps.
+
+    `limits` and `names` are those of all columns but the ones.
+    """
+    records = sums[-1][-1]
+    width = len(limits)
+    units = [(high - low) / 2 / STEPS for low, high in limits]
+    centred = [
+        [
+            float(Fraction(sums[i][j]) - Fraction(sums[i][-1] * sums[j][-1], records))
+            * units[i] * units[j]
+            for j in range(width)
+        ]
+        for i in range(width)
+    ]  # fmt: skip
+    means = [
+        (low + high) / 2 + float(Fraction(sums[i][-1], records)) * units[i]
+        for i, (low, high) in enumerate(limits)
+    ]
+    for i, name in enumerate(names):
+        if not centred[i][i] > 0:
+            raise DataError(f"the column '{name}' has the same value in all records: leave it out")
+    size = width - 1
+    roots = [math.sqrt(centred[i][i]) for i in range(size)]
+    inside: Matrix = [
+        [centred[i][j] / roots[i] / roots[j] for j in range(size)] for i in range(size)
+    ]
+    pull = [[penalty / roots[i] ** 2 if i == j else 0.0 for j in range(size)] for i in range(size)]
+    across = [centred[i][-1] / roots[i] for i in range(size)]
+    try:
+        factored = Factored(added(inside, pull))
+    except SingularError as error:
+        raise DataError(
+            f"the column '{names[error.at]}' follows from the other columns: leave it out, or take "
+            "'model: ridge'"
+        ) from None
+    at = factored.solve(across)
+    left = centred[-1][-1] - 2 * dot(at, across) + dot(at, applied(inside, at))
+    noise = max(left, 0.0) / (records - width)
+    inverse = factored.inverse()
+    spread = product(product(inverse, inside), inverse)
+    values = [value / root for value, root in zip(at, roots, strict=True)]
+    errors: list[float | None] = [
+        math.sqrt(max(noise * spread[i][i], 0.0)) / roots[i] for i in range(size)
+    ]
+    lean = [mean / root for mean, root in zip(means, roots, strict=False)]
+    constant = noise * (1 / records + dot(lean, applied(spread, lean)))
+    return Fit(
+        means[-1] - dot(values, means[:-1]),
+        math.sqrt(max(constant, 0.0)),
+        values,
+        errors,
+        1,
+        {"r_squared": 1 - left / centred[-1][-1], "residual_deviation": math.sqrt(noise)},
+    )
