@@ -71,6 +71,7 @@ figures: $(STAMP)
 	$(MEASURE) anonymise --data $(DATA) --peers $(PEERS) --repeat 1 >/dev/null
 	$(MEASURE) integrate --data $(DATA) --chart docs/integrate.svg >/dev/null
 	$(MEASURE) intersect --peers $(PEERS) --chart docs/intersect.svg >/dev/null
+	$(MEASURE) conditions --data $(DATA) >/dev/null
 	$(MEASURE) models --data $(DATA) >/dev/null
 	$(BIN)/coterie bench tables
 

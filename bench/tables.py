@@ -280,6 +280,13 @@ def dka_growth(result: dict[str, Any]) -> str:
     return table(head, [[shown(entry.get(key)) for key in keys] for entry in result["growth"]])
 
 
+def conditions_models(result: dict[str, Any]) -> str:
+    keys = ["model", "proposals", "median_seconds", "largest_seconds", "first_seconds"]
+    head = ["model", "proposals", "seconds a proposal", "the largest", "the first, with set-up"]
+    entries = result["models"]
+    return table(head, [[e["model"], *(shown(e.get(k)) for k in keys[1:])] for e in entries])
+
+
 def _share(figure: Any) -> str:
     """A share with three decimals, because methods differ in the third; of several runs the median."""
     median = figure["median"] if isinstance(figure, dict) else figure
@@ -381,6 +388,7 @@ TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("anonymise", "rows"): (anonymise_rows, {"mondrian of a random table"}),
     ("anonymise", "adult"): (anonymise_adult, {"adult"}),
     ("channel", "rates"): (channel_rates, {"mtls"}),
+    ("conditions", "models"): (conditions_models, {"models"}),
     ("dka", "growth"): (dka_growth, {"growth"}),
     ("fair", "argmax"): (fair_argmax, {"rows"}),
     ("fair", "rounds"): (fair_rounds, {"hide_scores_3_parties"}),

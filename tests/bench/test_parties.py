@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coterie.bench import dka, fair, questions, scalar_products
+from coterie.bench import conditions, dka, fair, questions, scalar_products
 from coterie.protocols.messaging.memory import run_same
 
 UNITS = {"seconds", "cpu_seconds", "sent_bytes"}
@@ -27,6 +27,17 @@ def test_the_parts_of_scalar_products_are_measured_in_all_units():
     for report in of_all(["a", "b"], scalar_products.party, arguments).values():
         assert list(report["transfer"]) == ["set_up", "offline", "online"]
         assert all(set(spent) == UNITS for spent in report["transfer"].values())
+
+
+def test_proposals_are_timed_from_the_first_message_to_the_verdict(monkeypatch):
+    now = iter(range(100))
+    monkeypatch.setattr(conditions.time, "perf_counter", lambda: float(next(now)))
+    watch = conditions.Proposals()
+    steps = ["winner", "propose", "propose/sums", "propose/tell", "instruct", "winner", "propose",
+             "instruct"]  # fmt: skip
+    for step in steps:
+        watch.listen(f"specialize/{step}", 0, 0)
+    assert watch.seconds == [3.0]  # the second proposal was the holder's own
 
 
 def test_the_growth_of_dka_counts_encryptions_and_bytes():
