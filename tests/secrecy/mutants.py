@@ -718,8 +718,8 @@ MUTANTS = [
     _mutant(
         "the offset of alike pairs",
         "protocols/patterns/separation.py",
-        'inputs["offset"] = rng.bits(count * bits).reshape(count, bits)',
-        'inputs["offset"] = np.zeros((count, bits), np.uint8)',
+        "lambda: rng.bits(count * bits)",
+        "lambda: np.zeros(count * bits, np.uint8)",
         *(f"{_PAIRS}::test_neither_server_knows_the_offset[{name}]" for name in ("ann", "bob")),
     ),
     _mutant(
@@ -1218,8 +1218,8 @@ MUTANTS = [
     _mutant(
         "the numbers of a tree's branches",
         "jobs/kinds/statistics/tree.py",
-        "number = rng.permutation(len(values))",
-        "number = np.arange(len(values))",
+        "partial(rng.permutation, len(values))",
+        "partial(np.arange, len(values))",
         "tests/jobs/test_views.py::test_the_numbers_of_branches_say_nothing_of_the_order_of_values",
     ),
 ]
