@@ -54,6 +54,7 @@ REASONS = {
     "bench/_sessions.py": ("processes and connections of the benchmarks", "tests/bench/test_integrate.py"),
     "bench/anonymise.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
     "bench/channel.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
+    "bench/conditions.py": ("how it times on made-up steps", "tests/bench/test_parties.py"),
     "bench/dka.py": ("on a small scale", "tests/bench/test_parties.py"),
     "bench/fair.py": ("its parties on a small scale", "tests/bench/test_parties.py"),
     "bench/intersect.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
