@@ -153,6 +153,10 @@ def _check_columns(
             )
         if measure.what == "variance" and base is not None:
             raise section.required("round").error("a variance cannot be rounded; leave one out")
+    if dominance is not None and not measured:
+        raise section.required("dominance").error(
+            "no measure has a column of which to have a share"
+        )
     for item in measured.values():
         if dominance is not None and (not item.declared or item.low < 0):
             raise section.required("dominance").error(
