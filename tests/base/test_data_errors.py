@@ -63,7 +63,6 @@ ROOMS = ("anonymity", "protocols", "trust", "transport", "jobs", "party", "coord
 # columns, numbers of records, what a taxonomy (the coordinator's own file) says, and texts that are
 # composed of these.
 HARMLESS = {
-    "widest.name",
     "', '.join(names)", "', '.join(requirement.qid)", "', '.join(self.names)",
     "', '.join(rest)", "', '.join(table.names)", "', '.join(task.names)", "MAX_CELLS", "MAX_VALUES", "MOST_CLASSES", "MOST_NODES",
     "_named(j, requirement)", "allowed", "below", "bound", "cells", "channel.current_step",
@@ -78,6 +77,9 @@ HARMLESS = {
 }  # fmt: skip
 # Texts by another name: where they come from has been read.
 COMPOSED = {
+    # One's own table, and one's own terminal: a column's name and how many values it has.
+    ("anonymity/algorithms/stored_recoding.py", "widest.name"),
+    ("anonymity/algorithms/stored_recoding.py", "widest.size"),
     ("anonymity/table/taxonomy.py", "error"),  # of the CSV reader, about the coordinator's file
     ("anonymity/table/columns.py", "reason"),  # two fixed texts, and the job's range
     ("anonymity/table/columns.py", "len(gaps)"),  # of all rows; `bare` has no numbers
