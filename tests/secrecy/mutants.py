@@ -723,6 +723,20 @@ MUTANTS = [
         *(f"{_PAIRS}::test_neither_server_knows_the_offset[{name}]" for name in ("ann", "bob")),
     ),
     _mutant(
+        "the numbers of branches that are drawn once",
+        "jobs/kinds/statistics/tree.py",
+        'number = channel.drawn(f"numbers of {name}", partial(rng.permutation, len(values)))',
+        "number = rng.permutation(len(values))",
+        "tests/jobs/run/test_resume.py::test_what_is_random_in_a_release_is_drawn_once[tree]",
+    ),
+    _mutant(
+        "the token of an attempt",
+        "protocols/messaging/kept.py",
+        "if answers[at].token != token:",
+        "if False:",
+        "tests/protocols/messaging/test_kept.py::test_answers_of_different_attempts_are_never_mixed",
+    ),
+    _mutant(
         "the distance of alike pairs from what a coalition knows",
         "protocols/patterns/separation_circuits.py",
         "count = builder.choose(builder.less(room, count), room, count)",
