@@ -107,6 +107,7 @@ def _killed(
     code, error = done.code, done.json.get("error", "")
     if done.code:
         done = houses.attach(out)
+        error = error if done.code == 0 else done.json.get("error", "")
     same = done.code == 0 and comparable(houses.written.kind, release(out)) == expected
     right = named == stood
     phases["right" if right else "another"] += 1
