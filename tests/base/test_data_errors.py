@@ -67,6 +67,7 @@ HARMLESS = {
     "', '.join(rest)", "', '.join(table.names)", "', '.join(task.names)", "MAX_CELLS", "MAX_VALUES", "MOST_CLASSES", "MOST_NODES",
     "_named(j, requirement)", "allowed", "below", "bound", "cells", "channel.current_step",
     "channel.me", "child", "class_name", "column", "column.name", "columns", "config.source", "count",
+    "MOST_CANDIDATES", "MOST_CELLS", "MOST_ITEMS", "MOST_RULES", "LARGEST", "minimum", "self.channel.me",
     "error.strerror", "first", "gone", "here", "high", "job.class_name", "job.minimum", "kind",
     "known_line", "largest", "lattice.nodes", "leaf", "len(distinct)", "len(rows)", "len(values)",
     "line", "longest", "low", "matching.pad_to", "me", "min(missing)", "model.name", "modulus - 1",
@@ -101,6 +102,29 @@ COMPOSED = {
     ("protocols/integration/sensitive/holders.py", "j + 1"),  # of an entry of the requirement
     ("protocols/integration/rounds.py", "names[attribute]"),
     ("jobs/data/sources.py", "what"),
+    ("jobs/data/sources.py", "error.strerror or 'cannot be read'"),
+    ("jobs/data/measured.py", "self.name"),  # an attribute, and its declared decimals
+    ("jobs/data/measured.py", "self.decimals"),
+    ("jobs/kinds/aggregate/kind.py", "', '.join(job.by)"),
+    ("jobs/kinds/aggregate/kind.py", "measure.title"),
+    ("jobs/kinds/identify/kind.py", "job.attributes[empty[0]].party"),
+    (
+        "jobs/kinds/identify/kind.py",
+        "people",
+    ),  # the job's population, or the opened number of records
+    ("jobs/kinds/models/common.py", "why"),  # a fixed text, and the job's minimum
+    ("jobs/kinds/rules/kind.py", "len(names)"),
+    # Of sets that are opened as frequent, or made of them.
+    ("jobs/kinds/rules/kind.py", "len(candidates)"),
+    ("jobs/kinds/rules/kind.py", "len(candidates[0])"),
+    ("jobs/kinds/rules/kind.py", "self._records"),
+    ("protocols/patterns/frequent_sets.py", "size"),
+    ("protocols/patterns/frequent_sets.py", "number"),
+    ("protocols/patterns/frequent_sets.py", "float(confidence)"),  # the job's
+    ("protocols/models/joint_products.py", "names[error.at]"),  # a column
+    ("protocols/models/regression.py", "what"),  # a feature, or the outcome
+    ("anonymity/algorithms/stored_recoding.py", "', '.join(requirement.sensitive_columns)"),
+    ("jobs/run/answers_file.py", "self._source"),  # the steward's own file
     ("jobs/data/sources.py", "hint"),
     ("jobs/data/sources.py", "bare"),
     ("jobs/data/databases.py", "text"),  # of a driver before it has read a row

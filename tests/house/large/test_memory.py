@@ -30,7 +30,7 @@ attributes:
 requirement:
   - {{qid: [a, b, c, d], k: 40}}
 """
-# Twice the budget: the other half is for what is read ahead, and what the allocator keeps.
+# Three times the budget: the rest is for what is read ahead, and what the allocator keeps.
 LIMITED = """
 import json, resource, sys
 from pathlib import Path
