@@ -118,7 +118,6 @@ REASONS = {
     "party/job_record.py": ("the lines of the journal", "tests/party/test_journal.py"),
     "party/operator/connection.py": ("how the operator's commands reach the server", "tests/party/test_cli.py"),
     "party/preflight.py": ("what a proposal's checks tell", "tests/party/test_told_data.py"),
-    "party/proposals.py": ("proposals from outside", "tests/party/test_describe.py"),
     "party/queue/turns.py": ("queues of several servers", "tests/party/queue/test_reservations.py"),
     "party/service.py": ("the server's calls from outside", "tests/party/test_server.py"),
     "party/worker.py": ("the server's jobs from outside", "tests/party/test_server.py"),
