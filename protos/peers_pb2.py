@@ -24,15 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63oterie/protos/peers.proto\x12\ncoterie.v1\"J\n\x0bReservation\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x1c\n\x03\x61sk\x18\x02 \x01(\x0e\x32\x0f.coterie.v1.Ask\x12\x0c\n\x04wait\x18\x03 \x01(\x01\"<\n\x08Reserved\x12\x0f\n\x07granted\x18\x01 \x01(\x08\x12\r\n\x05place\x18\x02 \x01(\r\x12\x10\n\x08\x66inished\x18\x03 \x01(\x08\"\xb0\x01\n\x05\x46rame\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x0c\n\x04step\x18\x02 \x01(\t\x12\x10\n\x08sequence\x18\x03 \x01(\x04\x12\x0c\n\x04size\x18\x04 \x01(\x04\x12\r\n\x05\x63hunk\x18\x05 \x01(\x0c\x12\x0f\n\x07padding\x18\x08 \x01(\x0c\x12\x13\n\theartbeat\x18\x06 \x01(\x08H\x00\x12(\n\x08\x66\x61rewell\x18\x07 \x01(\x0b\x32\x14.coterie.v1.FarewellH\x00\x42\t\n\x07\x63ontrol\"[\n\x08\x46\x61rewell\x12\x0e\n\x06\x66\x61iled\x18\x01 \x01(\x08\x12\r\n\x05\x65rror\x18\x02 \x01(\t\x12\x0c\n\x04step\x18\x03 \x01(\t\x12\x0f\n\x07\x63ulprit\x18\x04 \x01(\t\x12\x11\n\texit_code\x18\x05 \x01(\x05\"\x1d\n\nSessionRef\x12\x0f\n\x07session\x18\x01 \x01(\t\"B\n\x07Parting\x12\x0f\n\x07session\x18\x01 \x01(\t\x12&\n\x08\x66\x61rewell\x18\x02 \x01(\x0b\x32\x14.coterie.v1.Farewell\"\x08\n\x06Parted\"+\n\x08Received\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t*7\n\x03\x41sk\x12\x0b\n\x07RESERVE\x10\x00\x12\x0b\n\x07RELEASE\x10\x01\x12\t\n\x05\x42\x45GIN\x10\x02\x12\x0b\n\x07INQUIRE\x10\x03\x32\xe1\x01\n\x05Peers\x12\x36\n\x07\x43ollect\x12\x16.coterie.v1.SessionRef\x1a\x11.coterie.v1.Frame0\x01\x12/\n\x04Part\x12\x13.coterie.v1.Parting\x1a\x12.coterie.v1.Parted\x12\x38\n\x07Reserve\x12\x17.coterie.v1.Reservation\x1a\x14.coterie.v1.Reserved\x12\x35\n\x07\x43ompare\x12\x14.coterie.v1.Received\x1a\x14.coterie.v1.Receivedb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63oterie/protos/peers.proto\x12\ncoterie.v1\"J\n\x0bReservation\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x1c\n\x03\x61sk\x18\x02 \x01(\x0e\x32\x0f.coterie.v1.Ask\x12\x0c\n\x04wait\x18\x03 \x01(\x01\"<\n\x08Reserved\x12\x0f\n\x07granted\x18\x01 \x01(\x08\x12\r\n\x05place\x18\x02 \x01(\r\x12\x10\n\x08\x66inished\x18\x03 \x01(\x08\"\xb0\x01\n\x05\x46rame\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x0c\n\x04step\x18\x02 \x01(\t\x12\x10\n\x08sequence\x18\x03 \x01(\x04\x12\x0c\n\x04size\x18\x04 \x01(\x04\x12\r\n\x05\x63hunk\x18\x05 \x01(\x0c\x12\x0f\n\x07padding\x18\x08 \x01(\x0c\x12\x13\n\theartbeat\x18\x06 \x01(\x08H\x00\x12(\n\x08\x66\x61rewell\x18\x07 \x01(\x0b\x32\x14.coterie.v1.FarewellH\x00\x42\t\n\x07\x63ontrol\"m\n\x08\x46\x61rewell\x12\x0e\n\x06\x66\x61iled\x18\x01 \x01(\x08\x12\r\n\x05\x65rror\x18\x02 \x01(\t\x12\x0c\n\x04step\x18\x03 \x01(\t\x12\x0f\n\x07\x63ulprit\x18\x04 \x01(\t\x12\x11\n\texit_code\x18\x05 \x01(\x05\x12\x10\n\x08\x66or_good\x18\x06 \x01(\x08\"\x1d\n\nSessionRef\x12\x0f\n\x07session\x18\x01 \x01(\t\"B\n\x07Parting\x12\x0f\n\x07session\x18\x01 \x01(\t\x12&\n\x08\x66\x61rewell\x18\x02 \x01(\x0b\x32\x14.coterie.v1.Farewell\"\x08\n\x06Parted\"+\n\x08Received\x12\x0f\n\x07session\x18\x01 \x01(\t\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t*7\n\x03\x41sk\x12\x0b\n\x07RESERVE\x10\x00\x12\x0b\n\x07RELEASE\x10\x01\x12\t\n\x05\x42\x45GIN\x10\x02\x12\x0b\n\x07INQUIRE\x10\x03\x32\xe1\x01\n\x05Peers\x12\x36\n\x07\x43ollect\x12\x16.coterie.v1.SessionRef\x1a\x11.coterie.v1.Frame0\x01\x12/\n\x04Part\x12\x13.coterie.v1.Parting\x1a\x12.coterie.v1.Parted\x12\x38\n\x07Reserve\x12\x17.coterie.v1.Reservation\x1a\x14.coterie.v1.Reserved\x12\x35\n\x07\x43ompare\x12\x14.coterie.v1.Received\x1a\x14.coterie.v1.Receivedb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'coterie.protos.peers_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ASK']._serialized_start=606
-  _globals['_ASK']._serialized_end=661
+  _globals['_ASK']._serialized_start=624
+  _globals['_ASK']._serialized_end=679
   _globals['_RESERVATION']._serialized_start=42
   _globals['_RESERVATION']._serialized_end=116
   _globals['_RESERVED']._serialized_start=118
@@ -40,15 +40,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FRAME']._serialized_start=181
   _globals['_FRAME']._serialized_end=357
   _globals['_FAREWELL']._serialized_start=359
-  _globals['_FAREWELL']._serialized_end=450
-  _globals['_SESSIONREF']._serialized_start=452
-  _globals['_SESSIONREF']._serialized_end=481
-  _globals['_PARTING']._serialized_start=483
-  _globals['_PARTING']._serialized_end=549
-  _globals['_PARTED']._serialized_start=551
-  _globals['_PARTED']._serialized_end=559
-  _globals['_RECEIVED']._serialized_start=561
-  _globals['_RECEIVED']._serialized_end=604
-  _globals['_PEERS']._serialized_start=664
-  _globals['_PEERS']._serialized_end=889
+  _globals['_FAREWELL']._serialized_end=468
+  _globals['_SESSIONREF']._serialized_start=470
+  _globals['_SESSIONREF']._serialized_end=499
+  _globals['_PARTING']._serialized_start=501
+  _globals['_PARTING']._serialized_end=567
+  _globals['_PARTED']._serialized_start=569
+  _globals['_PARTED']._serialized_end=577
+  _globals['_RECEIVED']._serialized_start=579
+  _globals['_RECEIVED']._serialized_end=622
+  _globals['_PEERS']._serialized_start=682
+  _globals['_PEERS']._serialized_end=907
 # @@protoc_insertion_point(module_scope)

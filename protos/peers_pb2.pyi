@@ -58,18 +58,20 @@ class Frame(_message.Message):
     def __init__(self, session: _Optional[str] = ..., step: _Optional[str] = ..., sequence: _Optional[int] = ..., size: _Optional[int] = ..., chunk: _Optional[bytes] = ..., padding: _Optional[bytes] = ..., heartbeat: _Optional[bool] = ..., farewell: _Optional[_Union[Farewell, _Mapping]] = ...) -> None: ...
 
 class Farewell(_message.Message):
-    __slots__ = ("failed", "error", "step", "culprit", "exit_code")
+    __slots__ = ("failed", "error", "step", "culprit", "exit_code", "for_good")
     FAILED_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     CULPRIT_FIELD_NUMBER: _ClassVar[int]
     EXIT_CODE_FIELD_NUMBER: _ClassVar[int]
+    FOR_GOOD_FIELD_NUMBER: _ClassVar[int]
     failed: bool
     error: str
     step: str
     culprit: str
     exit_code: int
-    def __init__(self, failed: _Optional[bool] = ..., error: _Optional[str] = ..., step: _Optional[str] = ..., culprit: _Optional[str] = ..., exit_code: _Optional[int] = ...) -> None: ...
+    for_good: bool
+    def __init__(self, failed: _Optional[bool] = ..., error: _Optional[str] = ..., step: _Optional[str] = ..., culprit: _Optional[str] = ..., exit_code: _Optional[int] = ..., for_good: _Optional[bool] = ...) -> None: ...
 
 class SessionRef(_message.Message):
     __slots__ = ("session",)

@@ -87,6 +87,7 @@ def farewell_for(error: BaseException, me: str, step: str) -> Farewell:
         step=step,
         culprit=culprit_of(error, me),
         exit_code=exit_code_of(error),
+        for_good=isinstance(error, PeerError) and error.for_good,
     )
 
 
@@ -106,6 +107,7 @@ def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> Coter
         if farewell.exit_code == kind.exit_code:
             error = kind(culprit, step, reason + said)
             error.said_by = sender if said else ""
+            error.for_good = farewell.for_good
             return error
     stopped = PeerLostError(sender, step, f"stopped: {reason}")
     stopped.for_good = farewell.exit_code != EnvironmentFaultError.exit_code

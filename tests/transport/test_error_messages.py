@@ -175,3 +175,12 @@ def test_no_folder_of_this_machine_is_told_to_others(text, told):
     assert describe(error) == text
     assert describe_to_coordinator(error, "rows") == told
     assert farewell_for(error, "bank", "step").error == told
+
+
+def test_that_a_job_has_ended_for_good_is_passed_on():
+    names = ("a", "b", "c")
+    at_b = error_from(farewell_for(DataError("no"), "a", "step"), "a", names)
+    at_c = error_from(farewell_for(at_b, "b", "step"), "b", names)
+    assert (at_b.for_good, at_c.for_good, at_c.peer) == (True, True, "a")
+    lost = error_from(farewell_for(PeerLostError("a", "step", "gone"), "b", "step"), "b", names)
+    assert not lost.for_good
