@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from coterie.base.arrays import Array
+
 
 def table_digest(table: pa.Table) -> bytes:
     """The digest of the columns' names, types and values."""
@@ -47,5 +49,5 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _bytes(array: Any) -> bytes:
-    numbers: np.ndarray[Any, Any] = array.to_numpy(zero_copy_only=False)
+    numbers: Array = array.to_numpy(zero_copy_only=False)
     return numbers.astype(np.int64 if numbers.dtype != np.bool_ else np.bool_).tobytes()

@@ -24,7 +24,11 @@ BOUNDED = (
 
 
 def another_head(values):
-    return [*values[:2], "ab" * 32] if len(values) == 3 else values
+    return [*values[:2], "ab" * 32, *values[3:]] if len(values) == 5 else values
+
+
+def another_nonce(values):
+    return [*values[:3], bytes(len(values[3])), *values[4:]] if len(values) == 5 else values
 
 
 def another_salt(values):
@@ -62,6 +66,7 @@ def another_bit(values):
 
 CASES = {
     "head of the audit log": (INTERSECT, "bank", "agree", another_head),
+    "number of this attempt": (INTERSECT, "bank", "agree", another_nonce),
     "salt": (INTERSECT, "bank", "intersect/sizes", another_salt),
     "blinded points": (INTERSECT, "lender", "intersect/all/function", turned),
     "encrypted sets": (INTERSECT + "reveal: pairwise\n", "bank", "intersect/all/compare", turned),
