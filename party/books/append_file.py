@@ -22,6 +22,7 @@ from typing import Any
 from coterie.base.errors import EnvironmentFaultError
 
 _BLOCK = 1 << 16
+_CLOSED = -1  # in place of the number of an open file
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,8 @@ class AppendFile:
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         with self._lock:
+            if self._file == _CLOSED:
+                raise EnvironmentFaultError(f"{self.path}: is closed; the server has stopped")
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX)
                 yield
@@ -127,7 +130,11 @@ class AppendFile:
             os.close(old)
 
     def close(self) -> None:
-        os.close(self._file)
+        """Waits for a line that is being appended. The number of the file may be another's then."""
+        with self._lock:
+            if self._file != _CLOSED:
+                os.close(self._file)
+                self._file = _CLOSED
 
 
 def _sync_folder(folder: Path) -> None:

@@ -104,3 +104,16 @@ def test_a_damaged_line_has_its_number(tmp_path):
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(EnvironmentFaultError, match="No such file"):
         AppendFile(tmp_path / "missing" / "journal")
+
+
+def test_after_it_was_closed_no_line_goes_into_a_file_that_was_opened_since(tmp_path):
+    file = AppendFile(tmp_path / "log")
+    file.close()
+    file.close()
+    other = os.open(tmp_path / "other", os.O_RDWR | os.O_CREAT)  # takes the same number
+    try:
+        with pytest.raises(EnvironmentFaultError, match="log: is closed"):
+            file.append({"a": 1})
+        assert os.fstat(other).st_size == 0
+    finally:
+        os.close(other)
