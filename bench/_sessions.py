@@ -6,9 +6,12 @@ and gives every one a channel to the others.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import multiprocessing
+import queue
 import tempfile
+import time
 from collections.abc import Sequence
 from concurrent import futures
 from pathlib import Path
@@ -16,6 +19,8 @@ from typing import Any
 
 from coterie.coordinator.demo.ports import free_ports
 from coterie.protocols.messaging.channel import Channel
+
+_PATIENCE = 900.0  # seconds for a party's result
 
 
 def _guarded(*arguments: Any) -> None:
@@ -76,6 +81,19 @@ def _party(
     out.put((index, result))
 
 
+def _next(out: Any, processes: Sequence[Any], names: Sequence[str]) -> tuple[int, Any]:
+    """The next result; an error if a process has ended without one, or none comes."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        with contextlib.suppress(queue.Empty):
+            found: tuple[int, Any] = out.get(timeout=1)
+            return found
+        for index, process in enumerate(processes):
+            if process.exitcode:
+                return index, f"failed: its process ended with {process.exitcode}"
+    return 0, f"failed: no result within {_PATIENCE:.0f} s"
+
+
 def run(place: str, arguments: Sequence[Any]) -> list[Any]:
     """Runs `module:function`, as function(channel, names, argument), at every party."""
     from coterie.trust.certificates import create_authority, issue
@@ -98,7 +116,7 @@ def run(place: str, arguments: Sequence[Any]) -> list[Any]:
             process.start()
         results: dict[int, Any] = {}
         for _ in names:
-            index, result = out.get(timeout=900)
+            index, result = _next(out, processes, names)
             if isinstance(result, str) and result.startswith("failed"):
                 for process in processes:
                     process.terminate()
