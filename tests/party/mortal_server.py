@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,14 +29,16 @@ def mortal(file: Path, when: str, number: str) -> None:
     path.parent.mkdir(exist_ok=True)
     log = path.open("a")
     handled = 0
+    counting = threading.Lock()
 
     def dying(handle: Callable[..., Any]) -> Callable[..., Any]:
         def handled_by(session: Session, *arguments: Any) -> Any:
             nonlocal handled
-            due = str(handled) == number
-            handled += 1
-            log.write(f"{session.step}\n")
-            log.flush()
+            with counting:  # several threads send and receive
+                due = str(handled) == number
+                handled += 1
+                log.write(f"{session.step}\n")
+                log.flush()
             if due and when == "before":
                 os.kill(os.getpid(), signal.SIGKILL)
             result = handle(session, *arguments)

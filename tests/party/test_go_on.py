@@ -60,16 +60,20 @@ def test_a_party_that_is_killed_after_its_last_message_has_finished(mortals, tmp
     mortals.begin({})
     assert mortals.run(tmp_path / "first").code == 0
     count = len((mortals.state("bank") / "steps").read_text().splitlines())
-    mortals.processes["bank"].kill()
-    mortals.processes["bank"].wait()
-    mortals.bury()
-    mortals.begin({"bank": ("after", count - 1)})
-    done = mortals.run(tmp_path / "out")
-    assert mortals.bury() == ["bank"]
+    for number in (count - 1, count - 2):  # the first may have had one message more
+        mortals.processes["bank"].kill()
+        mortals.processes["bank"].wait()
+        mortals.bury()
+        mortals.begin({"bank": ("after", number)})
+        out = tmp_path / f"out{number}"
+        done = mortals.run(out)
+        if dead := mortals.bury():
+            break
+    assert dead == ["bank"]
     mortals.begin({})
     if done.code:  # else the lender had told everything before the bank was missed
-        assert mortals.attach(tmp_path / "out").code == 0
-    assert release(tmp_path / "out") == release(tmp_path / "first")
+        assert mortals.attach(out).code == 0
+    assert release(out) == release(tmp_path / "first")
     assert mortals.answers() == []
 
 
