@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -69,11 +70,19 @@ class Mortals(Houses):
             self.await_start(name)
 
     def bury(self) -> list[str]:
-        """Forgets the servers that have died; their names."""
-        dead = [n for n, process in self.processes.items() if process.poll() is not None]
+        """Forgets the servers that have died; their names.
+
+        A peer may have noticed the end of a process before the process is gone.
+        """
+        end = time.monotonic() + 5
+        while not (dead := self._dead()) and time.monotonic() < end:
+            time.sleep(0.05)
         for name in dead:
             self.processes.pop(name).communicate()
         return dead
+
+    def _dead(self) -> list[str]:
+        return [name for name, process in self.processes.items() if process.poll() is not None]
 
     def run(self, out: Path) -> Done:
         return coterie(
