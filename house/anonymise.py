@@ -46,7 +46,7 @@ def about_job(file: TableFile) -> dict[str, str]:
 def anonymise_prepared(file: TableFile, prepared: Prepared) -> tuple[Anonymized, dict[str, Any]]:
     """The release, and the content of `result.json`."""
     table = prepared.table
-    settings = Settings(file.cost, file.score, file.class_name, file.mondrian)
+    settings = Settings(file.cost, file.score, file.class_name, file.mondrian, file.quantiles)
     most = suppression_limit(file.max_suppression, table.records)
     answer = anonymise(file.method, table, file.requirements, most, settings)
     return answer, {

@@ -15,6 +15,7 @@ from coterie.anonymity.models.audit import Released
 from coterie.anonymity.risk.linkage import Linked, link
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError
+from coterie.house.anatomy.attack import GROUP, is_anatomised, with_sensitive
 from coterie.house.table_file import load_table_file
 from coterie.house.verify import is_table_result
 from coterie.jobs.data.batches import column_names
@@ -32,6 +33,9 @@ def attack(folder: Path, known: Path, columns: Sequence[str] = ()) -> dict[str, 
     taxonomies, sensitive = _meaning(folder)
     release = _read(folder / RELEASE)
     people = _read(known)
+    anatomised = is_anatomised(folder)
+    if anatomised:
+        people.pop(GROUP, None)  # nobody knows the random number of a person's group
     shared = [name for name in people if name in release]
     if columns:
         require_columns(columns, list(people), str(known))
@@ -43,6 +47,8 @@ def attack(folder: Path, known: Path, columns: Sequence[str] = ()) -> dict[str, 
         )
     targets = [name for name in release if name not in shared]
     found = link(release, {name: people[name] for name in shared}, taxonomies, targets)
+    if anatomised:
+        targets, found = with_sensitive(folder, targets, found)
     return {
         "records": len(next(iter(release.values())).codes),
         "linked_on": shared,
@@ -103,6 +109,12 @@ def _summary(found: Linked, targets: Sequence[str], sensitive: Sequence[str]) ->
     }
 
 
+def by_chance(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The people who match something, those who are found most surely first."""
+    matching = (person for person in result["people"] if person["candidates"])
+    return sorted(matching, key=lambda person: (-person["chance"], person["row"]))
+
+
 def lines(result: dict[str, Any]) -> list[str]:
     """A few lines for a person; the people who are found most surely first."""
     people = result["people"]
@@ -116,7 +128,7 @@ def lines(result: dict[str, Any]) -> list[str]:
         f"{name}: certain for {result['certain'][name]:,} people, if they are in the release"
         for name in result["sensitive"]
     ]
-    order = sorted((p for p in people if p["candidates"]), key=lambda p: (-p["chance"], p["row"]))
+    order = by_chance(result)
     for person in order[:_SHOWN]:
         guesses = []
         for name in result["sensitive"]:

@@ -18,7 +18,14 @@ import pyarrow as pa
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.methods import METHODS
-from coterie.anonymity.models.options import OPTIONS, model_from_options
+from coterie.anonymity.algorithms.one_dimension.recoding import CLUSTERS, Options
+from coterie.anonymity.models.options import (
+    OPTIONS,
+    joint_model_from_options,
+    model_from_options,
+    with_taxonomy,
+)
+from coterie.anonymity.models.privacy import Model
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.scales import DATE, DATETIME, NUMBER, TIME, Scale
@@ -115,7 +122,7 @@ def anonymise(
     *,
     method: str = "mondrian",
     taxonomies: Mapping[str, Taxonomy | Paths] | None = None,
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     class_name: str | None = None,
     drop: Sequence[str] = (),
     at_most: Mapping[str, Sequence[str]] | None = None,
@@ -123,25 +130,30 @@ def anonymise(
     missing: str = "error",
     max_suppression: float = 0.0,
     cost: str = "entropy",
+    clusters: str = "even",
+    by: str = "value",
     **model: Any,
 ) -> Release:
     """An anonymous version of a frame: groups of records equal in `qid` have at least k records.
 
     `sensitive` with the keys of a `requirement` (`l=3`, `t=0.2`, `alpha=0.5`) bounds a sensitive
-    column too. `drop` names columns to leave out, such as identifiers; all others are released as
-    they are. docs/one-table.md has the methods.
+    column too; a list of columns is bounded together. `drop` names columns to leave out, such as identifiers; all others are released as
+    they are. docs/one-table.md has the methods; `clusters` and `by` go with `quantiles`.
     """
     for name, value, known in (
         ("method", method, tuple(METHODS)),
         ("missing", missing, MISSING),
         ("cost", cost, COSTS),
+        ("clusters", clusters, CLUSTERS[:-1]),
+        ("by", by, ("value",) if clusters == "sampled" else ("value", "rank")),
     ):
         if value not in known:
             raise UsageError(f"{name} must be one of {', '.join(known)}, not '{value}'")
     if unknown := [key for key in model if key not in OPTIONS]:
         raise UsageError(f"anonymise takes no argument '{unknown[0]}'")
     table = arrow_table(frame)
-    used = [*qid, *drop, *(name for name in (sensitive, class_name) if name)]
+    bounded = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive or ())
+    used = [*qid, *drop, *bounded, *([class_name] if class_name else [])]
     require_columns(used, table.column_names, _NOTHING)
     for name in table.column_names:
         if table.column_names.count(name) > 1:
@@ -164,19 +176,25 @@ def anonymise(
         for attribute in attributes
     )
     try:
-        judged = model_from_options(model) if sensitive else None
+        judged: Model | None = None
+        if isinstance(sensitive, str):
+            judged = with_taxonomy(model_from_options(model), trees.get(sensitive))
+        elif bounded:
+            judged = joint_model_from_options(bounded, model)
     except ValueError as error:
         raise UsageError(str(error)) from None
+    judged_columns = sensitive if isinstance(sensitive, str) else bounded or None
     file = TableFile(
         source=_Memory(table),
         method=method,
         identifiers=(),
         class_name=class_name,
         attributes=attributes,
-        requirements=(Requirement(tuple(qid), k, sensitive, judged),),
+        requirements=(Requirement(tuple(qid), k, judged_columns, judged),),
         max_suppression=max_suppression,
         cost=cost,
         score="gain-ratio" if class_name else "discernibility",
+        quantiles=Options(clusters, by),
     )
     prepared = prepare_text(file, as_text(table, _NOTHING), _NOTHING)
     answer, result = anonymise_prepared(file, prepared)

@@ -36,6 +36,7 @@ from coterie.base.arrays import Codes
 from coterie.base.errors import DataError, UsageError
 from coterie.base.sizes import half_of_the_memory
 from coterie.house.coded import CodedColumn, CodedTable, coded_table
+from coterie.house.hiding.revealing import revealing
 from coterie.house.prepare import prepare
 from coterie.house.table_file import TableFile, load_table_file
 from coterie.jobs.data.batches import batches, column_names
@@ -60,6 +61,7 @@ class Settings:
     mask: tuple[Measure, float] | None = None
     k: int = 10
     seed: int | None = None
+    sensitive: tuple[str, ...] = ()  # columns of which rules may tell
     memory: int | None = None  # bytes that may be used; half of the machine's unless said
 
     @property
@@ -163,8 +165,17 @@ def inspect_table(
     if settings.mask is not None:
         found |= _mask(codes, names, table.records, settings, large, rng)
     found["qids"] = _qids(table, settings, file, qid, notes)
+    secret = [*settings.sensitive, *(_sensitive(file, names) if file else ())]
+    if secret:
+        found["revealing"] = revealing(table, list(dict.fromkeys(secret)), notes)
     found["notes"] = notes
     return found
+
+
+def _sensitive(file: TableFile, names: Sequence[str]) -> list[str]:
+    """The sensitive columns of a table file that are looked at."""
+    found = (name for r in file.requirements for name in r.sensitive_columns)
+    return [name for name in found if name in names]
 
 
 def _columns(

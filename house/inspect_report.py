@@ -6,6 +6,8 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
+from coterie.house.hiding.revealing import revealing_lines
+
 _SHOWN = 10
 _HOW = {
     "minimum": "the fewest columns that tell apart all records that differ",
@@ -46,6 +48,9 @@ def lines(found: dict[str, Any]) -> list[str]:
             f"covers {share(step['width'])} of its span"
             for step in entry["costs"] or ()
         ]
+    if rules := found.get("revealing"):
+        told += ["", "The most revealing rules into a sensitive value:"]
+        told += [f"  {line}" for line in revealing_lines(rules)]
     if "quasi_identifiers" in found:
         told += ["", *_quasi(found["quasi_identifiers"])]
     if "mask" in found:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from coterie.house.anatomy.report import anatomy_part
+from coterie.house.condense.keys import CONDENSE
+from coterie.house.condense.report import report_condensed
 from coterie.house.table_file import TableFile
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.markup import Content, element, foreign
@@ -25,7 +28,11 @@ _MEASURES = {
 
 
 def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
-    if result.optional("on_disk") is not None:
+    if file.method == CONDENSE:
+        return report_condensed(file, result)
+    if file.method == "anatomy":
+        parts = [anatomy_part(file, result)]
+    elif result.optional("on_disk") is not None:
         parts = _told(result)
     else:
         parts = release_parts(

@@ -26,17 +26,23 @@ from pathlib import Path, PurePosixPath
 
 from coterie.anonymity.algorithms.methods import METHODS
 from coterie.anonymity.algorithms.mondrian import Options
-from coterie.anonymity.specialization.scores import RULES
+from coterie.anonymity.algorithms.one_dimension import recoding
+from coterie.anonymity.specialization.scores import RULES, SCORES
 from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.scales import NUMBER
 from coterie.anonymity.table.taxonomy import read_taxonomy, with_gap
-from coterie.base.errors import DataError, UsageError
+from coterie.base.errors import DataError
+from coterie.house.anatomy import rules as anatomy
+from coterie.house.condense.keys import CONDENSE, check_attributes, read_k
+from coterie.house.quantiles.keys import check_columns, read_cuts, read_quantiles
 from coterie.house.query_log import priorities
 from coterie.jobs.data.attributes import Attribute, attribute_missing, one_of
 from coterie.jobs.data.missing import read_missing
 from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.sources import Source, parse_source
-from coterie.jobs.file.document import Node, Section, read_document
-from coterie.jobs.kinds.integrate.job import read_marks, read_requirements
+from coterie.jobs.file.document import Node, Section, read_document, read_text
+from coterie.jobs.kinds.integrate.job import read_marks, read_split
+from coterie.jobs.kinds.integrate.requirements import read_requirements, with_taxonomies
 
 COSTS = ("entropy", "precision", "discernibility")
 
@@ -48,6 +54,7 @@ class TableAttribute(Attribute):
     in_qid: bool
     priority: float = 1.0
     at_most: tuple[str, ...] = ()
+    cuts: tuple[float, ...] = ()  # of `clusters: given`
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,8 @@ class TableFile:
     cost: str = "entropy"
     score: str = "gain-ratio"
     mondrian: Options = field(default_factory=Options)
+    joint_table: bool = False  # of anatomy: one sensitive table of tuples
+    quantiles: recoding.Options = field(default_factory=recoding.Options)
     text: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -86,12 +95,7 @@ class TableFile:
 
 def load_table_file(path: Path) -> TableFile:
     """Reads a table file and the files it refers to, relative to its folder."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: not UTF-8 text") from None
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+    text = read_text(path)
     return parse_table_file(text, path.parent, str(path))
 
 
@@ -100,7 +104,9 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
     section = read_document(text, file)
     files: dict[str, bytes] = {}
     source = parse_source(section.required("data"), folder)
-    method = section.read("method", lambda node: node.choice(*METHODS), "mondrian")
+    method = section.read(
+        "method", lambda node: node.choice(*METHODS, anatomy.METHOD, CONDENSE), "mondrian"
+    )
     id_node = section.optional("id")
     identifiers = tuple(id_node.texts()) if id_node else ()
     class_node = section.optional("class")
@@ -108,12 +114,17 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
     if class_node and class_name in identifiers:
         raise class_node.error("is a column of 'id', which is never released")
     missing = read_missing(section, None)
-    attributes_node, requirement_node = (
-        section.required("attributes"),
-        section.required("requirement"),
-    )
+    attributes_node = section.required("attributes")
     names = attributes_node.section().keys()
-    requirements = read_requirements(requirement_node, names, class_name)
+    if method == CONDENSE:
+        requirements = read_k(section, attributes_node, class_name)
+    else:
+        requirements = read_requirements(
+            section.required("requirement"),
+            names,
+            class_name,
+            lambda node: _named_file(node, folder, files),
+        )
     in_qid = {name for requirement in requirements for name in requirement.qid}
     sensitive = {name for requirement in requirements for name in requirement.sensitive_columns}
     attributes = []
@@ -124,6 +135,11 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
             raise node.error("is the class, which is released without being listed")
         places = name in in_qid, name in sensitive
         attributes.append(_attribute(name, node, folder, files, places, missing))
+    if method == CONDENSE:
+        check_attributes(attributes_node.section(), attributes)
+    else:
+        node = section.required("requirement")
+        requirements = with_taxonomies(node, requirements, attributes)
     attributes = _learned(section, attributes, folder, files)
     read = TableFile(
         source=source,
@@ -134,17 +150,25 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
         requirements=requirements,
         max_suppression=section.read("max_suppression", lambda n: n.number(0, 0.5), 0.0),
         cost=_for_method(section, "cost", method, "incognito", COSTS) or "entropy",
-        score=_for_method(section, "score", method, "specialize", tuple(RULES)) or "gain-ratio",
+        score=_score(section, method, class_name),
         mondrian=_mondrian(section, method),
-        text=_without_address(text, section.required("data")),
+        joint_table=_for_method(section, "sensitive_table", method, anatomy.METHOD, anatomy.TABLES)
+        == "joint",
+        quantiles=replace(
+            read_quantiles(section, method), cuts={a.name: a.cuts for a in attributes if a.cuts}
+        ),
+        text=without_address(text, section.required("data")),
         files=files,
     )
     _check_class(section, read)
+    if method == anatomy.METHOD and (why := anatomy.refusal(requirements, attributes, class_name)):
+        raise section.error(why)
+    check_columns(section, read.method, read.attributes, read.requirements, read.quantiles)
     section.close()
     return read
 
 
-def _without_address(text: str, data: Node) -> str:
+def without_address(text: str, data: Node) -> str:
     """The text as it is stored beside a release: without a server's address and its password."""
     if not data.is_mapping or "postgresql" not in data.section().keys():  # noqa: SIM118 (not a dict)
         return text
@@ -171,6 +195,12 @@ def _for_method(
     if method != wanted:
         raise node.error(f"goes with 'method: {wanted}' only")
     return node.choice(*choices)
+
+
+def _score(section: Section, method: str, class_name: str | None) -> str:
+    score = _for_method(section, "score", method, "specialize", SCORES) or "gain-ratio"
+    _for_method(section, "split", method, "specialize", ("even", "quantile"))
+    return read_split(section, score, class_name)
 
 
 def _mondrian(section: Section, method: str) -> Options:
@@ -219,6 +249,7 @@ def _attribute(
         in_qid=in_qid,
         priority=section.read("priority", lambda n: n.number(0), 1.0),
         at_most=marks,
+        cuts=section.read("cuts", lambda n: read_cuts(n, scale or NUMBER), ()),
     )
     section.close()
     return read
@@ -243,6 +274,11 @@ def _learned(
     except DataError as error:
         raise node.error(str(error)) from None
     return [replace(a, priority=learned.get(a.name, 1.0)) for a in attributes]
+
+
+def _named_file(node: Node, folder: Path, files: dict[str, bytes]) -> tuple[str, bytes]:
+    name = _read_file(node, folder, files)
+    return name, files[name]
 
 
 def _read_file(node: Node, folder: Path, files: dict[str, bytes]) -> str:

@@ -21,6 +21,7 @@ import itertools
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,12 @@ import pyarrow.compute as pc
 from coterie.anonymity.models.audit import Released, check_risk, group_numbers
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError, VerificationError
+from coterie.house.anatomy.verify import check_anatomy
+from coterie.house.condense.keys import CONDENSE
+from coterie.house.condense.verify import verify_condensed
+from coterie.house.quantiles.verify import check_groups
 from coterie.house.table_file import TableAttribute, TableFile, load_table_file
-from coterie.house.verify_source import check_source
+from coterie.house.verify_source import check_source, shown_times
 from coterie.jobs.data.release_file import check_order, check_requirements, read_release
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.document import read_document
@@ -61,6 +66,10 @@ def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
     file = load_table_file(saved_path(folder))
     result = _read_result(folder / RESULT)
     try:
+        if file.method == CONDENSE:
+            return verify_condensed(file, result, folder / RELEASE, data)
+        if file.method == "anatomy":
+            return _verify_anatomy(file, result, folder, data)
         found = _verify(file, result, folder / RELEASE, data)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise VerificationError(
@@ -73,6 +82,28 @@ def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
         "kind": f"anonymise ({file.method})",
         "digest": file.digest,
         **found,
+    }
+
+
+def _verify_anatomy(
+    file: TableFile, result: Any, folder: Path, data: Path | None
+) -> dict[str, Any]:
+    found, unchecked = check_anatomy(file, result, folder, data)
+    _check_parquet(found.columns, folder / "release.parquet")
+    for attribute in file.attributes:
+        if attribute.in_qid:  # published as it is, like a column in no qid
+            plain = replace(attribute, in_qid=False)
+            _check_values(plain, found.columns[attribute.name], folder / RELEASE, local=True)
+    return {
+        "verdict": f"holds: {len(file.requirements)} requirements on the groups of "
+        f"{found.records:,} records; {', '.join(found.raw)} are published as they are",
+        "unchecked": unchecked,
+        "job": "table",
+        "kind": "anonymise (anatomy)",
+        "digest": file.digest,
+        "records": found.records,
+        "suppressed": 0,
+        "requirements": found.requirements,
     }
 
 
@@ -100,12 +131,15 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
             f"{file.max_suppression:g}"
         )
     check_order(table, path)
+    local = file.method in LOCAL or (file.method == "quantiles" and file.quantiles.by == "rank")
     for attribute in file.attributes:
-        _check_values(attribute, table[attribute.name], path, file.method in LOCAL)
+        _check_values(attribute, table[attribute.name], path, local)
     requirements = check_requirements(
         file.requirements, result["anonymity"], table, "the table file"
     )
     qids = [attribute.name for attribute in file.attributes if attribute.in_qid]
+    for name in qids if file.method == "quantiles" else ():
+        check_groups(name, shown_times(table[name]), result["quantiles"][name])
     sizes = np.bincount(group_numbers([table[name] for name in qids])) if records else np.zeros(1)
     squares = sum(int(size) ** 2 for size in sizes) + suppressed * total
     if result["utility"]["discernibility"] != squares:

@@ -16,14 +16,17 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import VerificationError
+from coterie.house.quantiles.verify import check_costs
 from coterie.house.table_file import TableAttribute, TableFile
 from coterie.jobs.data.sources import read_table
 
@@ -56,13 +59,15 @@ def check_source(
     widths, heights, losses = [], [], []
     for name in file.columns:
         own = next((a for a in file.attributes if a.name == name and a.in_qid), None)
-        shown = _times(release[name])
+        shown = shown_times(release[name])
         if own is None:
             _check_plain(name, columns[name], shown, suppressed, data)
         elif own.missing == "value":
             return {}  # a gap is a leaf of its own, of which only the method knows the place
         else:
             width, height, loss = _measured(own, columns[name], shown, suppressed, data)
+            if file.method == "quantiles" and file.quantiles.by == "value" and not suppressed:
+                check_costs(name, _grouped(own, columns[name], shown), result["quantiles"][name])
             widths.append(width)
             heights.append(height)
             losses.append(loss)
@@ -79,9 +84,22 @@ def check_source(
     return found
 
 
-def _times(column: Released) -> dict[str, int]:
+def shown_times(column: Released) -> dict[str, int]:
     numbers = Counter(column.codes.tolist())
     return {value: numbers[code] for code, value in enumerate(column.values) if numbers[code]}
+
+
+def _grouped(
+    attribute: TableAttribute, values: list[str], shown: Mapping[str, int]
+) -> dict[str, list[float]]:
+    """The numbers of the table in each region; regions do not overlap."""
+    ordered = sorted((ends_of(region, attribute), region) for region in shown)
+    lows = [low for (low, _, _), _ in ordered]
+    found: dict[str, list[float]] = {region: [] for region in shown}
+    for value in values:
+        number = attribute.scale.read(value)
+        found[ordered[max(bisect_right(lows, number) - 1, 0)][1]].append(number)
+    return found
 
 
 def _is_gap(value: str | None, attribute: TableAttribute) -> bool:
@@ -111,64 +129,78 @@ def _measured(
     own, total = Counter(values), len(values)
     widths = heights = float(suppressed)
     bits = suppressed * math.log2(total) - sum(n * math.log2(n) for n in own.values())
-    numbers = {}
-    if attribute.taxonomy is None and not attribute.flat:
-        numbers = {value: attribute.scale.read(value) for value in own}
+    numeric = attribute.taxonomy is None and not attribute.flat
+    extent_of = (_numbers if numeric else _categories)(attribute, own)
     for region, times in shown.items():
-        inside = [value for value in own if _covers(attribute, region, value, numbers)]
-        covered = sum(own[value] for value in inside)
+        covered, width, height = extent_of(region)
         if covered < times:
             raise VerificationError(
                 f"column '{attribute.name}': the release shows '{region}' {times} times, but "
                 f"{data} has {covered} records in it"
             )
-        width, height = _extent(attribute, region, inside, numbers, own)
         widths, heights = widths + times * width, heights + times * height
         bits += times * math.log2(covered)
     most = total * math.log2(total) - sum(n * math.log2(n) for n in own.values())
     return widths / total, heights / total, bits / most if most > 1e-6 else 0.0
 
 
-def _covers(
-    attribute: TableAttribute, region: str, value: str, numbers: Mapping[str, float]
-) -> bool:
-    if attribute.flat:
-        return region in ("*", value)
-    if attribute.taxonomy is not None:
-        return value in _leaves(attribute.taxonomy, region)
+Extent = tuple[int, float, float]  # the table's records in a region, its width and its height
+
+
+def _numbers(attribute: TableAttribute, own: Mapping[str, int]) -> Callable[[str], Extent]:
+    """Regions of numbers: an interval is looked up among the sorted numbers, not searched in all."""
+    times = Counter[float]()
+    for value, number in own.items():
+        times[attribute.scale.read(value)] += number
+    places = sorted(times)
+    before = [0, *accumulate(times[place] for place in places)]
+    span = places[-1] - places[0]
+
+    def extent(region: str) -> Extent:
+        low, high, closed = ends_of(region, attribute)
+        first = bisect_left(places, low)
+        last = (bisect_right if closed else bisect_left)(places, high)
+        if first >= last:
+            return 0, 0.0, 0.0
+        width = (places[last - 1] - places[first]) / span if span else 0.0
+        return before[last] - before[first], width, width
+
+    return extent
+
+
+def ends_of(region: str, attribute: TableAttribute) -> tuple[float, float, bool]:
+    """The ends of an interval or of a number, and whether the upper one belongs to it."""
     match = _INTERVAL.fullmatch(region)
     read = attribute.scale.read
     if match is None:
-        return numbers[value] == read(region)
-    low, high = read(match[1]), read(match[2])
-    return low <= numbers[value] < high or (match[3] == "]" and numbers[value] == high)
+        return read(region), read(region), True
+    return read(match[1]), read(match[2]), match[3] == "]"
+
+
+def _categories(attribute: TableAttribute, own: Mapping[str, int]) -> Callable[[str], Extent]:
+    """Values of a taxonomy, or values and `*` of a flat column."""
+    total = sum(own.values())
+    taxonomy = attribute.taxonomy
+    if taxonomy is None:
+
+        def flat(region: str) -> Extent:
+            star = float(region == "*" and len(own) > 1)
+            return total if region == "*" else own.get(region, 0), star, star
+
+        return flat
+
+    def height(node: int) -> int:
+        return max((1 + height(child) for child in taxonomy.children[node]), default=0)
+
+    def extent(region: str) -> Extent:
+        leaves = _leaves(taxonomy, region)
+        width = (len(leaves) - 1) / max(len(taxonomy.leaves) - 1, 1)
+        share = height(taxonomy.labels.index(region)) / max(height(0), 1)
+        return sum(own.get(leaf, 0) for leaf in leaves), width, share
+
+    return extent
 
 
 def _leaves(taxonomy: Taxonomy, label: str) -> tuple[str, ...]:
     node = taxonomy.labels.index(label)
     return taxonomy.leaves[taxonomy.first[node] : taxonomy.last[node]]
-
-
-def _extent(
-    attribute: TableAttribute,
-    region: str,
-    inside: list[str],
-    numbers: Mapping[str, float],
-    own: Mapping[str, int],
-) -> tuple[float, float]:
-    """The width and the height of a region, as shares of the whole."""
-    if attribute.flat:
-        star = float(region == "*" and len(own) > 1)
-        return star, star
-    if attribute.taxonomy is None:
-        ends = [numbers[value] for value in inside]
-        span = max(numbers.values()) - min(numbers.values())
-        width = (max(ends) - min(ends)) / span if span else 0.0
-        return width, width
-    taxonomy = attribute.taxonomy
-
-    def height(node: int) -> int:
-        return max((1 + height(child) for child in taxonomy.children[node]), default=0)
-
-    width = (len(_leaves(taxonomy, region)) - 1) / max(len(taxonomy.leaves) - 1, 1)
-    return width, height(taxonomy.labels.index(region)) / max(height(0), 1)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from coterie.anonymity.models.closeness import unfit
-from coterie.anonymity.models.privacy import Model
+from coterie.anonymity.models.privacy import Model, TupleModel
 from coterie.anonymity.specialization.generalized import joined_labels
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Labels, Table
@@ -34,8 +34,14 @@ class Condition:
     def holds(self, groups: Array, labels: Mapping[str, Labels]) -> Array:
         """One answer per group; `groups` has the number of each record's group."""
         sizes = np.bincount(groups)
-        counts = {name: counts_of(groups, len(sizes), labels[name]) for _, name in self.models}
-        return self.holds_counted(sizes, counts)
+        good: Array = sizes >= self.k
+        for model, name in self.models:
+            if isinstance(model, TupleModel):  # too many tuples for a matrix
+                good = good & model.holds_for(groups, labels[name].codes, len(sizes))
+            else:
+                counts = counts_of(groups, len(sizes), labels[name])
+                good = good & model.holds(counts, counts.sum(axis=0))
+        return good
 
     def holds_counted(self, sizes: Array, counts: Mapping[str, Array]) -> Array:
         """The same, from the sizes of all groups and how often each label occurs in each of them."""
@@ -90,8 +96,9 @@ def check_possible(
         and overall is not None
         and not model.holds(overall[None, :], overall).all()
     ):
-        names = ", ".join(requirement.sensitive_columns)
-        raise DataError(f"not even the whole table satisfies {model.name} of '{names}'")
+        # The name of a model of several columns has their names in it.
+        whose = "" if isinstance(model, TupleModel) else f" of '{requirement.sensitive}'"
+        raise DataError(f"not even the whole table satisfies {model.name}{whose}")
 
 
 def judged_key(requirement: Requirement) -> str:

@@ -7,7 +7,8 @@ value, so the algorithm always ends. Records in groups that are still too small 
 within a limit, so that it ends earlier.
 
 Guarantee: the requirements hold. The algorithm is quick and greedy: neither the levels nor the loss
-are minimal. Cost: one grouping of the records in each step.
+are minimal. Cost: one grouping of the records in each step; in small lattices also the counts of all
+satisfying and minimal vectors, which tell how far from the best the levels are.
 
 `datafly` is also the local step of `protocols.integration.dka`; it does not use class labels.
 """
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.incognito import counted_where_cheap
 from coterie.anonymity.algorithms.lattice import Lattice, released_at, task_of
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.levels import Ladder, groups
@@ -63,7 +65,8 @@ def datafly_table(
             if not part.satisfies(own, condition, task.most):
                 wanting |= set(part.names)
         if not wanting:
-            return released_at("datafly", task, lattice, node, {"height": sum(node)})
+            details = {**counted_where_cheap(task, lattice), "height": sum(node)}
+            return released_at("datafly", task, lattice, node, details)
         chosen = [own for own in lattice.ladders if own.name in wanting]
         above = raised(chosen, [level_of[own.name] for own in chosen])
         if above is None:  # impossible: the topmost table satisfies every requirement

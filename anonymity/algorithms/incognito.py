@@ -36,6 +36,8 @@ from coterie.base.arrays import Array
 from coterie.base.errors import DataError
 
 MOST_NODES = 1_000_000
+# What Datafly and Samarati count besides their own search: nodes, and groups in all of them at most.
+MOST_COUNTED, MOST_MODELLED, MOST_GROUPS = 100_000, 500, 500_000_000
 _SCALE = float(2**30)
 
 
@@ -59,13 +61,30 @@ def incognito(
     charges = walked.discernibility if cost == "discernibility" else walked.charged / table.records
     scores = np.where(satisfying, np.rint(charges * _SCALE), np.inf)
     node = np.unravel_index(int(np.argmin(scores)), lattice.shape)
-    heights = np.indices(lattice.shape).sum(axis=0)
-    details = {
+    details = counted(satisfying)
+    return released_at("incognito", task, lattice, [int(level) for level in node], details)
+
+
+def counted(satisfying: Array) -> dict[str, int | None]:
+    """How many nodes satisfy, how many of these are minimal, and the least height of any."""
+    heights = np.indices(satisfying.shape).sum(axis=0)
+    return {
         "satisfying": int(satisfying.sum()),
         "minimal": int(minimal(satisfying).sum()),
         "least_height": int(heights[satisfying].min()),
     }
-    return released_at("incognito", task, lattice, [int(level) for level in node], details)
+
+
+def counted_where_cheap(task: Task, lattice: Lattice) -> dict[str, int | None]:
+    """The same numbers for a method that does not visit all nodes; None where that would be dear.
+
+    Models are judged node by node in the interpreter, so that far fewer nodes are cheap with them.
+    """
+    modelled = any(condition.models for condition in task.conditions)
+    nodes = MOST_MODELLED if modelled else MOST_COUNTED
+    if lattice.nodes > nodes or lattice.nodes * lattice.rows > MOST_GROUPS:
+        return {"satisfying": None, "minimal": None, "least_height": None}
+    return counted(_search(task, lattice, "entropy")[0])
 
 
 def _search(task: Task, lattice: Lattice, cost: str) -> tuple[Array, Walked]:

@@ -67,6 +67,7 @@ class Lattice:
             rows.append(place)
             self._occurring.append(found)
         self._rows = np.stack(rows, axis=1).astype(np.int64)
+        self.rows = len(self._rows)  # the groups of the finest node
         self._sizes = np.array([len(found) for found in self._occurring], np.int64)
         if math.prod(self._sizes.tolist()) >= _ROOM:
             raise DataError(

@@ -8,6 +8,7 @@
 | `datafly` | whole columns | no | a quick first look |
 | `specialize` | whole columns, by values | no | learning a classifier from the release |
 | `cluster` | local: clusters | no | some ten thousand records, small k |
+| `quantiles` | one column of numbers | by `clusters` | numbers, dates or times that are known alone |
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from coterie.anonymity.algorithms.cluster import cluster
 from coterie.anonymity.algorithms.datafly import datafly_table
 from coterie.anonymity.algorithms.incognito import incognito
 from coterie.anonymity.algorithms.mondrian import Options, mondrian
+from coterie.anonymity.algorithms.one_dimension import recoding
 from coterie.anonymity.algorithms.samarati import samarati
 from coterie.anonymity.algorithms.top_down import specialize_table
 from coterie.anonymity.specialization.specialize import Requirement
@@ -34,6 +36,7 @@ class Settings:
     score: str = "gain-ratio"
     class_name: str | None = None
     mondrian: Options = field(default_factory=Options)
+    quantiles: recoding.Options = field(default_factory=recoding.Options)
 
 
 Method = Callable[[Table, Sequence[Requirement], int, Settings], Anonymized]
@@ -47,6 +50,9 @@ METHODS: dict[str, Method] = {
         table, needs, most, given.class_name, given.score
     ),
     "cluster": lambda table, needs, most, _: cluster(table, needs, most),
+    "quantiles": lambda table, needs, most, given: recoding.quantiles(
+        table, needs, most, given.quantiles
+    ),
 }
 
 

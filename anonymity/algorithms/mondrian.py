@@ -19,9 +19,9 @@ Which cut comes first:
 * `rule="entropy"` (the default) takes the cut that saves most of the non-uniform entropy loss, as a
   share of the attribute's, per bit of the cut's own entropy: a gain ratio; of equal ones that
   nearest the median. Where it can be, each side has at least a 512th of a part of more than 4,096
-  records, and a 32nd of one of more than 32,768: columns of different numbers would otherwise
-  lose k records a pass. On the Adult table it
-  loses a fifth to a quarter less than the paper's rule.
+  records, a 32nd of one of more than 32,768, and an eighth if no value has a 64th of the part: columns
+  of different numbers would otherwise lose k records a pass. On the Adult table it loses a fifth to
+  a quarter less than the paper's rule.
 * `rule="spread"` is the paper's: the attribute that is widest in the part as a share of its span, cut
   at the median, or at the nearest cut that is allowed. `median_only` tries no other, as the figures
   in the literature do.
@@ -55,7 +55,8 @@ from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.bounds import permitted_groups
 from coterie.anonymity.algorithms.conditions import Condition
 from coterie.anonymity.algorithms.local_recoding import Parts, recode
-from coterie.anonymity.models.privacy import Model
+from coterie.anonymity.models.privacy import Model, TupleModel
+from coterie.anonymity.models.tuple_cuts import TupleCuts
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
 from coterie.anonymity.table.hierarchy import hierarchy_of
@@ -105,9 +106,14 @@ def partition_table(table: Table, condition: Condition, options: Options) -> Par
     judged = sensitive_labels(
         condition, {n: len(column.values) for n, column in table.labels.items()}
     )
-    labels = judged.stacked([table.labels[name].codes for name in judged.names])
+    labels = np.zeros((table.records, 0), np.int64)
+    if judged.names:
+        labels = judged.stacked([table.labels[name].codes for name in judged.names])
     totals = np.bincount(labels.ravel(), minlength=judged.values).astype(np.int64)
-    ends, low, high = partition_codes(codes, order, starts, settings, labels, judged, totals)
+    tuples = TupleCuts(condition.models, table.labels)
+    ends, low, high = partition_codes(
+        codes, order, starts, settings, labels, judged, totals, tuples
+    )
     part = np.empty(table.records, np.int64)
     part[order] = np.repeat(np.arange(len(ends)), np.diff(np.concatenate([[0], ends])))
     return Parts(part, low, high)
@@ -121,15 +127,17 @@ def partition_codes(
     labels: Array,
     judged: Sensitive,
     totals: Array,
+    tuples: TupleCuts | None = None,
 ) -> tuple[Array, Array, Array]:
     """Cuts the parts that begin at `starts`; rearranges `codes` and `order`, see `kernels.partition`.
 
-    `totals` counts the labels of the whole table, to which t-closeness compares a group.
+    `totals` counts the labels of the whole table, to which t-closeness compares a group; `tuples`
+    judges several sensitive columns together.
     """
-    if not judged.models:
-        ends, low, high = kernels.partition(codes, order, starts, *settings)
+    if not judged.models and not tuples:
+        ends, low, high, _ = kernels.partition(codes, order, starts, *settings)
         return ends, low, high
-    return _with_models(codes, order, starts, settings, labels, judged, totals)
+    return _with_models(codes, order, starts, settings, labels, judged, totals, tuples)
 
 
 def settings_of(
@@ -209,7 +217,7 @@ def _shares(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class Sensitive:
-    """The models of a condition, and their columns of labels numbered one after the other."""
+    """The models of a condition on single columns, and their labels numbered one after the other."""
 
     models: tuple[tuple[Model, str], ...]
     names: tuple[str, ...]
@@ -239,18 +247,25 @@ class Sensitive:
 
 def sensitive_labels(condition: Condition, values: Mapping[str, int]) -> Sensitive:
     """What the condition judges; `values` says how many different labels each column has."""
-    names = tuple(dict.fromkeys(name for _, name in condition.models))
+    models = tuple(entry for entry in condition.models if not isinstance(entry[0], TupleModel))
+    names = tuple(dict.fromkeys(name for _, name in models))
     offsets = np.concatenate([[0], np.cumsum([values[name] for name in names])]).astype(np.int64)
-    return Sensitive(condition.models, names, offsets)
+    return Sensitive(models, names, offsets)
 
 
 def best_cuts(allowed: Array, part: Array, attribute: Array, score: Array, near: Array) -> Array:
     """The best of each part: highest score, first attribute, nearest the median, first cut."""
-    ranked = allowed[
-        np.lexsort((-near[allowed], attribute[allowed], -score[allowed], part[allowed]))
-    ]
+    ranked = _ranked_cuts(allowed, part, attribute, score, near)
     best: Array = ranked[np.unique(part[ranked], return_index=True)[1]]
     return best
+
+
+def _ranked_cuts(allowed: Array, part: Array, attribute: Array, score: Array, near: Array) -> Array:
+    """The cuts part by part, in each the best first."""
+    ranked: Array = allowed[
+        np.lexsort((-near[allowed], attribute[allowed], -score[allowed], part[allowed]))
+    ]
+    return ranked
 
 
 def _with_models(
@@ -261,6 +276,7 @@ def _with_models(
     labels: Array,
     judged: Sensitive,
     totals: Array,
+    tuples: TupleCuts | None,
 ) -> tuple[Array, Array, Array]:
     """Cuts all parts of a level together, so that a model tests many groups at a time."""
     values = judged.values
@@ -275,13 +291,24 @@ def _with_models(
         cuts = np.zeros((len(los), 3), np.int64)  # attribute, code, taken
         at = 0
         while at < len(los):
-            room = max(_ROOM // values, 1)
+            room = max(_ROOM // max(values, 1), 1)
             done, part, attribute, cut, taken, score, near, left = kernels.cuts_of_parts(
                 codes, order, los[at:], his[at:], *settings, labels, values, room
             )
             right = whole[at + part] - left
             allowed = np.flatnonzero(judged.holds(left, totals) & judged.holds(right, totals))
-            best = best_cuts(allowed, part, attribute, score, near)
+            ranked = _ranked_cuts(allowed, part, attribute, score, near)
+            first = np.unique(part[ranked], return_index=True)[1]
+            best = ranked[first]
+            if tuples:
+                survive: list[int] = []
+                for own in np.split(ranked, first[1:]) if len(ranked) else []:
+                    place = slice(los[at + part[own[0]]], his[at + part[own[0]]])
+                    found = tuples.choose(
+                        codes[:, place], order[place], attribute[own], cut[own], taken[own]
+                    )
+                    survive += own[found : found + 1].tolist() if found >= 0 else []
+                best = np.array(survive, np.int64)
             parts = part[best]
             chosen[at + parts] = 1
             cuts[at + parts] = np.stack([attribute[best], cut[best], taken[best]], axis=1)

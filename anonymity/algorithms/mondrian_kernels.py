@@ -20,6 +20,8 @@ SCALE = float(2**30)  # scores are compared as whole numbers, as everywhere in C
 ENTROPY, SPREAD = 0, 1
 # Above so many records each side of a part gets at least this share of it, where it can.
 LARGE, LARGE_SHARE, HUGE, HUGE_SHARE = 1 << 12, 512, 1 << 15, 32
+# Where the commonest value of a part is rarer than this, each side gets at least an eighth.
+RARE, RARE_SHARE = 64, 8
 
 
 @compiled
@@ -111,6 +113,14 @@ def _list_cuts(
     least = k
     if rule == ENTROPY and size > LARGE:
         least = max(k, size // (HUGE_SHARE if size > HUGE else LARGE_SHARE))
+    if rule == ENTROPY:
+        # Values that are all rare can be cut anywhere, and which uneven cut scores best is chance:
+        # k records a pass would go, and the work would grow with the square of the records.
+        commonest = 0
+        for i in range(used):
+            commonest = max(commonest, cnts[i])
+        if commonest * RARE < size:
+            least = max(least, size // RARE_SHARE)
     if least > k:
         below, most_even = 0, 0
         for i in range(1, used):
@@ -187,10 +197,11 @@ def partition(
     median_only: bool, tree: Array, start: Array, parent: Array, first: Array, last: Array,
     leaf_start: Array, leaf_node: Array, node_cost: Array, place_start: Array, place: Array,
     weight: Array, favour: Array, sizes: Array,
-) -> tuple[Array, Array, Array]:  # fmt: skip
+) -> tuple[Array, Array, Array, int]:  # fmt: skip
     """Cuts every part as long as some cut leaves k on both sides; part i is starts[i]:starts[i+1].
 
-    Returns where the final parts end, in `order`, and the cut region of each, first and last codes.
+    Returns where the final parts end, in `order`, the cut region of each, first and last codes, and
+    how many records were looked at in all parts, which says how long it took.
     """
     d, n = codes.shape
     widest = 1
@@ -208,7 +219,7 @@ def partition(
     low, high = np.zeros((most, d), np.int32), np.zeros((most, d), np.int32)
     ends = np.empty(most, np.int64)
     final_low, final_high = np.empty((most, d), np.int32), np.empty((most, d), np.int32)
-    depth, parts = 0, 0
+    depth, parts, looked = 0, 0, 0
     for p in range(len(starts) - 1, 0, -1):  # so that the first part is on top of the stack
         stack_lo[depth], stack_hi[depth] = starts[p - 1], starts[p]
         high[depth] = sizes
@@ -216,6 +227,7 @@ def partition(
     while depth:
         depth -= 1
         lo, hi = stack_lo[depth], stack_hi[depth]
+        looked += hi - lo
         best_j, best, best_cut, best_taken = -1, 0, 0, 0
         best_near = 0
         for j in range(d):
@@ -248,7 +260,7 @@ def partition(
         stack_lo[depth + 1], stack_hi[depth + 1] = lo, middle
         high[depth + 1, best_j] = best_cut + (1 if best_taken else 0)
         depth += 2
-    return ends[:parts], final_low[:parts], final_high[:parts]
+    return ends[:parts], final_low[:parts], final_high[:parts], looked
 
 
 @compiled

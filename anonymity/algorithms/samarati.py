@@ -11,8 +11,9 @@ satisfying vectors of that height, the result is the one with the fewest suppres
 with the least mean of level over levels, then with the least discernibility, then the first in
 order.
 
-Cost: the vectors of about log2(height) layers, each counted over the distinct rows. Only these
-layers are visited, so the numbers of all satisfying and of all minimal vectors are not reported.
+Cost: the vectors of about log2(height) layers, each counted over the distinct rows. The search visits
+only these layers; the numbers of all satisfying and of all minimal vectors are counted besides where
+the whole lattice is small, and None elsewhere.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.incognito import counted_where_cheap
 from coterie.anonymity.algorithms.lattice import Lattice, Task, released_at, task_of
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Table
@@ -50,7 +52,11 @@ def samarati(
         mean = sum(level / max(top, 1) for level, top in zip(node, tops, strict=True))
         return small, round(mean, 12), squares, node
 
-    details = {"satisfying": None, "minimal": None, "least_height": low, "least": len(found)}
+    details = {
+        **counted_where_cheap(task, lattice),
+        "least_height": low,
+        "least": len(found),
+    }
     chosen: Node = min(found, key=rank)
     return released_at("samarati", task, lattice, chosen, details)
 

@@ -40,7 +40,7 @@ from coterie.anonymity.algorithms.mondrian_pieces import (
     partition_pieces,
 )
 from coterie.anonymity.models.audit import Released, audit_counted, group_numbers
-from coterie.anonymity.models.privacy import JointDiversity
+from coterie.anonymity.models.privacy import TupleModel
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.stored import Grouped, StoredTable
 from coterie.base.arrays import Array
@@ -164,7 +164,7 @@ def _judged(
         check_possible(requirement, table.records)
         if requirement.model is None:
             continue
-        if isinstance(requirement.model, JointDiversity):
+        if isinstance(requirement.model, TupleModel):
             raise DataError(
                 f"the columns {', '.join(requirement.sensitive_columns)} are bounded together, "
                 "which takes the whole table in memory; give the command more --memory"

@@ -11,8 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.models.joint_audit import resists_deletions
-from coterie.anonymity.models.privacy import JointDiversity, Model, Together
+from coterie.anonymity.models.distances.audit import distances_again
+from coterie.anonymity.models.joint_audit import resists_deletions, shows_beside_others
+from coterie.anonymity.models.privacy import (
+    ExponentialDiversity,
+    JointDiversity,
+    Model,
+    Together,
+    TupleModel,
+)
 from coterie.base.arrays import Ints
 from coterie.base.errors import VerificationError
 
@@ -88,7 +95,7 @@ def audit(
             for name, column in zip(qid, columns, strict=True)
         )
 
-    if not isinstance(model, JointDiversity):
+    if not isinstance(model, TupleModel):
         if model is None or sensitive is None or not isinstance(sensitive, str):
             return audit_counted(qid, k, sizes, describe, sensitive, model)
         column = table[sensitive]
@@ -104,9 +111,9 @@ def audit(
         return found
     found["sensitive"] = sensitive if isinstance(sensitive, str) else list(sensitive)
     rows = np.stack([table[name].codes for name in model.columns], axis=1)
-    most = [model.most.get(name, model.l) for name in model.columns]
-    for at in range(len(sizes)):
-        enough = resists_deletions(rows[group == at], model.l, most)
+    by_group = np.argsort(group, kind="stable")
+    for at, records in enumerate(np.split(by_group, np.cumsum(sizes)[:-1])):
+        enough = _enough(model, rows[records])
         if enough is None:
             raise VerificationError(
                 f"the group {describe(at)}: whether {model.name} holds takes too long to tell"
@@ -115,6 +122,16 @@ def audit(
             raise VerificationError(f"the group {describe(at)} violates {model.name}")
     found["models"] = {model.name: float(model.l)}
     return found
+
+
+def _enough(model: TupleModel, rows: Ints) -> bool | None:
+    """Whether the rows of one group satisfy a model of several columns; None if nobody can tell."""
+    if isinstance(model, JointDiversity):
+        most = [model.most.get(name, model.l) for name in model.columns]
+        return resists_deletions(rows, model.l, most)
+    if isinstance(model, ExponentialDiversity):
+        return shows_beside_others(rows, model.l)
+    return None
 
 
 def audit_counted(
@@ -158,8 +175,9 @@ def audit_counted(
         worst_of = np.nanmax if part.bound_from_above else np.nanmin
         worsts = []
         for start, some in counts():
-            measure = bound.measure(some, overall)
-            good = bound.holds(some, overall)
+            again = distances_again(part, values, some, overall)
+            measure = bound.measure(some, overall) if again is None else again[0]
+            good = bound.holds(some, overall) if again is None else np.array(again[1], bool)
             if not good.all():
                 bad = int(np.argmin(good))
                 raise VerificationError(

@@ -19,11 +19,14 @@ _EXACT = 2**62  # products below this are computed in whole numbers
 
 
 class UnlistedValueError(ValueError):
-    """A sensitive value is missing in `order`. Only the data's holder may see the value."""
+    """A sensitive value is missing where all are listed, such as in `order`.
 
-    def __init__(self, value: str) -> None:
-        super().__init__(f"order lacks the value '{value}'")
-        self.value = value
+    Only the data's holder may see the value.
+    """
+
+    def __init__(self, value: str, where: str = "order") -> None:
+        super().__init__(f"{where} lacks the value '{value}'")
+        self.value, self.where = value, where
 
 
 def unfit(
@@ -33,7 +36,10 @@ def unfit(
     what = before + ("{column}: " if column else "")
     if isinstance(error, UnlistedValueError):
         return DataError(
-            what + "order lacks the value {value}", file=file, column=column, value=error.value
+            what + error.where + " lacks the value {value}",
+            file=file,
+            column=column,
+            value=error.value,
         )
     return DataError(what + str(error), file=file, column=column)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,22 @@ from coterie.anonymity.models.privacy import (
     AlphaAnonymity,
     Closeness,
     ConfidenceBounding,
+    CostCloseness,
     DistinctDiversity,
+    DivergenceCloseness,
     EntropyDiversity,
+    ExponentialDiversity,
     JointDiversity,
     Model,
     RecursiveDiversity,
+    TaxonomyCloseness,
     Together,
+    TupleModel,
 )
+from coterie.anonymity.table.taxonomy import Taxonomy
 
-OPTIONS = ("l", "diversity", "c", "alpha", "confidence", "t", "distance", "order", "most")
+OPTIONS = ("l", "diversity", "c", "alpha", "confidence", "t", "distance", "order", "costs", "most")
+DISTANCES = ("variational", "ordered", "kl", "taxonomy", "costs")
 
 
 def model_from_options(options: Mapping[str, Any]) -> Together:
@@ -34,7 +42,13 @@ def model_from_options(options: Mapping[str, Any]) -> Together:
     if "most" in options:
         raise ValueError("'most' has a meaning with several sensitive columns only")
     models: list[Model] = []
-    for key, needed in (("diversity", "l"), ("c", "l"), ("distance", "t"), ("order", "t")):
+    for key, needed in (
+        ("diversity", "l"),
+        ("c", "l"),
+        ("distance", "t"),
+        ("order", "t"),
+        ("costs", "t"),
+    ):
         if key in options and needed not in options:
             raise ValueError(f"'{key}' has no meaning without '{needed}'")
     if "l" in options:
@@ -47,27 +61,45 @@ def model_from_options(options: Mapping[str, Any]) -> Together:
             raise ValueError("'confidence' must be a mapping from sensitive values to shares")
         models.append(ConfidenceBounding({str(v): _number(bounds, v) for v in bounds}))
     if "t" in options:
-        distance = options.get("distance", "variational")
-        if distance not in ("variational", "ordered"):
-            raise ValueError(f"'distance' must be one of variational, ordered, not '{distance}'")
-        order = options.get("order")
-        models.append(
-            Closeness(_number(options, "t"), distance, tuple(map(str, order)) if order else None)
-        )
+        models.append(_closeness(options))
     if not models:
         raise ValueError("'sensitive' needs one of l, alpha, confidence, t")
     return Together(tuple(models))
 
 
-def joint_model_from_options(columns: Sequence[str], options: Mapping[str, Any]) -> JointDiversity:
-    """The sensitive part of an entry whose `sensitive` is a list: joint diversity."""
+def with_taxonomy(model: Model | None, taxonomy: Taxonomy | None) -> Model | None:
+    """The model with the taxonomy of its sensitive attribute, along which it may measure.
+
+    Raises `ValueError` if the model needs a taxonomy and there is none.
+    """
+    if not isinstance(model, Together):
+        return model
+    parts = []
+    for part in model.models:
+        if isinstance(part, TaxonomyCloseness):
+            if taxonomy is None:
+                raise ValueError("'distance: taxonomy' needs a taxonomy of the sensitive attribute")
+            part = replace(part, taxonomy=taxonomy)
+        parts.append(part)
+    return Together(tuple(parts))
+
+
+def joint_model_from_options(columns: Sequence[str], options: Mapping[str, Any]) -> TupleModel:
+    """The sensitive part of an entry whose `sensitive` is a list: joint or exponential diversity."""
     for key in options:
-        if key not in ("l", "most"):
+        if key not in ("l", "most", "diversity"):
             raise ValueError(
                 f"'{key}' bounds one sensitive column: it needs an entry of its own for each"
             )
     if "l" not in options:
         raise ValueError("several sensitive columns need 'l'")
+    kind = options.get("diversity", "joint")
+    if kind not in ("joint", "exponential"):
+        raise ValueError(
+            f"'diversity' of several sensitive columns must be one of joint, exponential, not '{kind}'"
+        )
+    if "most" in options and kind == "exponential":
+        raise ValueError("'most' goes with joint diversity only")
     number = _number(options, "l")
     most = options.get("most", {})
     if not isinstance(most, Mapping):
@@ -75,10 +107,31 @@ def joint_model_from_options(columns: Sequence[str], options: Mapping[str, Any])
     limits = {str(name): _number(most, name) for name in most}
     for key, value in {"l": number, **limits}.items():
         if value != int(value):
-            raise ValueError(f"'{key}' must be a whole number for joint diversity, not {value:g}")
+            raise ValueError(f"'{key}' must be a whole number for {kind} diversity, not {value:g}")
+    if kind == "exponential":
+        return ExponentialDiversity(int(number), tuple(columns))
     return JointDiversity(
         int(number), tuple(columns), {name: int(limit) for name, limit in limits.items()}
     )
+
+
+def _closeness(options: Mapping[str, Any]) -> Model:
+    """t-closeness; with `distance: taxonomy` its taxonomy is told later, `costs` have been read."""
+    distance, t = options.get("distance", "variational"), _number(options, "t")
+    if distance not in DISTANCES:
+        raise ValueError(f"'distance' must be one of {', '.join(DISTANCES)}, not '{distance}'")
+    if ("costs" in options) != (distance == "costs"):
+        raise ValueError("'costs' and 'distance: costs' go together")
+    order = options.get("order")
+    if order and distance != "ordered":
+        raise ValueError("order has a meaning with 'distance: ordered' only")
+    if distance == "kl":
+        return DivergenceCloseness(t)
+    if distance == "taxonomy":
+        return TaxonomyCloseness(t)
+    if distance == "costs":
+        return CostCloseness(t, options["costs"])
+    return Closeness(t, distance, tuple(map(str, order)) if order else None)
 
 
 def _diversity(options: Mapping[str, Any]) -> Model:

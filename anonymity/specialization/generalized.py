@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from coterie.anonymity.models.closeness import unfit
-from coterie.anonymity.models.joint_diversity import JointDiversity, join_columns
-from coterie.anonymity.models.privacy import Model
+from coterie.anonymity.models.privacy import Model, TupleModel
+from coterie.anonymity.models.tuple_model import join_columns
 from coterie.anonymity.specialization import kernels
 from coterie.anonymity.specialization.partitions import Partitions
 from coterie.anonymity.specialization.record_suppression import groups_too_small
@@ -48,6 +48,22 @@ class Requirement:
         if self.sensitive is None:
             return ()
         return (self.sensitive,) if isinstance(self.sensitive, str) else self.sensitive
+
+
+def covered(requirements: Sequence[Requirement]) -> dict[int, int]:
+    """By entry that another one implies, the other: a wider QID with no smaller k.
+
+    A group of the narrower QID is made of groups of the wider one, so that it is never smaller. Of
+    two equal entries the first covers the second.
+    """
+    found = {}
+    for i, one in enumerate(requirements):
+        for j, other in enumerate(requirements):
+            wider = set(one.qid) < set(other.qid) or (set(one.qid) == set(other.qid) and j < i)
+            if i != j and wider and one.k <= other.k and one.model is None:
+                found[i] = j
+                break
+    return found
 
 
 @dataclass(frozen=True)
@@ -125,7 +141,7 @@ def joined_labels(columns: Sequence[Labels], requirement: Requirement) -> tuple[
     """Several sensitive columns as one whose values are tuples, and the model for these."""
     model = requirement.model
     assert model is not None  # noqa: S101
-    if not isinstance(model, JointDiversity):
+    if not isinstance(model, TupleModel):
         return columns[0], model
     codes, tuples, texts = join_columns([(column.codes, column.values) for column in columns])
     return Labels(codes, tuple(texts)), model.for_tuples(tuples)
@@ -168,6 +184,9 @@ class GeneralizedTable:
             [j for j, groups in enumerate(self.partitions.groups) if i in groups.attributes]
             for i in range(len(self.names))
         ]
+        implied = covered(requirements)
+        # The QIDs of an attribute whose groups a specialization could make too small.
+        self.binding = [[j for j in entries if j not in implied] for entries in self.concerning]
         if class_name is None:
             self.classes: Array = np.zeros(records, np.uint8)
             self.class_count = 1
@@ -221,7 +240,7 @@ class GeneralizedTable:
         leaves = self.partitions.link(attribute, instruction.node)
         for j in concerning:
             model, labels, overall = self._models[j]
-            if isinstance(model, JointDiversity):
+            if isinstance(model, TupleModel):
                 cells, codes, count = self.partitions.sensitive_cells(
                     j, leaves, children, width, labels.codes
                 )
@@ -272,7 +291,7 @@ class GeneralizedTable:
         kept, kept_by_class = np.ascontiguousarray(counts[:, :width]), by_class[:width]
         if np.count_nonzero(kept_by_class.any(axis=0)) < self.needed_classes:
             raise InvalidError(f"{what} is not beneficial")
-        for j in self.concerning[attribute]:
+        for j in self.binding[attribute]:
             _, after, _ = self.partitions.groups[j].counts(leaves, kept)
             if kernels.smallest_positive(after) < self.requirements[j].k:
                 raise InvalidError(f"{what} violates {_named(j, self.requirements[j])}")

@@ -14,6 +14,7 @@ depends on the counts alone, not on a processor or a library of mathematical fun
 | `information-gain` | entropy of the class in v, less the mean entropy in the children |
 | `information-gain-per-anonymity-loss` | gain / (1 + mean fall of the smallest group, over the QIDs with v's attribute) (Fung, Wang, Yu 2007) |
 | `discernibility` | fall of the sum of squared partition sizes, as a part of the squared number of records; needs no class |
+| `discernibility-by-quantile` | the same, with intervals split towards groups of k records (`split: quantile` in a file) |
 
 With N records, a child of n_i, a class of n_c and n_ic in both, and T(n) = n log2 n:
     N gain              = T(N) - sum T(n_c) - sum T(n_i) + sum T(n_ic)
@@ -69,6 +70,7 @@ class Rule:
     score: Callable[[Effect], int]
     lasting: bool
     needs_class: bool
+    by_quantile: bool = False  # intervals are split towards groups of k, not in halves
 
 
 def nearest(numerator: int, denominator: int) -> int:
@@ -164,8 +166,11 @@ RULES = {
         Rule("information-gain", lambda effect: information_gain(effect.by_class), True, True),
         Rule("information-gain-per-anonymity-loss", _gain_per_loss, False, True),
         Rule("discernibility", _discernibility, False, False),
+        Rule("discernibility-by-quantile", _discernibility, False, False, True),
     )
 }
+SCORES = tuple(name for name, rule in RULES.items() if not rule.by_quantile)  # of a file
+BY_QUANTILE = "discernibility-by-quantile"
 
 
 def best_split(counts: Array, by_size: bool = False) -> int | None:
@@ -219,3 +224,24 @@ def _most_even(sizes: Array) -> int | None:
     # Exactly between two the even number counts, so that the bound itself belongs to an even best.
     at_least = bound if rest == 0 and best % 2 == 0 else bound + 1
     return int(occurring[1 + int(np.argmax(products >= at_least))])
+
+
+def quantile_split(sizes: Array, k: int) -> int | None:
+    """The place of a split that leaves floor(records/k) groups of even size to further splits.
+
+    Half of these groups, the larger half if their number is odd, go to the left; the split is
+    the one between two values nearest to where they end, the lower of two. An interval of fewer than
+    2k records has no such groups, and is split in halves.
+    """
+    occurring = np.flatnonzero(sizes)
+    if len(occurring) < 2:
+        return None
+    left = np.cumsum(sizes[occurring], dtype=np.int64)
+    records = int(left[-1])
+    groups = records // max(k, 1)
+    if groups < 2:
+        return _most_even(sizes)
+    size, more = divmod(records, groups)
+    half = (groups + 1) // 2
+    target = half * size + min(half, more)
+    return int(occurring[1 + int(np.argmin(np.abs(left[:-1] - target)))])

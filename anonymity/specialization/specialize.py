@@ -41,7 +41,7 @@ from coterie.anonymity.specialization.generalized import (
     Winner,
 )
 from coterie.anonymity.specialization.record_suppression import Outliers, outliers
-from coterie.anonymity.specialization.scores import Effect, best_split
+from coterie.anonymity.specialization.scores import Effect, best_split, quantile_split
 from coterie.anonymity.table.columns import Column, ContinuousColumn, Tree, continuous_column
 from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Array
@@ -124,7 +124,10 @@ class Specializer(GeneralizedTable):
             top = min(high, len(column.values))  # above are records without a value
             if top - low < 2:
                 return None
-            row = best_split(counts[:, low:top], by_size=not self.rule.needs_class)
+            if self.rule.by_quantile:
+                row = quantile_split(counts[:, low:top].sum(axis=0), self._largest_k(attribute))
+            else:
+                row = best_split(counts[:, low:top], by_size=not self.rule.needs_class)
             if row is None:
                 return None
             split = float(column.values[low + row])
@@ -143,6 +146,10 @@ class Specializer(GeneralizedTable):
         if self.scores_last:
             score = self.rule.score(Effect(by_class, np.empty((0, 0)), (), self.records))
         return Candidate(attribute, node, created, low, table, width, split, by_class, score)
+
+    def _largest_k(self, attribute: int) -> int:
+        """The k that every group of records alike in this attribute must have."""
+        return max(r.k for r in self.requirements if self.names[attribute] in r.qid)
 
     def propose(self) -> Candidate | None:
         """The best valid candidate of this party's columns."""
@@ -181,7 +188,7 @@ class Specializer(GeneralizedTable):
             return True
         self._count(candidate)
         candidate.left_out = None
-        for j in concerning:
+        for j in self.binding[candidate.attribute]:
             _, counts, _ = self.partitions.groups[j].counts(candidate.leaves, candidate.counts)
             if kernels.smallest_positive(counts) < self.requirements[j].k:
                 if not self._can_leave_out(candidate):

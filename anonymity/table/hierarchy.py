@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.anonymity.table.columns import CategoricalColumn, Column
-from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.anonymity.table.taxonomy import Taxonomy, subtree_heights
 from coterie.base.arrays import Array
 from coterie.base.compiled import compiled
 
@@ -73,9 +73,7 @@ def hierarchy_of(columns: Sequence[Column]) -> Hierarchy:
 
 def height_shares(taxonomy: Taxonomy) -> list[float]:
     """Per node the height of its subtree, as a share of the whole tree's height."""
-    heights = [0] * len(taxonomy.labels)
-    for node in reversed(range(len(taxonomy.labels))):  # children have larger numbers
-        heights[node] = max((1 + heights[child] for child in taxonomy.children[node]), default=0)
+    heights = subtree_heights(taxonomy)
     return [height / max(heights[0], 1) for height in heights]
 
 

@@ -11,8 +11,7 @@ level then has one value for each bound.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,7 +30,7 @@ class Ladder:
     name: str
     codes: Ints
     levels: tuple[Ints, ...]  # per level: the value that represents each code
-    labels: tuple[tuple[str, ...], ...]
+    label: Callable[[int, int], str]  # the text of a value at a level; made when it is asked for
     column: Column
 
     def at(self, level: int) -> Ints:
@@ -40,8 +39,9 @@ class Ladder:
 
     def texts(self, level: int) -> list[str]:
         """The column at a level, as it is released."""
-        names = self.labels[level]
-        return [names[value] for value in self.at(level).tolist()]
+        shown, place = np.unique(self.at(level), return_inverse=True)
+        names = [self.label(level, value) for value in shown.tolist()]
+        return [names[at] for at in place.tolist()]
 
     def regions(self, level: int, rows: Array) -> Generalized:
         """The column of these records at a level, with the codes that each value covers."""
@@ -51,7 +51,9 @@ class Ladder:
         shown, codes = np.unique(values, return_inverse=True)
         first = np.searchsorted(self.levels[level], shown, "left")
         last = np.searchsorted(self.levels[level], shown, "right")
-        return Generalized(codes, tuple(self.labels[level][v] for v in shown.tolist()), first, last)
+        return Generalized(
+            codes, tuple(self.label(level, value) for value in shown.tolist()), first, last
+        )
 
 
 def ladder(column: Column, highest: Array | None = None) -> Ladder:
@@ -80,8 +82,8 @@ def _taxonomy_ladder(column: CategoricalColumn, highest: Array | None) -> Ladder
         # Both are on the path from the leaf to the root, where the deeper node has the larger
         # number.
         levels.append(nodes if highest is None else np.maximum(nodes, highest))
-    labels = (taxonomy.labels,) * len(levels)
-    return Ladder(column.name, column.codes.astype(np.int64), tuple(levels), labels, column)
+    codes = column.codes.astype(np.int64)
+    return Ladder(column.name, codes, tuple(levels), lambda _, node: taxonomy.labels[node], column)
 
 
 def _number_ladder(column: ContinuousColumn) -> Ladder:
@@ -92,21 +94,29 @@ def _number_ladder(column: ContinuousColumn) -> Ladder:
     values, scale = np.asarray(column.values, np.float64), column.scale
     low, high = column.tree.low[0], column.tree.high[0]
     levels: list[Ints] = [np.arange(column.size)]
-    labels = [(*(scale.write(float(value)) for value in values), *[GAP] * column.gap)]
+    edges: list[Array] = [values]
     parts = 1 << max(column.size - 1, 0).bit_length()
     while parts > 1:
         parts //= 2
-        edges = low + (high - low) * np.arange(parts + 1) / parts
-        level = np.clip(np.searchsorted(edges, values, "right") - 1, 0, parts - 1)
-        ends = enumerate(itertools.pairwise(edges.tolist()))
-        whole = column.gap and parts == 1
-        shown = [str(Interval(a, b, i == parts - 1, scale, whole)) for i, (a, b) in ends]
+        edges.append(low + (high - low) * np.arange(parts + 1) / parts)
+        level = np.clip(np.searchsorted(edges[-1], values, "right") - 1, 0, parts - 1)
         if column.gap:
-            level = np.append(level, 0 if whole else parts)
+            level = np.append(level, 0 if parts == 1 else parts)
         levels.append(level)
-        labels.append((*shown, *[GAP] * (column.gap and not whole)))
+
+    def label(level: int, value: int) -> str:
+        ends = edges[level]
+        if level == 0:
+            return GAP if value >= len(ends) else scale.write(float(ends[value]))
+        inside = len(ends) - 1
+        if value >= inside:
+            return GAP
+        whole = column.gap and inside == 1
+        closed = value == inside - 1
+        return str(Interval(float(ends[value]), float(ends[value + 1]), closed, scale, whole))
+
     codes = column.codes.astype(np.int64)
-    return Ladder(column.name, codes, tuple(levels), tuple(labels), column)
+    return Ladder(column.name, codes, tuple(levels), label, column)
 
 
 def groups(ladders: Sequence[Ladder], levels: Sequence[int]) -> Ints:

@@ -41,15 +41,21 @@ class Taxonomy:
     @property
     def depth(self) -> int:
         """The number of levels below the root."""
-
-        def below(node: int) -> int:
-            return max((1 + below(child) for child in self.children[node]), default=0)
-
-        return below(0)
+        return subtree_heights(self)[0]
 
     def width(self, node: int) -> float:
         """The normalised width of a node: the leaves under it less one, as a share of all less one."""
         return (self.last[node] - self.first[node] - 1) / max(len(self.leaves) - 1, 1)
+
+
+def subtree_heights(taxonomy: Taxonomy) -> list[int]:
+    """Per node the number of levels below it."""
+    heights = [0] * len(taxonomy.labels)
+    for node in range(len(heights) - 1, -1, -1):  # children have larger numbers
+        below = taxonomy.children[node]
+        if below:
+            heights[node] = 1 + max(heights[child] for child in below)
+    return heights
 
 
 def read_taxonomy(data: bytes, source: str) -> Taxonomy:
@@ -77,8 +83,19 @@ def taxonomy_of(paths: Iterable[Sequence[str]], source: str = "taxonomy") -> Tax
 
 def flat_taxonomy(values: Iterable[str]) -> Taxonomy:
     """Every value under one top, in sorted order; a gap comes last."""
-    ordered = sorted(set(values), key=lambda value: (value == GAP, value))
-    return taxonomy_of([[value, TOP] for value in ordered] or [[TOP]])
+    several = set(values)
+    last = [GAP] if GAP in several else []
+    ordered = tuple(sorted(several - {GAP}) + last)
+    if not ordered or "" in several or TOP in several:  # not a tree of two levels
+        return taxonomy_of([[value, TOP] for value in ordered] or [[TOP]])
+    places = tuple(range(len(ordered)))
+    return Taxonomy(
+        (TOP, *ordered),
+        (tuple(place + 1 for place in places), *[()] * len(ordered)),
+        ordered,
+        (0, *places),
+        (len(ordered), *(place + 1 for place in places)),
+    )
 
 
 def with_gap(taxonomy: Taxonomy) -> Taxonomy:

@@ -20,7 +20,7 @@ from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError
 from coterie.house.advice.proposal import Kept, entry, keep_values, level_sizes, qids_for
 from coterie.house.coded import CodedTable
-from coterie.jobs.kinds.integrate.job import apart_warnings
+from coterie.jobs.kinds.integrate.requirement_warnings import apart_warnings, covered_warnings
 
 _NEAR = 0.8  # a k that permits a column at this share of the k asked for is a cliff
 _TRIED = 200_000  # records up to which cliffs are looked for
@@ -180,7 +180,7 @@ def add_cliffs(
 
 def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
     """The suggestion as YAML, with its warnings as comments, and as figures."""
-    warnings = [*_covered(case.present), *apart_warnings(case.present), *case.warnings]
+    warnings = [*covered_warnings(case.present), *apart_warnings(case.present), *case.warnings]
     if len(case.sensitive) > 1 and not any(" joined " in w for w in warnings):
         warnings.append(
             f"{', '.join(case.sensitive)}: each may be diverse alone and not together; the entries "
@@ -214,18 +214,3 @@ def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
         "warnings": warnings,
         "yaml": told + text,
     }
-
-
-def _covered(requirements: Sequence[Requirement]) -> list[str]:
-    """Entries that another one implies."""
-    found = []
-    for i, one in enumerate(requirements):
-        for j, other in enumerate(requirements):
-            wider = set(one.qid) < set(other.qid) or (set(one.qid) == set(other.qid) and j < i)
-            if i != j and wider and one.k <= other.k and one.model is None:
-                found.append(
-                    f"requirement: entry {i + 1} ({', '.join(one.qid)}, k = {one.k}) is covered by "
-                    f"entry {j + 1}"
-                )
-                break
-    return found

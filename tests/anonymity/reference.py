@@ -69,6 +69,8 @@ class Continuous:
 
     def specialize(self, node, rows, classes):
         values = [float(row[self.name]) for row in rows]
+        if self.k is not None and len(values) >= 2 * self.k:
+            return self.towards_groups_of_k(node, sorted(values))
         best = None
         for at in sorted(set(values))[1:]:
             left = [c for v, c in zip(values, classes, strict=True) if v < at]
@@ -79,6 +81,19 @@ class Continuous:
         if best is None:
             return None
         return [(node[0], best[1], False), (best[1], node[1], node[2])]
+
+    k = None  # where intervals are split towards groups of k
+
+    def towards_groups_of_k(self, node, values):
+        groups = [[] for _ in range(len(values) // self.k)]
+        for i in range(len(values)):
+            groups[i % len(groups)].append(i)
+        wanted = sum(len(group) for group in groups[: (len(groups) + 1) // 2])
+        cuts = sorted(set(values))[1:]
+        if not cuts:
+            return None
+        at = min(cuts, key=lambda cut: abs(sum(v < cut for v in values) - wanted))
+        return [(node[0], at, False), (at, node[1], node[2])]
 
     def split_score(self, left, right):
         if left[0] is None:  # no class: the most even split
@@ -101,6 +116,9 @@ def specialize(
         )
         for name in used
     }
+    if rule == "discernibility-by-quantile":
+        for name in used:
+            kinds[name].k = max(k for qid, k in requirements if name in qid)
     table = [{name: kinds[name].top for name in used} for _ in rows]
     classes = [row[class_name] if class_name else None for row in rows]
     cut = {name: [kinds[name].top] for name in used}  # in order of creation
@@ -185,7 +203,7 @@ def specialize(
                     score = ratio(parts)
                 elif rule == "information-gain":
                     score = gain(parts)
-                elif rule == "discernibility":
+                elif rule.startswith("discernibility"):
                     here = [
                         None if i in places and after[i] is None else r for i, r in enumerate(table)
                     ]

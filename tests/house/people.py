@@ -4,6 +4,9 @@ import json
 from pathlib import Path
 
 from coterie.__main__ import run
+from coterie.anonymity.algorithms.methods import METHODS
+
+SEVERAL_COLUMNS = [method for method in METHODS if method != "quantiles"]  # in one qid
 
 TABLE_FILE = """\
 data: people.csv

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from coterie.__main__ import run
-from coterie.anonymity.algorithms.methods import METHODS
 from coterie.house.frames import anonymise
 from coterie.jobs.run.archive import saved_path
+from tests.house.people import SEVERAL_COLUMNS
 
 N = 120
 FILE = """\
@@ -45,7 +45,7 @@ def write(folder, method, rows):
     return path
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SEVERAL_COLUMNS)
 def test_every_method_covers_each_value_missing_ones_too(tmp_path, method):
     rows = table()
     out = tmp_path / "out"

@@ -114,6 +114,34 @@ def test_datafly_satisfies(table, k, most):
 
 
 @settings(max_examples=30, deadline=None)
+@given(
+    tables(least=2, most=25), st.integers(1, 4), st.integers(0, 3),
+    st.sampled_from([samarati, datafly_table]),
+)  # fmt: skip
+def test_every_method_tells_all_numbers_of_its_lattice(table, k, most, method):
+    if k > table.records:
+        return
+    nodes = enumerated(table, k, most)
+    told = method(table, [Requirement(QID, k)], most).details["lattice"]
+    assert told["nodes"] == np.prod([len(ladder(table.column(name)).levels) for name in QID])
+    assert told["satisfying"] == len(nodes)
+    assert told["minimal"] == len(lowest(nodes))
+    assert told["least_height"] == min(map(sum, nodes))
+
+
+@pytest.mark.parametrize("method", [samarati, datafly_table])
+def test_what_would_be_dear_to_count_is_null(monkeypatch, method):
+    from coterie.anonymity.algorithms import incognito as module
+    from tests.anonymity.small_tables import table_of
+
+    table = table_of(["Lincoln", "Wichita", "Lincoln"], ["F", "M", "F"], [30, 40, 50])
+    monkeypatch.setattr(module, "MOST_COUNTED", 3)
+    told = method(table, [Requirement(QID, 2)]).details["lattice"]
+    assert told["satisfying"] is told["minimal"] is None
+    assert {"nodes", "least_height", "levels"} <= told.keys()
+
+
+@settings(max_examples=30, deadline=None)
 @given(tables(least=4, most=25), st.sampled_from([incognito, samarati, datafly_table]))
 def test_several_requirements_and_models_hold(table, method):
     model = model_from_options({"l": 2})

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coterie.anonymity.algorithms import mondrian_kernels
 from coterie.anonymity.algorithms.conditions import Condition
 from coterie.anonymity.algorithms.local_recoding import extents
 from coterie.anonymity.algorithms.mondrian import Options, mondrian, partition_table
 from coterie.anonymity.models.options import model_from_options
 from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.columns import ContinuousColumn
 from coterie.anonymity.table.table import Table
 from coterie.anonymity.utility.discernibility import weighted_discernibility
 from coterie.base.errors import DataError
@@ -208,3 +210,27 @@ def test_of_equal_scores_the_cut_nearest_the_median_wins():
     table = table_of(["Wichita"] * 64, ["F"] * 64, list(range(64)))
     answer = mondrian(table, [Requirement(QID, 5)])
     assert np.bincount(answer.columns["age"].codes).tolist() == [8] * 8
+
+
+def test_a_column_of_different_numbers_costs_a_few_passes_a_level(monkeypatch):
+    """With cuts of k records at a time, the records looked at grow with the square of the records."""
+    looked = []
+    partition = mondrian_kernels.partition
+
+    def counting(*arguments):
+        found = partition(*arguments)
+        looked.append(int(found[3]))
+        return found
+
+    monkeypatch.setattr(mondrian_kernels, "partition", counting)
+    rng = np.random.default_rng(1)
+    records, k = 8000, 5
+    columns = {"Number": rng.permutation(records), "Few": rng.integers(0, 4, records)}
+    table = Table(
+        tuple(
+            ContinuousColumn(name, codes, np.arange(codes.max() + 1.0))
+            for name, codes in columns.items()
+        )
+    )
+    mondrian(table, [Requirement(table.names, k)])
+    assert looked[0] < 2 * np.log2(records / k) * records

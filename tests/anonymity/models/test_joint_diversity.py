@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.anonymity.models import joint_diversity
-from coterie.anonymity.models.joint_diversity import JointDiversity, is_diverse, join_columns
+from coterie.anonymity.models.joint_diversity import JointDiversity, is_diverse
 from coterie.anonymity.models.options import joint_model_from_options
 from tests.anonymity.models import plain_joint
 
@@ -116,14 +116,6 @@ def test_too_many_steps_are_a_no(monkeypatch):
     assert is_diverse(rows, 4, [3, 3, 3])
     monkeypatch.setattr(joint_diversity, "MOST_STEPS", 0)
     assert not is_diverse(rows, 4, [3, 3, 3])
-
-
-def test_columns_are_joined_into_the_tuples_that_occur():
-    codes, tuples, texts = join_columns(
-        [(np.array([1, 0, 1]), ("x", "y")), (np.array([0, 0, 0]), ("z",))]
-    )
-    assert [texts[code] for code in codes] == ["y, z", "x, z", "y, z"]
-    assert tuples.tolist() == [[0, 0], [1, 0]]
 
 
 def test_a_report_names_the_columns_and_their_limits():

@@ -130,3 +130,21 @@ def test_the_best_split_is_the_same_when_64_bits_are_not_trusted(monkeypatch):
     expected = [best_split(counts) for counts in tables]
     monkeypatch.setattr(scores, "ULPS", 1 << 40)
     assert [best_split(counts) for counts in tables] == expected
+
+
+def test_a_quantile_split_leaves_even_groups_of_k_to_further_splits():
+    def groups(sizes, k):
+        """The sizes of the groups that splits lead to, as long as both sides have k."""
+        place = scores.quantile_split(np.array(sizes), k)
+        if place is None or min(sum(sizes[:place]), sum(sizes[place:])) < k:
+            return [sum(sizes)]
+        return groups(sizes[:place], k) + groups(sizes[place:], k)
+
+    assert groups([1] * 30, 10) == [10, 10, 10]
+    for records in range(1, 60):
+        for k in range(1, records + 1):
+            found = groups([1] * records, k)
+            assert len(found) == records // k
+            assert max(found) - min(found) <= 1
+    assert scores.quantile_split(np.array([0, 4, 0]), 1) is None
+    assert scores.quantile_split(np.array([9, 1, 2]), 4) == 1

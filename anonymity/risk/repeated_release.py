@@ -1,0 +1,30 @@
+"""Where the groups of two releases about the same people meet.
+
+Somebody who finds a person's group in each of two releases knows that the person is in both, and the
+two groups may have few people in common although each of them is large: the first step of an attack
+on releases in sequence. `smallest_meeting` is the least number of people in the meeting of a group of
+one release with a group of the other, among people who are in both releases.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coterie.anonymity.table.groups import group_numbers
+from coterie.base.arrays import Codes
+
+
+def smallest_meeting(one: Codes, other: Codes) -> int | None:
+    """The least people in a meeting of two groups; each array has a group for each person of both.
+
+    None without any such person.
+    """
+    if not len(one):
+        return None
+    return int(np.bincount(group_numbers([one, other])).min())
+
+
+def same_groups(one: Codes, other: Codes) -> bool:
+    """Whether two people are in one group of the one release exactly if they are in the other."""
+    meetings = len(np.unique(group_numbers([one, other])))
+    return meetings == len(np.unique(one)) == len(np.unique(other))

@@ -1,0 +1,43 @@
+"""The part of a report on an anatomised release: what is promised, and what is published raw."""
+
+from __future__ import annotations
+
+from coterie.house.table_file import TableFile
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.pages.markup import Content, foreign
+from coterie.jobs.pages.page import Part, note, table
+
+
+def anatomy_part(file: TableFile, result: Claim) -> Part:
+    """The promise of every requirement, the tables, and the warning."""
+    promise: list[list[Content]] = []
+    for requirement, entry in zip(
+        file.requirements, result.entry("anonymity").items(), strict=False
+    ):
+        model = "" if requirement.model is None else requirement.model.name
+        numbers = (entry.entry(key).integer(minimum=0) for key in ("k", "smallest", "groups"))
+        promise.append([foreign(model), *(f"{number:,}" for number in numbers)])
+    tables: list[list[Content]] = [
+        [foreign(entry.entry("file").text()), foreign(", ".join(entry.entry("columns").texts()))]
+        for entry in result.entry("sensitive_tables").items()
+    ]
+    raw = ", ".join(result.entry("raw").texts())
+    unique = result.entry("risk").entry("uniques").integer(minimum=0)
+    return Part(
+        "The promise",
+        [
+            note(
+                "Whoever knows a person's quasi-identifiers learns the person's group. The sensitive "
+                "tables say which values the group has, and not which record has which."
+            ),
+            note(
+                "This is not k-anonymity. These columns are published as they are, so that whoever "
+                "knows a person sees whether the person is in the table: ",
+                foreign(raw, 500),
+                f". {unique:,} records are unique by them.",
+            ),
+            table(["model", "k", "smallest group", "groups"], promise, (1, 2, 3)),
+            table(["sensitive table", "columns"], tables),
+        ],
+        public=True,
+    )

@@ -1,0 +1,59 @@
+"""The parts of a report on condensed records: what stands behind them, and what they do not promise."""
+
+from __future__ import annotations
+
+from coterie.house.table_file import TableFile
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.pages.markup import Content, element, foreign
+from coterie.jobs.pages.page import Part, folded, note, table
+
+
+def report_condensed(file: TableFile, result: Claim) -> list[Part]:
+    groups = result.entry("groups")
+    number, smallest = (groups.entry(key).integer(minimum=0) for key in ("number", "smallest"))
+    rows: list[list[Content]] = []
+    for attribute in file.attributes:
+        changed = (
+            result.entry(key).entry(attribute.name).integer(minimum=0)
+            for key in ("clipped", "rounded")
+        )
+        rows.append([foreign(attribute.name), *(f"{count:,}" for count in changed)])
+    about = result.entry("job")
+    made: list[list[Content]] = [
+        ["method", file.method],
+        ["date", about.entry("date").text()],
+        ["version of Coterie", about.entry("version").text()],
+        ["digest of the table file", element("span", about.entry("digest").text(), class_="mono")],
+    ]
+    copies = result.optional("copies")
+    likeness = result.optional("utility")
+    told: list[Content] = []
+    if copies is not None:
+        told.append(f"{copies.integer(minimum=0):,} of the records are equal to a real one. ")
+    if likeness is not None:
+        value = likeness.entry("covariance_correlation").number()
+        told.append(f"The covariances agree with the table's: correlation {value:.4f}.")
+    return [
+        Part(
+            "The release",
+            [
+                note(
+                    f"{result.entry('records').integer(minimum=0):,} synthetic records, drawn from "
+                    f"the means and covariances of {number:,} groups of at least {smallest} people. "
+                    "No record is one of a person. It is no k-anonymity: the records are not alike, "
+                    "and groups whose people are alike are reproduced as they are."
+                ),
+                table(["column", "values clipped to the range", "moved to the grid"], rows, (1, 2)),
+            ],
+            public=True,
+        ),
+        Part(
+            "How the table was made",
+            [
+                *([note(told)] if told else []),
+                table(["", ""], made),
+                folded("The table file", element("pre", file.text)),
+            ],
+            public=False,
+        ),
+    ]

@@ -1,0 +1,239 @@
+"""The page of `coterie inspect --html`: what in a table identifies people, for a reader who is no expert."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from coterie.house.inspect_report import share
+from coterie.jobs.pages.charts import bars
+from coterie.jobs.pages.markup import Content, element, foreign, listed
+from coterie.jobs.pages.page import Opinion, Part, note, page, table
+
+_SHOWN = 100  # columns, sets, pairs
+
+
+def inspection_page(found: dict[str, Any], source: str) -> str:
+    """The whole file; `source` names the table that was inspected."""
+    part = found.get("besides", found)
+    parts = [_columns(found), _sets(part), _risk(part), *_qids(found), *_population(found)]
+    parts += [*_revealing(found), *_mask(found), *_duplicates(found)]
+    if found["notes"]:
+        told = element("ul", [element("li", text) for text in found["notes"]])
+        parts.append(Part("Notes", [told], public=False))
+    return page(
+        "What in this table identifies people",
+        [foreign(source), f": {found['records']:,} records, {len(found['columns']):,} columns"],
+        _verdict(found, part),
+        parts,
+    )
+
+
+def _verdict(found: dict[str, Any], part: dict[str, Any]) -> Opinion:
+    alone, records = part["risk"]["uniques"], found["records"]
+    lines: list[Content] = [
+        f"{alone:,} of {records:,} records are the only ones with their combination of values"
+        + (", identifiers left aside." if found["identifiers"] else "."),
+    ]
+    if key := part.get("minimum_key"):
+        lines.append(["Nobody needs to know more than these columns to tell everybody apart who differs at all: ", *listed(key), "."])  # fmt: skip
+    if found["identifiers"]:
+        lines.append(["These columns have another value in every record and name people by themselves: ", *listed(found["identifiers"]), "."])  # fmt: skip
+    if alone:
+        return Opinion("violated", "This table singles people out", lines)
+    return Opinion("unchecked", "No record is alone, which does not make a table anonymous", lines)
+
+
+def _columns(found: dict[str, Any]) -> Part:
+    rows: list[list[Content]] = [
+        [foreign(c["name"]), c["type"], f"{c['distinct']:,}", f"{c['missing']:,}",
+         share(c["separation"]), f"{c['adds']:,}"]
+        for c in found["columns"][:_SHOWN]
+    ]  # fmt: skip
+    widest = sorted(found["columns"], key=lambda c: -c["separation"])[:20]
+    return Part(
+        "The columns",
+        [
+            note(
+                "A column separates two people if it shows another value for each. The last column "
+                "counts the people who are unique only because this column is there."
+            ),
+            bars(
+                "How many pairs of people each column separates",
+                [(c["name"], c["separation"], share(c["separation"])) for c in widest],
+            ),
+            table(
+                ["column", "type", "values", "missing", "separates", "unique only by it"],
+                rows,
+                (2, 3, 4, 5),
+            ),
+            *_more(len(found["columns"]), "columns"),
+        ],
+        public=False,
+    )
+
+
+def _sets(part: dict[str, Any]) -> Part:
+    sets = {tuple(sorted(entry["columns"])): entry for entry in reversed(part["keys"])}
+    rows: list[list[Content]] = [
+        [listed(entry["columns"]), f"{entry['uniques']:,}", f"{100 * entry['separation']:.6g} %"]
+        for entry in sorted(sets.values(), key=lambda entry: len(entry["columns"]))[:_SHOWN]
+    ]
+    return Part(
+        "Small sets that single people out",
+        [
+            note(
+                "Somebody who knows the columns of one line about a person, and no name, finds that "
+                "person in the table if the person is among the unique ones."
+            ),
+            table(["columns", "unique people", "pairs told apart"], rows, (1, 2)),
+        ],
+        public=False,
+    )
+
+
+_MEANINGS = {
+    "prosecutor": "The chance to find one given person who is known to be in the table, at worst.",
+    "journalist": "The same where it is not known who of the population is in the table.",
+    "marketer": "The share of all people whom somebody would find who tries it with everybody.",
+    "uniques": "Records that are alone with their combination of values.",
+}
+
+
+def _risk(part: dict[str, Any]) -> Part:
+    risk = part["risk"]
+    rows: list[list[Content]] = [
+        [name, f"{risk[name]:,}" if name == "uniques" else f"{risk[name]:.4g}", meaning]
+        for name, meaning in _MEANINGS.items()
+        if risk.get(name) is not None
+    ]
+    known = [
+        (f"{e['columns']} columns" if e["columns"] > 1 else "1 column", e["uniques"], share(e["uniques"]))
+        for e in part["known"]
+    ]  # fmt: skip
+    return Part(
+        "The risk, if all columns were known",
+        [
+            table(["measure", "value", "meaning"], rows, (1,)),
+            note("Usually less is known. The share of people who are unique by random columns:"),
+            bars("People who are unique by so many random columns", known),
+        ],
+        public=False,
+    )
+
+
+def _qids(found: dict[str, Any]) -> list[Part]:
+    parts = []
+    for entry in found["qids"]:
+        content: list[Content] = [
+            note(
+                f"The chance to find a given person by these columns is at most "
+                f"{entry['risk']['prosecutor']:.3g}; {entry['risk']['uniques']:,} people are unique."
+            )
+        ]
+        if entry["costs"]:
+            content += [
+                note(
+                    f"What one more column costs, in a release with k = {entry['k']}: the groups "
+                    "that are left, and the share of a column's span that a value then covers."
+                ),
+                table(
+                    ["with", "groups", "a value covers"],
+                    [
+                        [foreign(c["column"]), f"{c['groups']:,}", share(c["width"])]
+                        for c in entry["costs"]
+                    ],
+                    (1, 2),
+                ),
+            ]
+        parts.append(Part(f"Known: {', '.join(entry['qid'])}", content, public=False))
+    return parts
+
+
+def _population(found: dict[str, Any]) -> list[Part]:
+    if "quasi_identifiers" not in found:
+        return []
+    entries = found["quasi_identifiers"]
+    rows: list[list[Content]] = [
+        [listed(e["columns"]), f"{e['cells']:,}", share(e["bound"]), f"{e['crowd']:.3g}"]
+        for e in entries[:_SHOWN]
+    ]
+    words = (
+        "The smallest sets of columns that could make the given share of the whole population "
+        "unique, by the number of their values alone."
+        if entries
+        else "No set of columns can single out the given share of the population."
+    )
+    found_table = [table(["columns", "combinations", "unique at most", "people each"], rows, (1, 2, 3))]  # fmt: skip
+    return [
+        Part(
+            "In the whole population",
+            [note(words), *(found_table if entries else []), *_more(len(entries), "sets")],
+            public=False,
+        )
+    ]
+
+
+def _revealing(found: dict[str, Any]) -> list[Part]:
+    """The rules that tell most of a sensitive value."""
+    rows: list[list[Content]] = []
+    for rule in found.get("revealing", ()):
+        sides = (
+            listed([f"{name} = {value}" for name, value in rule[key].items()])
+            for key in ("if", "then")
+        )
+        numbers = f"{rule['people']:,}", share(rule["confidence"]), share(rule["share"])
+        rows.append([*sides, *numbers])
+    if not rows:
+        return []
+    return [
+        Part(
+            "What tells of sensitive values",
+            [
+                note(
+                    "Of the people with these values so many have the sensitive one, beside how "
+                    "many of all have it. Rules that tell most, of most people, stand first."
+                ),
+                table(["who has", "often has", "people", "of them", "of all"], rows, (2, 3, 4)),
+            ],
+            public=False,
+        )
+    ]
+
+
+def _mask(found: dict[str, Any]) -> list[Part]:
+    if "mask" not in found:
+        return []
+    held = listed(found["mask"]) or ["nothing"]
+    shown = listed(found["publish"]) or ["nothing"]
+    return [
+        Part(
+            "What to withhold",
+            [
+                note("Withhold: ", *held, "."),
+                note("Then these can be shown: ", *shown, f", with a ratio of {found['published_ratio']:.4f}."),
+            ],
+            public=False,
+        )
+    ]  # fmt: skip
+
+
+def _duplicates(found: dict[str, Any]) -> list[Part]:
+    likely = found.get("likely_duplicates")
+    if not likely:
+        return []
+    rows: list[list[Content]] = [
+        [f"{e['rows'][0]:,}", f"{e['rows'][1]:,}", foreign(e["differ"] or "nothing")]
+        for e in likely[:_SHOWN]
+    ]
+    return [
+        Part(
+            "Records that may be of one person",
+            [table(["row", "row", "differ in"], rows, (0, 1)), *_more(len(likely), "pairs")],
+            public=False,
+        )
+    ]
+
+
+def _more(count: int, what: str) -> list[Content]:
+    left = count - _SHOWN
+    return [note(f"… and {left:,} more {what}; --json has all of them.")] if left > 0 else []

@@ -1,0 +1,1 @@
+"""`method: quantiles` of a table file: its keys, and the verification of its releases."""

@@ -1,0 +1,47 @@
+"""Releases of one table that generalize nothing: how each is verified and shown.
+
+A result folder of these has a file of its own kind in place of a table file; its `method` says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coterie.house.hiding.hide_file import HIDE_RULES, load_hide_file
+from coterie.house.hiding.report import report_hidden
+from coterie.house.hiding.verify import verify_hidden
+from coterie.house.randomize.perturb_file import PERTURB, load_perturb_file
+from coterie.house.randomize.report import report_perturbed
+from coterie.house.randomize.verify import verify_perturbed
+from coterie.jobs.file.document import read_document
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.pages.page import Part
+from coterie.jobs.run.archive import saved_path
+
+
+@dataclass(frozen=True)
+class Way:
+    """What `coterie verify` and the report need of a way to release a table."""
+
+    verify: Callable[[Path, Path | None], dict[str, Any]]
+    report: Callable[[Path, Claim], list[Part]]
+
+
+WAYS = {
+    PERTURB: Way(
+        verify_perturbed, lambda path, result: report_perturbed(load_perturb_file(path), result)
+    ),
+    HIDE_RULES: Way(
+        verify_hidden, lambda path, result: report_hidden(load_hide_file(path), result)
+    ),
+}
+
+
+def way_of(folder: Path) -> Way | None:
+    """How a result folder was made; None if by a method of `coterie anonymise`."""
+    path = saved_path(folder)
+    node = read_document(path.read_text(encoding="utf-8"), str(path)).optional("method")
+    return None if node is None else WAYS.get(node.text())

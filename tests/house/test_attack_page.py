@@ -1,0 +1,19 @@
+"""The page of an attack counts the people as a plain count does."""
+
+from tests.coordinator.support import coterie
+from tests.house.people import anonymised
+from tests.jobs.pages.reading import Reading
+
+
+def test_the_page_counts_who_is_found_and_who_could_be_which_record(tmp_path):
+    anonymised(tmp_path)
+    page = tmp_path / "attack.html"
+    done = coterie(
+        "attack", tmp_path / "out", "--known", tmp_path / "people.csv", "--html", page, "--json"
+    )
+    people = done.json["people"]
+    words = Reading(page.read_text()).words
+    matched = sum(person["candidates"] > 0 for person in people)
+    found = sum(person["candidates"] == 1 == person["rivals"] for person in people)
+    assert f"{matched} of {len(people)} people match at least one record." in words
+    assert f"{found} match one record alone" in words
