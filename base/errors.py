@@ -127,6 +127,7 @@ class PeerError(CoterieError):
 
     said_by: str = ""  # the party that reported the error, if this party has not seen it itself
     for_good: bool = False  # the job has ended at the peer, which will not go on with it
+    refused: bool = False  # the peer took part, and then refused to release
 
     def __init__(self, peer: str, step: str, reason: str) -> None:
         super().__init__(f"{peer}: {reason} (step '{step}')" if step else f"{peer}: {reason}")
@@ -138,7 +139,7 @@ class PeerError(CoterieError):
         """The same error at a step, with another reason if one is given."""
         error = type(self)(self.peer, step, self.reason if reason is None else reason)
         error.said_by, error.inside = self.said_by, self.inside
-        error.for_good = self.for_good
+        error.for_good, error.refused = self.for_good, self.refused
         return error
 
 

@@ -8,7 +8,8 @@
 
 In the last case, for which `flat: true` need not be said, the owner sends the others the values, but not
 which record has which. Cuts may be dates or times. With `partition: horizontal` every party has all
-columns, no `party` is named, and all domains must be declared.
+columns, no `party` is named, and all domains must be declared; so with `partition: mixed`, where an
+empty cell is another party's.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from coterie.anonymity.table.intervals import GAP, Interval
 from coterie.anonymity.table.scales import NUMBER, PLAIN, Scale, Spelling
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
-from coterie.jobs.data.missing import CURE, gaps_of, read_missing, refuse_gaps
+from coterie.jobs.data.missing import (
+    CURE,
+    ELSEWHERE,
+    filled,
+    gaps_of,
+    read_missing,
+    refuse_gaps,
+)
 from coterie.jobs.data.scaled import read_cuts, read_type
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
 from coterie.jobs.file.document import Node, Section
@@ -37,7 +45,8 @@ from coterie.jobs.file.job import Common
 class CodedAttribute:
     """A column with a domain. `values` is None if the owner announces them.
 
-    `values` has `?` where `missing` is "value": it stands for rows without one.
+    `values` has `?` where `missing` is "value": it stands for rows without one. Where `missing` is
+    `ELSEWHERE`, another party has the cells that are empty here; their code is -1.
     """
 
     name: str
@@ -48,19 +57,27 @@ class CodedAttribute:
     missing: str = "error"
     strict: bool = False  # of the class, for which no row may lack a value
 
+    @property
+    def classes(self) -> str:
+        """The classes in which values are counted, as `Needs.counted` has them."""
+        return ", ".join(self.scale.write(cut) for cut in self.cuts)
+
     def encode(
         self, column: pa.ChunkedArray, source: str, spelling: Spelling = PLAIN
     ) -> tuple[Codes, tuple[str, ...]]:
         """The code of every record, and the domain. Errors name row and column."""
         # In a domain that nobody declares a `?` is a value like any other, unless the job says more.
         known = (GAP,) if self.values is None and self.missing == "error" else self.values or ()
-        if self.missing != "value":
+        if self.missing not in ("value", ELSEWHERE):
             refuse_gaps(column, known, self.name, source, "" if self.strict else CURE)
         if self.cuts:
             return self._encode_numbers(column, source, spelling), self.values or ()
         if self.missing == "value":
             column = pc.fill_null(column, GAP)
         domain = self.values or tuple(sorted(pc.unique(column).to_pylist()))
+        gaps = gaps_of(column, domain) if self.missing == ELSEWHERE else None
+        if gaps is not None:
+            column = filled(column, gaps, domain[0])
         found = pc.index_in(column, pa.array(domain, column.type))
         if found.null_count:
             row = pc.index(pc.is_null(found), True).as_py()
@@ -72,30 +89,32 @@ class CodedAttribute:
                 rows=[row + 1],
                 value=value,
             )
-        return found.to_numpy().astype(np.int32), domain
+        codes: Codes = found.to_numpy().astype(np.int32)
+        return codes if gaps is None else np.where(gaps, np.int32(-1), codes), domain
 
     def _encode_numbers(self, column: pa.ChunkedArray, source: str, spelling: Spelling) -> Codes:
-        gaps = gaps_of(column) if self.missing == "value" else None
+        gaps = gaps_of(column) if self.missing in ("value", ELSEWHERE) else None
         numbers = continuous_column(
             self.name, column, None, source, self.scale, spelling, gaps, largest=np.inf
         )
         place = np.searchsorted(self.cuts, numbers.values, side="right").astype(np.int32)
         if gaps is not None:
-            place = np.append(place, np.int32(len(self.cuts) + 1))
+            gap = -1 if self.missing == ELSEWHERE else len(self.cuts) + 1
+            place = np.append(place, np.int32(gap))
         codes: Codes = place[numbers.codes]
         return codes
 
 
 def read_attributes(
-    section: Section, common: Common, horizontal: bool
+    section: Section, common: Common, partition: str = "vertical"
 ) -> dict[str, CodedAttribute]:
     """The `attributes` of a job, in their order."""
     found: dict[str, CodedAttribute] = {}
     node = section.required("attributes")
-    default = read_missing(section, None)
+    default = read_gaps(section, None, partition)
     taxonomies = TaxonomyFiles(common.files)
     for name, entry_node in node.section().entries():
-        found[name] = _read_attribute(name, entry_node, common, taxonomies, horizontal, default)
+        found[name] = _read_attribute(name, entry_node, common, taxonomies, partition, default)
     if not found:
         raise node.error("a job needs at least one attribute")
     return found
@@ -106,23 +125,32 @@ def _read_attribute(
     node: Node,
     common: Common,
     taxonomies: TaxonomyFiles,
-    horizontal: bool,
+    partition: str,
     default: str | None,
 ) -> CodedAttribute:
     entry = node.section()
     party = None
-    if not horizontal:
+    if partition == "vertical":
         party = entry.required("party").choice(*common.party_names)
-    missing = read_missing(entry, default) or "error"
+    missing = read_gaps(entry, default, partition) or "error"
     values, cuts, scale = read_domain(entry, taxonomies)
-    if horizontal and values is None:
+    if partition != "vertical" and values is None:
         raise node.error(
-            "with 'partition: horizontal' a domain must be declared: values, taxonomy or cuts"
+            f"with 'partition: {partition}' a domain must be declared: values, taxonomy or cuts"
         )
     entry.close()
     if values is not None and missing == "value" and GAP not in values:
         values = (*values, GAP)
     return CodedAttribute(name, party, values, cuts, scale, missing)
+
+
+def read_gaps(section: Section, default: str | None, partition: str) -> str | None:
+    """As `read_missing`; with mixed partition an empty cell has a meaning of its own."""
+    if partition != "mixed":
+        return read_missing(section, default)
+    if node := section.optional("missing"):
+        raise node.error("with 'partition: mixed' an empty cell is at another party: leave it out")
+    return ELSEWHERE
 
 
 def read_domain(

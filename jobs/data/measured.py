@@ -6,12 +6,14 @@
 Numbers are whole multiples of the unit 10^-decimals, so that sums are exact. Without `decimals` the
 unit is the finest for which the ends of the range stay below 2^36 units, and at most 10^-6. Without
 `range` numbers may lie between minus and plus 100,000,000. A number outside the range, or with more
-decimals than the unit has, is an error.
+decimals than the unit has, is an error; but where the answer has noise (`clips`), which covers what
+one record can change, a number counts as the nearest one that the range has.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,7 +23,7 @@ from coterie.anonymity.table.columns import continuous_column
 from coterie.anonymity.table.scales import NUMBER, PLAIN, Spelling, number_text
 from coterie.base.arrays import Ints
 from coterie.base.errors import DataError
-from coterie.jobs.data.missing import DROP, refuse_gaps
+from coterie.jobs.data.missing import DROP, ELSEWHERE, Dropped, gaps_of, refuse_gaps
 from coterie.jobs.data.scaled import read_limits
 from coterie.jobs.file.document import Node, Section
 
@@ -44,6 +46,7 @@ class MeasuredAttribute:
     cuts: tuple[float, ...] = ()
     missing: str = "error"
     exact: bool = False  # whether the job declares the decimals
+    clips: bool = False  # whether numbers are moved into the range instead of refused
 
     @property
     def unit(self) -> int:
@@ -66,11 +69,15 @@ class MeasuredAttribute:
         return sum(self.ends) // 2
 
     @property
+    def longest(self) -> int:
+        """The longest distance from the middle, in units; at least 1."""
+        low, high = self.ends
+        return max(high - self.middle, self.middle - low, 1)
+
+    @property
     def half(self) -> int:
         """How many of the lower bits of a distance from the middle are half of all bits."""
-        low, high = self.ends
-        longest = max(high - self.middle, self.middle - low, 1)
-        return (longest.bit_length() + 1) // 2
+        return (self.longest.bit_length() + 1) // 2
 
     def number(self, units: int | Fraction) -> int | float:
         """So many units as a number: whole, or the nearest floating-point one."""
@@ -87,8 +94,18 @@ class MeasuredAttribute:
             )
 
     def encode(self, column: pa.ChunkedArray, source: str, spelling: Spelling = PLAIN) -> Ints:
-        """The numbers in units. Errors name row and column."""
+        """The numbers in units. Errors name row and column. A number that lies elsewhere is 0."""
+        if self.missing == ELSEWHERE:
+            own = ~gaps_of(column)
+            cells = np.zeros(len(own), np.int64)
+            if own.any():
+                here = replace(self, missing="error")
+                with Dropped(stays=np.flatnonzero(own)).counted_as_read():
+                    cells[own] = here.encode(column.filter(pa.array(own)), source, spelling)
+            return cells
         refuse_gaps(column, (), self.name, source, DROP)
+        if self.clips:
+            return self._clipped(column, source, spelling)
         limits = (self.low, self.high)
         numbers = continuous_column(self.name, column, limits, source, NUMBER, spelling)
         exact = numbers.values * self.unit
@@ -105,6 +122,16 @@ class MeasuredAttribute:
                 value=value,
             )
         found: Ints = units.astype(np.int64)[numbers.codes]
+        return found
+
+    def _clipped(self, column: pa.ChunkedArray, source: str, spelling: Spelling) -> Ints:
+        """The nearest numbers of the range, in units."""
+        numbers = continuous_column(
+            self.name, column, None, source, NUMBER, spelling, largest=math.inf
+        )
+        low, high = self.ends
+        units = np.rint(np.clip(numbers.values, self.low, self.high) * self.unit)
+        found: Ints = np.clip(units.astype(np.int64), low, high)[numbers.codes]
         return found
 
 

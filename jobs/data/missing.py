@@ -34,6 +34,9 @@ CURE = "say 'missing: value' to show them as ?, or 'missing: drop' to leave such
 DROP = "say 'missing: drop' to leave such rows out"
 
 
+ELSEWHERE = "elsewhere"  # with mixed partition, another party has the value; no key says so
+
+
 def read_missing(section: Section, default: str | None) -> str | None:
     """The key `missing`; None where neither it nor a default says anything."""
     return section.read("missing", lambda node: node.choice(*MISSING), default)
@@ -45,6 +48,13 @@ def gaps_of(column: pa.ChunkedArray, known: Sequence[str] = ()) -> Mask:
     if GAP not in known:
         gaps = pc.or_(gaps, pc.fill_null(pc.equal(column, GAP), False))
     return np.asarray(gaps.to_numpy(), bool)
+
+
+def filled(column: pa.ChunkedArray, gaps: Mask, value: str) -> pa.ChunkedArray:
+    """The column with a value in place of the gaps."""
+    if not gaps.any():
+        return column
+    return pc.if_else(pa.array(gaps), pa.scalar(value, column.type), column)
 
 
 def refuse_gaps(

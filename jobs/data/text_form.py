@@ -26,7 +26,7 @@ def _column_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedA
     if isinstance(kind, pa.BaseExtensionType):
         column, kind = column.cast(kind.storage_type), kind.storage_type
     if pa.types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
+        column, kind = _decoded(column), kind.value_type
     if pa.types.is_floating(kind):
         if pc.any(pc.invert(pc.is_finite(column))).as_py():
             row = pc.index(pc.fill_null(pc.is_finite(column), True), False).as_py()
@@ -53,6 +53,14 @@ def _column_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedA
     if pa.types.is_time(kind):
         text = _without_zero_fraction(text)
     return empty_to_null(text)
+
+
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Categories as their values, a chunk at a time: Arrow casts not every kind of dictionary."""
+    kind = column.type.value_type
+    text = pa.string() if pa.types.is_string_view(kind) else kind
+    chunks = [chunk.dictionary.cast(text).take(chunk.indices) for chunk in column.chunks]
+    return pa.chunked_array(chunks, text)
 
 
 def _timestamp_text(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from coterie.protocols.integration.contributions import RecordContribution, record_nothing
+from coterie.protocols.messaging.release_gate import Gate
 
 
 @dataclass(frozen=True)
@@ -14,13 +16,15 @@ class Workspace:
 
     `memory` is the party's budget in bytes, None without one. `compute` is where the party permits
     bulk operations outside its own process: an address, "any", or "local" for nowhere. The folder
-    `resume` outlives the run. `book` records contributions in the party's ledger.
+    `resume` outlives the run. `book` records contributions in the party's ledger. `gate`
+    compares what is about to be told with earlier jobs.
     """
 
     folder: Path
     memory: int | None = None
     compute: str = "local"
     book: RecordContribution = record_nothing
+    gate: Gate | None = None
     # Only in a simulation: what the party's run leaves for measures that need all tables.
     exhibits: dict[str, object] | None = None
 
@@ -39,3 +43,13 @@ class Workspace:
     def create(self) -> None:
         self.released.mkdir(parents=True, exist_ok=True)
         self.kept.mkdir(parents=True, exist_ok=True)
+
+    def sync(self) -> None:
+        """Has the disk hold what the run has left: a job that has finished survives a power cut."""
+        for folder in (self.released, self.kept):
+            for path in (*folder.rglob("*"), folder):
+                descriptor = os.open(path, os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)

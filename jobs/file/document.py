@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
@@ -63,6 +64,16 @@ class _PlainLoader(yaml.SafeLoader):
 
 def _problem(text: str, event: Any) -> _RefusedYamlError:
     return _RefusedYamlError(None, None, text, event.start_mark)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that a person wrote; an unreadable one is a `UsageError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: not UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
 
 
 def read_document(text: str, file: str) -> Section:

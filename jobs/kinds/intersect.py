@@ -71,6 +71,10 @@ class Intersect(Kind[IntersectJob, Prepared]):
             zeros=False,
             contributes=False,
             shows_proposals=False,
+            noise=None,
+            identified_by=job.matching.columns,
+            counted={},
+            groups=False,
         )
 
     def prepare(self, job: IntersectJob, party: str, table: pa.Table, source: str) -> Prepared:

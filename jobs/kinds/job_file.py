@@ -7,19 +7,14 @@ from pathlib import Path, PurePosixPath
 
 from coterie.base.errors import UsageError
 from coterie.base.text import one_line
-from coterie.jobs.file.document import Node, read_document
+from coterie.jobs.file.document import Node, read_document, read_text
 from coterie.jobs.file.job import Job, read_common
 from coterie.jobs.kinds.registry import KINDS
 
 
 def load_job(path: Path) -> Job:
     """Reads a job file and the files it refers to, relative to its folder."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: not UTF-8 text") from None
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
+    text = read_text(path)
     return parse_job(text, _read_references(text, path), str(path))
 
 
@@ -49,9 +44,11 @@ def _kind_of(top: Node) -> str:
 
 
 def _nodes_at(node: Node, keys: list[str]) -> list[Node]:
-    """The nodes at a path of keys, if the document has them; `*` matches any key."""
+    """The nodes at a path of keys, if the document has them; `*` matches any key or entry."""
     if not keys:
         return [node]
+    if node.is_list and keys[0] == "*":
+        return [below for inner in node.items() for below in _nodes_at(inner, keys[1:])]
     if not node.is_mapping:
         return []
     found = [inner for key, inner in node.section().entries() if keys[0] in ("*", key)]

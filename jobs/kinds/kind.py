@@ -10,6 +10,7 @@ is generic in its job and in a party's prepared data. Its members, in the order 
     told_of   what others learn of a party's table by this kind, in plain words for its steward
     prepare   reads the party's own table and sends nothing; raises `DataError`
     run       the joint computation, through the channel
+    preview   what a party would release, for its steward to look at before it goes out
     assemble  at the coordinator, from what the parties released; returns the files that it wrote
     appraise  what the coordinator counts itself in what the parties released
     measure   what a simulation, which has all tables, measures besides
@@ -27,6 +28,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
@@ -43,6 +45,7 @@ from coterie.protocols.primitives.randomness import Random
 
 J = TypeVar("J", bound=Job)
 P = TypeVar("P")
+ANY_CLASSES = "*"
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 
 
@@ -63,6 +66,15 @@ class Needs:
     zeros           whether counts of zero are shown, so that hidden ones are known not to be zero
     contributes     whether the parties' contributions count in their ledgers
     shows_proposals whether the holders of sensitive columns see proposals that they may then reject
+    noise           epsilon and delta that the answer spends of the party's budget; None: it has no
+                    noise of differential privacy, and spends nothing
+    identified_by   columns of this party's table by which records are matched; none: no matching
+    counted         the attributes, of any party, of which numbers that add up over people are told,
+                    or anything that is decided by such numbers; each with the classes in which its
+                    values are counted: the cuts between them, "" for single values, `ANY_CLASSES`
+                    where that is another question
+    groups          whether each record is released in a group that others see, which `run` has to
+                    pass by `show_groups` before anything of it leaves
     """
 
     used: tuple[str, ...]
@@ -77,6 +89,10 @@ class Needs:
     zeros: bool
     contributes: bool
     shows_proposals: bool
+    noise: tuple[Fraction, Fraction] | None
+    identified_by: tuple[str, ...]
+    counted: Mapping[str, str]
+    groups: bool
 
     def __post_init__(self) -> None:
         for part, whole in (("released", "used"), ("raw", "released")):
@@ -133,6 +149,10 @@ class Kind(ABC, Generic[J, P]):
         self, job: J, prepared: P, channel: Channel, rng: Random, workspace: Workspace
     ) -> Mapping[str, Json]:
         """Runs the computation; returns the content of `result.json`, the same at every party."""
+
+    def preview(self, job: J, party: str, released: Path) -> Mapping[str, Json]:
+        """What the files in `released` say, for the party's own steward; the result is shown beside."""
+        return {}
 
     @abstractmethod
     def assemble(self, job: J, released: Mapping[str, Path], out: Path) -> Sequence[str]:
@@ -193,6 +213,9 @@ class AnyKind(ABC):
     def run(
         self, job: Job, prepared: object, channel: Channel, rng: Random, workspace: Workspace
     ) -> Mapping[str, Json]: ...
+
+    @abstractmethod
+    def preview(self, job: Job, party: str, released: Path) -> Mapping[str, Json]: ...
 
     @abstractmethod
     def assemble(self, job: Job, released: Mapping[str, Path], out: Path) -> Sequence[str]: ...
@@ -258,6 +281,9 @@ class _Registered(AnyKind, Generic[J, P]):
         if not isinstance(prepared, self._kind.data_type):
             raise TypeError(f"{type(prepared).__name__} is not what kind '{job.kind}' prepares")
         return self._kind.run(self._own(job), prepared, channel, rng, workspace)
+
+    def preview(self, job: Job, party: str, released: Path) -> Mapping[str, Json]:
+        return self._kind.preview(self._own(job), party, released)
 
     def assemble(self, job: Job, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         left = self._kind.assemble(self._own(job), released, out)

@@ -14,6 +14,7 @@ from coterie.jobs.matching.folder_store import FolderStore
 from coterie.jobs.matching.identifiers import Matching, PreparedIdentifiers
 from coterie.protocols.intersection.intersect import intersect
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.release_gate import show_people
 from coterie.protocols.primitives.randomness import Random
 
 HINTS = "identifiers.txt"  # what may keep a party's identifiers from matching
@@ -52,4 +53,5 @@ def line_up(
             memory=workspace.memory,
         )
     rows: Ints = prepared.rows[common]
+    show_people(workspace.gate, channel, rows)
     return rows

@@ -17,7 +17,7 @@ from coterie.base.text import one_line
 
 Content: TypeAlias = "Element | str | Iterable[Content]"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*\Z")
-_VOID = frozenset({"meta", "br", "col", "hr", "input"})
+_VOID = frozenset({"meta", "br", "col", "hr", "img", "input"})
 LONGEST = 120  # characters of a foreign text; the whole of it is in the result's own files
 
 

@@ -65,9 +65,14 @@ def folded(summary: str, *content: Content) -> Element:
 
 
 def page(
-    title: str, subtitle: Sequence[Content], opinion: Opinion, sections: Sequence[Part]
+    title: str,
+    subtitle: Sequence[Content],
+    opinion: Opinion,
+    sections: Sequence[Part],
+    pictures: bool = False,
 ) -> str:
-    """The whole file."""
+    """The whole file; `pictures` permits those that stand in the file itself."""
+    images = "; img-src data:" if pictures else ""
     anchors = [f"part-{at}" for at, _ in enumerate(sections)]
     body: list[Content] = [
         element("header", element("h1", title), element("p", *subtitle, class_="quiet")),
@@ -95,7 +100,7 @@ def page(
         element("meta", charset="utf-8"),
         element(
             "meta", http_equiv="Content-Security-Policy",
-            content="default-src 'none'; style-src 'unsafe-inline'",
+            content=f"default-src 'none'; style-src 'unsafe-inline'{images}",
         ),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),

@@ -190,8 +190,8 @@ background:var(--paper);color:var(--ink)}
 .house.waiting{stroke-dasharray:5 4}
 .road{stroke:var(--edge);stroke-width:3;fill:none}
 .flow{stroke:var(--bar);stroke-width:3;stroke-dasharray:3 9;stroke-linecap:round;fill:none}
-.flow.out{animation:out .8s linear infinite}.flow.in{animation:in .8s linear infinite}
-@keyframes out{to{stroke-dashoffset:-12}}@keyframes in{to{stroke-dashoffset:12}}
+.flow.out{animation:out .8s linear infinite}
+@keyframes out{to{stroke-dashoffset:-12}}
 @media(prefers-reduced-motion:reduce){.flow{animation:none!important}}
 .badword{color:var(--bad);font-weight:600}.goodword{color:var(--good);font-weight:600}
 svg text.badword{fill:var(--bad)!important}

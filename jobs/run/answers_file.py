@@ -126,6 +126,12 @@ def finished_here(folder: Path) -> bool:
     return any(not answer.token and answer.what == FINISHED for answer in answers)
 
 
+def was_kept(folder: Path) -> bool:
+    """Whether anything is left of what a job has kept; quick, because a server asks for every job."""
+    place = f"{folder}/{NAME}"
+    return os.path.exists(place) or os.path.exists(f"{place}.new")
+
+
 def remove_answers(folder: Path) -> None:
     """Removes what a job has kept."""
     for name in (NAME, f"{NAME}.new"):

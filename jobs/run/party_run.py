@@ -33,6 +33,7 @@ from coterie.protocols.messaging.broadcast_check import compare_digests, digest_
 from coterie.protocols.messaging.channel import Channel, Transport
 from coterie.protocols.messaging.kept import TOKEN_BYTES, AnswerStore, Kept, sound_claim
 from coterie.protocols.messaging.opening import COORDINATOR, declare, put_together
+from coterie.protocols.messaging.release_gate import show_output, show_people
 from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
@@ -79,7 +80,7 @@ PARTY_SUMMARY = declare(
 
 PROGRESS = declare(
     "job: progress",
-    what="While the job runs, the step that each party stands in, how far it is, and how many bytes it has sent and received.",
+    what="While the job runs, the step that each party stands in, how far it is, how many bytes it has sent and received, and how many of them to which party.",
     to="the coordinator",
     why="The coordinator shows how far the job is.",
 )
@@ -93,6 +94,7 @@ class Progress:
     done: int
     total: int
     traffic: Traffic
+    sent_to: Mapping[str, int]  # bytes, by peer
 
 
 def run_party(
@@ -124,13 +126,17 @@ def run_party(
         now = clock()
         seconds[phase] = seconds.get(phase, 0.0) + now - since
         last[0] = (step.split("/")[0] or phase, now)
-        on_progress(Progress(step, done, total, metered.total))
+        on_progress(Progress(step, done, total, metered.total, metered.sent_to))
 
     channel = Channel(metered, session, listen, Kept(answers))
     channel.open(PROGRESS, None, to=COORDINATOR)
     try:
         on_heads(agree(channel, job, head(), rng))
-        result = (kind or KINDS[job.kind]).run(job, prepared, channel, rng, workspace)
+        running = kind or KINDS[job.kind]
+        if workspace.gate is not None and running.needs(job, channel.me).matching is None:
+            show_people(workspace.gate, channel, None)
+        result = running.run(job, prepared, channel, rng, workspace)
+        show_output(workspace.gate, channel, result)
     except PeerError as error:
         if not error.step:  # the transport cannot know the step
             raise error.placed(channel.failed_step) from error
@@ -149,6 +155,8 @@ def run_party(
     summary = {**told, "opened": channel.opened.listed()}
     (workspace.released / SUMMARY).write_text(json.dumps(summary, indent=1))
     _keep_opened(channel, workspace)
+    if answers is not None:
+        workspace.sync()  # the others forget what they kept when this party says that it has stored
     try:
         _all_stored(channel)
     except PeerError as error:

@@ -6,6 +6,7 @@ Each circuit has an input of either server, `name0` and `name1`, for every sum. 
     square_circuit    a sum of squares from the sums of its parts
     multiple_circuit  how often a public number goes into a number
     quotient_circuit  how often one number goes into another
+    variance_circuit  a variance, rounded, from sums of squares and distances and the number of records
     top_circuit       whether the largest contributors have no more than their share of a sum
     bit_circuit       a bit, from its two shares
     both_circuit      whether two bits are set
@@ -13,6 +14,7 @@ Each circuit has an input of either server, `name0` and `name1`, for every sum. 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from coterie.protocols.circuits.arithmetic import ZERO, Builder, Circuit, Word
@@ -60,6 +62,48 @@ def multiple_circuit(base: int) -> Circuit:
 def quotient_circuit() -> Circuit:
     builder = Builder()
     builder.output("quotient", divide(builder, _sum(builder, "number"), _sum(builder, "divisor")))
+    return builder.build()
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Of what a variance is computed: `half` as in `squares`, and bounds that keep words short.
+
+    records   no group has more
+    longest   no number is further from the middle of the range
+    step      to whose multiples the variance is rounded, in squared units
+    """
+
+    half: int
+    records: int
+    longest: int
+    step: int
+
+
+@lru_cache(maxsize=32)
+def variance_circuit(form: Spread) -> Circuit:
+    """Half a step more than (n S - d^2) / (n (n - 1)), divided by the step and rounded down.
+
+    n is the number of records, S the sum of squared distances, d that of distances, which is signed.
+    All ones if n is below 2.
+    """
+    builder = Builder()
+    records = _sum(builder, "records")[: form.records.bit_length()]
+    distance = _sum(builder, "distance")
+    positive = builder.choose(distance[-1], builder.negate(distance, WIDTH), distance)
+    positive = positive[: (form.records * form.longest).bit_length()]
+    total = squares(builder, form.half, square_width(form.half))
+    total = total[: (form.records * form.longest**2).bit_length()]
+    width = (form.records**2 * form.longest**2).bit_length()
+    spread = builder.subtract(
+        builder.multiply(records, total, width), builder.multiply(positive, positive, width), width
+    )
+    fewer = builder.subtract(records, builder.constant(1, len(records)), len(records))
+    pairs = builder.multiply(records, fewer, 2 * len(records))
+    size = form.step.bit_length()
+    step = builder.multiply(pairs, builder.constant(form.step, size), len(pairs) + size)
+    above = builder.add([ZERO, *spread], step, max(width + 1, len(step)) + 1)
+    builder.output("variance", divide(builder, above, [ZERO, *step]))
     return builder.build()
 
 

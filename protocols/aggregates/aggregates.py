@@ -33,12 +33,14 @@ from coterie.anonymity.counts.hidden_cells import Component
 from coterie.base.arrays import Array, Bits, Codes, Ints
 from coterie.protocols.aggregates.aggregate_circuits import (
     WIDTH,
+    Spread,
     bit_circuit,
     both_circuit,
     multiple_circuit,
     quotient_circuit,
     square_circuit,
     top_circuit,
+    variance_circuit,
 )
 from coterie.protocols.circuits.boolean import Circuit, from_bits, to_bits
 from coterie.protocols.messaging.opening import declare
@@ -73,7 +75,7 @@ SQUARES = declare(
 
 ROUNDED = declare(
     "aggregate: rounded numbers",
-    what="With `round`, in place of numbers of records, sums and means of shown groups, the nearest multiples of its base.",
+    what="With `round`, in place of numbers of records, sums, means and variances of shown groups, the nearest multiples of its base.",
     to="every party",
     why="They are the result; the servers round on shares, so that the numbers themselves stay hidden.",
 )
@@ -234,6 +236,23 @@ class Aggregates:
         bits, _ = self.group.decided(quotient_circuit(), count, inputs, "quotient")
         found = [int(multiple) for multiple in from_bits(self.channel.open(ROUNDED, bits))]
         return [None if f == (1 << WIDTH) - 1 else (f - start) * base for f in found]
+
+    def rounded_variances(
+        self,
+        form: Spread,
+        parts: Mapping[str, Array | None],
+        distances: Array | None,
+        records: Array | None,
+        count: int,
+    ) -> list[int | None]:
+        """How many steps each variance is, rounded to the nearest; None of fewer than two records."""
+        words = {**parts, "distance": distances, "records": records}
+        inputs = {n: None if share is None else to_bits(share, WIDTH) for n, share in words.items()}
+        circuit = variance_circuit(form)
+        bits, _ = self.group.decided(circuit, count, inputs, "variance")
+        none = (1 << len(circuit.outputs["variance"])) - 1
+        found = [int(multiple) for multiple in from_bits(self.channel.open(ROUNDED, bits))]
+        return [None if multiple == none else multiple for multiple in found]
 
     def places(
         self,

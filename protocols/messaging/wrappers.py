@@ -47,12 +47,13 @@ class Traffic:
 
 
 class Metered(Wrapper):
-    """Counts bytes of message bodies, messages and rounds: in all, and by step in `by_step`."""
+    """Counts bytes of message bodies, messages and rounds: in all, by step in `by_step`, and to each peer."""
 
     def __init__(self, inner: Transport) -> None:
         super().__init__(inner)
         self.total = Traffic()
         self.by_step: dict[str, Traffic] = {}
+        self.sent_to = dict.fromkeys(inner.peers, 0)  # bytes
         self._sending = True
 
     def transmit(self, peer: str, message: Message) -> None:
@@ -60,6 +61,7 @@ class Metered(Wrapper):
         for traffic in (self.total, self.by_step.setdefault(message.step, Traffic())):
             traffic.sent_bytes += size
             traffic.sent_messages += 1
+        self.sent_to[peer] = self.sent_to.get(peer, 0) + size
         self._sending = True
         self.inner.transmit(peer, message)
 

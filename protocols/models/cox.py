@@ -40,7 +40,8 @@ from coterie.protocols.models.concordance import (
 )
 from coterie.protocols.models.exact_sums import ExactSums
 from coterie.protocols.models.pooled_newton import Parts, minimise
-from coterie.protocols.models.regression import Fit, pooled_scale
+from coterie.protocols.models.regression import Fit
+from coterie.protocols.models.scale import pooled_scale
 from coterie.protocols.models.symmetric import Matrix, Vector, applied, dot, unpacked
 
 EVENTS = declare(

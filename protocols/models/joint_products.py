@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -32,10 +33,12 @@ from coterie.base.arrays import Array, Floats, Ints, UInt32s
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.regression import Fit
+from coterie.protocols.models.scale import Scale
 from coterie.protocols.models.symmetric import (
     Factored,
     Matrix,
     SingularError,
+    Vector,
     added,
     applied,
     dot,
@@ -130,16 +133,50 @@ def _folded(table: Array) -> Array:
     return (np.tril(table) + np.triu(table, 1).T)[np.tril_indices(len(table))]
 
 
-def fit_linear(
-    sums: Sequence[Sequence[int]],
-    limits: Sequence[tuple[float, float]],
-    names: Sequence[str],
-    penalty: float,
-) -> Fit:
-    """The linear model of the last column but one (of ones) by those before it, from sums in steps.
+@dataclass(frozen=True)
+class Moments:
+    """What sums of products say of the columns, the last of which is the outcome.
 
-    `limits` and `names` are those of all columns but the ones.
+    `centred` are the sums of products of two columns less their means, in the columns' own units.
     """
+
+    records: int
+    limits: Sequence[tuple[float, float]]
+    means: Vector
+    centred: Matrix
+
+    @property
+    def deviations(self) -> Vector:
+        """Those of the features."""
+        return [math.sqrt(row[at] / self.records) for at, row in enumerate(self.centred[:-1])]
+
+    @property
+    def scale(self) -> Scale:
+        return Scale(self.means[:-1], self.deviations)
+
+    def squares(self) -> Matrix:
+        """X'X of a constant and the features, each divided by its deviation, less its mean."""
+        by = self.deviations
+        inner = [
+            [self.centred[i][j] / by[i] / by[j] for j in range(len(by))] for i in range(len(by))
+        ]
+        return [[float(self.records), *[0.0] * len(by)], *([0.0, *row] for row in inner)]
+
+    def across(self) -> Vector:
+        """X'y of the same columns and the outcome."""
+        outcome = [row[-1] / d for row, d in zip(self.centred[:-1], self.deviations, strict=True)]
+        return [self.means[-1] * self.records, *outcome]
+
+    def reaches(self) -> Vector:
+        """How far from its mean the range of each feature goes, in deviations."""
+        ends = zip(self.limits[:-1], self.scale.means, self.scale.deviations, strict=True)
+        return [max(mean - low, high - mean) / deviation for (low, high), mean, deviation in ends]
+
+
+def moments_of(
+    sums: Sequence[Sequence[int]], limits: Sequence[tuple[float, float]], names: Sequence[str]
+) -> Moments:
+    """From sums in steps, the last column of which is of ones; a constant column is named."""
     records = sums[-1][-1]
     width = len(limits)
     units = [(high - low) / 2 / STEPS for low, high in limits]
@@ -158,6 +195,13 @@ def fit_linear(
     for i, name in enumerate(names):
         if not centred[i][i] > 0:
             raise DataError(f"the column '{name}' has the same value in all records: leave it out")
+    return Moments(records, limits, means, centred)
+
+
+def fit_linear(moments: Moments, names: Sequence[str], penalty: float) -> Fit:
+    """The linear model of the last column by those before it; `names` are those of all columns."""
+    records, means, centred = moments.records, moments.means, moments.centred
+    width = len(means)
     size = width - 1
     roots = [math.sqrt(centred[i][i]) for i in range(size)]
     inside: Matrix = [

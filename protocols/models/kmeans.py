@@ -32,7 +32,7 @@ from coterie.base.arrays import Codes, Floats, Mask, UInt32s
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.exact_sums import ExactSums
-from coterie.protocols.models.regression import Scale
+from coterie.protocols.models.scale import Scale
 from coterie.protocols.models.symmetric import Matrix, Vector
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.count_circuits import label_circuit
@@ -70,8 +70,12 @@ def large_cells(
     counts: HiddenCounts, holders: Sequence[str], mine: UInt32s, minimum: int, rng: Random
 ) -> Mask:
     """Which cells have `minimum` records or more, of all parties together."""
-    cells = len(mine)
-    share = share_out(counts.channel, counts.servers, holders, cells, mine, rng)
+    share = share_out(counts.channel, counts.servers, holders, len(mine), mine, rng)
+    return large_shares(counts, share, len(mine), minimum)
+
+
+def large_shares(counts: HiddenCounts, share: UInt32s | None, cells: int, minimum: int) -> Mask:
+    """The same of shares that the servers have."""
     large = counts.large(share, cells, minimum, zeros=False)
     inputs = {"kept": None if large is None else large[None]}
     told, _ = counts.decided(label_circuit(cells), 1, inputs, "label")
@@ -100,21 +104,33 @@ def start_centres(
     seed: str,
 ) -> Matrix:
     """The centres of candidates that have many records; `seed` is public."""
-    number = min(CANDIDATES * clusters, MOST_CANDIDATES)
     drawn = Random(f"candidates {seed}")  # a public choice
-    candidates: Matrix = []
-    for _ in range(number):
-        # The sum of twelve uniform numbers is close to normal, and the same on every machine.
-        spots = [sum(drawn.below(1 << 32) / 2.0**32 for _ in range(12)) - 6 for _ in scale.means]
-        candidates.append(
-            [m + 1.2 * s * d for m, s, d in zip(scale.means, spots, scale.deviations, strict=True)]
-        )
+    candidates = _candidates(scale, clusters, drawn)
+    number = len(candidates)
     mine = np.bincount(nearest(points, candidates), minlength=number).astype(np.uint32)
     many = large(mine, max(minimum, records // (2 * number)))
     dense = [candidate for candidate, keep in zip(candidates, many.tolist(), strict=True) if keep]
     if len(dense) <= clusters:
         return dense or [scale.means]
     return _best_of_starts(dense, clusters, scale, drawn)
+
+
+def public_centres(scale: Scale, clusters: int, seed: str) -> Matrix:
+    """Centres of candidates, wherever the records are; `seed` is public."""
+    drawn = Random(f"candidates {seed}")  # a public choice
+    return _best_of_starts(_candidates(scale, clusters, drawn), clusters, scale, drawn)
+
+
+def _candidates(scale: Scale, clusters: int, drawn: Random) -> Matrix:
+    """Points around the mean, by the deviations."""
+    candidates: Matrix = []
+    for _ in range(min(CANDIDATES * clusters, MOST_CANDIDATES)):
+        # The sum of twelve uniform numbers is close to normal, and the same on every machine.
+        spots = [sum(drawn.below(1 << 32) / 2.0**32 for _ in range(12)) - 6 for _ in scale.means]
+        candidates.append(
+            [m + 1.2 * s * d for m, s, d in zip(scale.means, spots, scale.deviations, strict=True)]
+        )
+    return candidates
 
 
 def _best_of_starts(points: Matrix, clusters: int, scale: Scale, drawn: Random) -> Matrix:

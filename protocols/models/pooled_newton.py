@@ -143,7 +143,7 @@ def minimise(
                 raise _unbounded() from None
             raise NoOptimumError(
                 f"the column '{names[error.at]}' follows from the other columns (it is constant, or "
-                "a sum of others): leave it out, or set a 'penalty'"
+                "a sum of others): leave it out, or set a 'penalty' (of a linear model: 'model: ridge')"
             ) from None
         step = factored.solve([-slope for slope in here.gradient])
         far = max(map(abs, at), default=0.0)

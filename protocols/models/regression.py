@@ -40,8 +40,6 @@ from typing import Literal
 import numpy as np
 
 from coterie.base.arrays import Floats, Mask, UInt32s
-from coterie.base.errors import DataError
-from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.concordance import (
     Rank,
     bounds_of_classes,
@@ -51,29 +49,10 @@ from coterie.protocols.models.concordance import (
 )
 from coterie.protocols.models.exact_sums import ExactSums
 from coterie.protocols.models.pooled_newton import Optimum, minimise, packed
+from coterie.protocols.models.scale import Scale, in_rows, pooled_scale
 from coterie.protocols.models.symmetric import Matrix, Vector, applied, dot, product
 
 Model = Literal["linear", "ridge", "logistic", "svm", "cox"]
-_ROWS = 1 << 15  # records that are evaluated together, so that they stay in the processor's cache
-
-SCALE = declare(
-    "statistics: mean and deviation of columns",
-    what="The mean and the standard deviation of each column over all records.",
-    to="every party",
-    why="Numbers of any size can then be added up without loss of digits.",
-)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """What a column's values are less its mean and divided by its deviation."""
-
-    means: Vector
-    deviations: Vector
-
-    def moved(self, columns: Floats) -> Floats:
-        found: Floats = (columns - np.array(self.means)) / np.array(self.deviations)
-        return found
 
 
 @dataclass(frozen=True)
@@ -87,22 +66,6 @@ class Fit:
     iterations: int
     measures: dict[str, float]
     settled: bool = True
-
-
-def pooled_scale(
-    sums: ExactSums, columns: Floats, records: int, names: Sequence[str], what: str = "feature"
-) -> Scale:
-    """The scale over all parties' records; a constant column is named."""
-    with sums.channel.step("scale"):
-        means = [total / records for total in sums.totals(columns.sum(axis=0))]
-        squares = sums.totals(((columns - np.array(means)) ** 2).sum(axis=0))
-        sums.channel.open(SCALE, (means, squares))
-    for name, mean, square in zip(names, means, squares, strict=True):
-        if not square > 1e-24 * records * max(1.0, mean * mean):
-            raise DataError(
-                f"the {what} '{name}' has the same value in all records of all parties: leave it out"
-            )
-    return Scale(means, [math.sqrt(square / records) for square in squares])
 
 
 def fit_pooled(
@@ -129,15 +92,16 @@ def fit_pooled(
     if linear:
         by = pooled_scale(sums, outcome[:, None], records, [outcome_name], "column")
         level, unit = by.means[0], by.deviations[0]
-    x = np.concatenate([np.ones((len(features), 1)), scale.moved(features)], axis=1)
+    x = np.ones((len(features), 1 + features.shape[1]))
+    scale.moved(features, x[:, 1:])
     y = (outcome - level) / unit
     size = x.shape[1]
 
     def local(at: Floats) -> Floats:
         value, gradient, second = 0.0, np.zeros(size), np.zeros((size, size))
-        for start in range(0, len(x), _ROWS):
-            part, due = x[start : start + _ROWS], y[start : start + _ROWS]
-            loss, slope, weight = _LOSSES[model](part @ at, due)
+        for rows in in_rows(len(x)):
+            part = x[rows]
+            loss, slope, weight = _LOSSES[model](part @ at, y[rows])
             value += float(loss.sum())
             gradient += part.T @ slope
             second += part.T @ (part * weight[:, None])
@@ -161,7 +125,7 @@ def fit_pooled(
         ["intercept", *names],
         may_open if model == "svm" else lambda at: True,
     )
-    fit = _in_units(model, best, scale, level, unit, records)
+    fit = in_units(model, best, scale, level, unit, records)
     if not linear:
         # At the first point the second derivatives are so many times the sum of all x x'.
         times = 0.25 if model == "logistic" else 2.0
@@ -218,7 +182,7 @@ def _penalty(scale: Scale, penalty: float, intercept: bool) -> Matrix:
     return [[penalty * entry for entry in row] for row in product(turned, kept)]
 
 
-def _in_units(
+def in_units(
     model: Model, best: Optimum, scale: Scale, level: float, unit: float, records: int
 ) -> Fit:
     """The optimum in the features' own units, with standard errors and measures of fit."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from coterie.base.arrays import Floats, UInt32s
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.models.scale import in_rows
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import share_out
@@ -32,18 +33,23 @@ ALL_LARGE = declare(
     to="every party",
     why="A job whose sums would tell of a few people ends before any sum is opened.",
 )
-_ROWS = 1 << 16
 
 
 def support_counts(columns: Floats) -> UInt32s:
     """This party's counts for every two columns: records that are not a here and not b there."""
     width = 2 * columns.shape[1]
-    counts = np.zeros((width, width))
-    for start in range(0, len(columns), _ROWS):
-        part = columns[start : start + _ROWS]
-        apart = np.concatenate([part != 0, part != 1], axis=1).astype(np.float32)
-        counts += apart.T @ apart
-    return np.rint(counts[np.tril_indices(width)]).astype(np.uint32)
+    both = np.zeros((width, width))  # records that are a here and b there
+    for rows in in_rows(len(columns)):
+        part = columns[rows]
+        alike = np.concatenate([part == 0, part == 1], axis=1)
+        some = np.flatnonzero(alike.any(axis=0))  # of numbers of many values, hardly any
+        if len(some):
+            ones = alike[:, some].astype(np.float32)
+            both[np.ix_(some, some)] += ones.T @ ones
+    each = np.diag(both)
+    apart = len(columns) - each[:, None] - each + both
+    found: UInt32s = np.rint(apart[np.tril_indices(width)]).astype(np.uint32)
+    return found
 
 
 def all_large(

@@ -16,7 +16,9 @@ and to zero at the others (`protocols.aggregates.grouped_sums` explains why):
     grow      minus the pad of every leaf; and `sealed`, which is v plus the pads of all leaves
     regrow    the pad of every other leaf; at its own leaf `sealed` less these pads
 
-They are added up over the records, or kept for each record.
+They are added up over the records, or kept for each record. A vector of one block has the leaf itself
+as its pad. A longer one has pads that are hashed from the leaf, a block each: whoever knows some of
+the elements must not get the leaf, from which the other pads would follow.
 
 Leaf j is reached by the bits of j, the lowest first, so that the nodes of a level which end in the
 same low bits lie side by side. Only the leaves below `size` grow on the last level.
@@ -72,7 +74,7 @@ def grow(
     out = np.zeros((records if each else 1, size, width), rows.dtype)
     if accelerated():
         nodes = np.zeros((max(1 << depth(size), 8), 2), np.uint64)
-        buffer = np.zeros((max(size, 8), 16 // rows.itemsize), rows.dtype)
+        buffer = _buffer(nodes, size, width, rows.dtype)
         _grow(roots, size, rows, np.uint64(first), each, sums, sealed, out,
               nodes, buffer, ROUND_KEYS, _NONE)  # fmt: skip
     else:
@@ -91,7 +93,7 @@ def regrow(sums: Blocks, codes: Codes, size: int, sealed: Array, first: int, eac
     out = np.zeros((records if each else 1, size, width), sealed.dtype)
     if accelerated():
         nodes = np.zeros((max(1 << depth(size), 8), 2), np.uint64)
-        buffer = np.zeros((max(size, 8), 16 // sealed.itemsize), sealed.dtype)
+        buffer = _buffer(nodes, size, width, sealed.dtype)
         _regrow(np.ascontiguousarray(sums), codes, size, sealed, np.uint64(first), each, out,
                 nodes, buffer, ROUND_KEYS, _NONE)  # fmt: skip
     else:
@@ -102,6 +104,14 @@ def regrow(sums: Blocks, codes: Codes, size: int, sealed: Array, first: int, eac
         pads[at, codes] = sealed - pads.sum(axis=1, dtype=sealed.dtype)
         _keep(pads, out, each)
     return out if each else out[0]
+
+
+def _buffer(nodes: Blocks, size: int, width: int, dtype: Any) -> Array:
+    """Where the pads of a record are: the leaves themselves, or room for what is hashed from them."""
+    per = 16 // np.dtype(dtype).itemsize
+    if width <= per:
+        return nodes.view(dtype)
+    return np.zeros((max(size, 8), per), dtype)
 
 
 # Kernels: one record after the other, in memory that stays in the processor's cache.
@@ -127,7 +137,7 @@ def _hash(
 
 @compiled
 def _pads(nodes: Any, block: Any, size: Any, tweak: Any, buffer: Any, keys: Any, none: Any) -> None:
-    """The pads of all leaves: block number `block` of each."""
+    """The pads of all leaves: block number `block` of each, of vectors that have several."""
     _hash(nodes, buffer, size, tweak, np.uint64(PAD) + (np.uint64(block) << np.uint64(8)),
           keys, none)  # fmt: skip
 
@@ -147,18 +157,16 @@ def _grow(
             right = min(count, size - count)
             _hash(nodes, nodes[count:], right, tweak, np.uint64(RIGHT), keys, none)
             _hash(nodes, nodes, count, tweak, np.uint64(LEFT), keys, none)
-            for word in range(2):
-                x = np.uint64(0)
-                for j in range(count):
-                    x ^= nodes[j, word]
-                sums[i, level, 0, word] = x
-                x = np.uint64(0)
-                for j in range(right):
-                    x ^= nodes[count + j, word]
-                sums[i, level, 1, word] = x
+            for side in range(2):
+                x = y = np.uint64(0)
+                for j in range(count * side, count + right * side):
+                    x ^= nodes[j, 0]
+                    y ^= nodes[j, 1]
+                sums[i, level, side, 0], sums[i, level, side, 1] = x, y
         place = i if each else 0
         for block in range((width + per - 1) // per):
-            _pads(nodes, block, size, tweak, buffer, keys, none)
+            if width > per:
+                _pads(nodes, block, size, tweak, buffer, keys, none)
             for word in range(min(per, width - block * per)):
                 column = block * per + word
                 total = rows[i, column]
@@ -188,17 +196,18 @@ def _regrow(
             side = 1 - ((code >> level) & 1)  # the path goes to the other side
             start = count * side
             number = right if side else count
-            for word in range(2):
-                if start + known < size:
-                    nodes[start + known, word] = np.uint64(0)
-                x = sums[i, level, word]
-                for j in range(number):
-                    x ^= nodes[start + j, word]
-                if start + known < size:
-                    nodes[start + known, word] = x
+            if start + known < size:
+                nodes[start + known, 0] = nodes[start + known, 1] = np.uint64(0)
+            x, y = sums[i, level, 0], sums[i, level, 1]
+            for j in range(start, start + number):
+                x ^= nodes[j, 0]
+                y ^= nodes[j, 1]
+            if start + known < size:
+                nodes[start + known, 0], nodes[start + known, 1] = x, y
         place = i if each else 0
         for block in range((width + per - 1) // per):
-            _pads(nodes, block, size, tweak, buffer, keys, none)
+            if width > per:
+                _pads(nodes, block, size, tweak, buffer, keys, none)
             for word in range(min(per, width - block * per)):
                 column = block * per + word
                 total = sealed[i, column]
@@ -261,6 +270,9 @@ def _portable_pads(leaves: Blocks, width: int, dtype: Any, first: int) -> Array:
     """Pads of shape (records, leaves, width)."""
     records, size = leaves.shape[:2]
     per = 16 // np.dtype(dtype).itemsize
+    if width <= per:
+        cut: Array = np.ascontiguousarray(leaves).view(dtype)[:, :, :width].copy()
+        return cut
     tweaks = _tweaks(first, records, size)
     blocks = [
         portable_hash(leaves, tweaks, PAD + 256 * block).view(dtype)

@@ -77,6 +77,11 @@ class HiddenCounts:
                 self._garbling = Evaluator(channel, servers[0], rng)
 
     @property
+    def garbling(self) -> Garbler | Evaluator | None:
+        """The servers' session of circuits, for circuits of other modules; None at the others."""
+        return self._garbling
+
+    @property
     def other_server(self) -> str:
         return self.servers[1] if self.first else self.servers[0]
 

@@ -95,10 +95,14 @@ def masked_rows(
     maskers: Sequence[tuple[str, int]],
     records: int,
     width: int,
-    rows: Ring | None = None,
+    rows: Array | None = None,
     bits: Bits | None = None,
-) -> Iterator[tuple[slice, Ring]]:
-    """As `masked_sums`, before the records are added up: this party's shares, chunk by chunk."""
+    dtype: Any = np.uint32,
+) -> Iterator[tuple[slice, Array]]:
+    """As `masked_sums`, before the records are added up: this party's shares, chunk by chunk.
+
+    The ring is that of the unsigned `dtype`, which is that of the rows.
+    """
     me = transfers.channel.me
     order = [owner, *(name for name, _ in maskers)]
     if len(set(order)) != len(order):
@@ -112,9 +116,8 @@ def masked_rows(
             mine = rows[part] if rows is not None and me == owner else None
             for at, (masker, size) in enumerate(maskers):
                 if me == masker and bits is not None:
-                    mine = _choose(
-                        transfers, order[: at + 1], bits[part], width_at(width, maskers[:at])
-                    )
+                    before = width_at(width, maskers[:at])
+                    mine = _choose(transfers, order[: at + 1], bits[part], before, dtype)
                 elif mine is not None:
                     mine = _offer(transfers, masker, size, mine)
             if mine is not None:
@@ -129,34 +132,43 @@ def width_at(width: int, maskers: Sequence[tuple[str, int]]) -> int:
     return width
 
 
-def _offer(transfers: Transfers, masker: str, size: int, rows: Ring) -> Ring:
+def _offer(transfers: Transfers, masker: str, size: int, rows: Array) -> Array:
     """The sender's side: shares of every row times every one of the masker's bits for it."""
     records, width = rows.shape
     sender = transfers.sender(masker)
-    zero, one = sender.random(records * size, (width + 1) // 2)
-    mine = _elements(zero, width).reshape(records, size, width)
-    correction = mine - _elements(one, width).reshape(records, size, width) + rows[:, None, :]
+    mine, one = (
+        _elements(pads, width, rows.dtype).reshape(records, size, width)
+        for pads in sender.random(records * size, _words(width, rows.dtype))
+    )
+    correction = mine - one + rows[:, None, :]
     transfers.channel.send(masker, correction)
     return np.negative(mine).reshape(records, size * width)
 
 
-def _choose(transfers: Transfers, senders: Sequence[str], bits: Bits, width: int) -> Ring:
+def _choose(
+    transfers: Transfers, senders: Sequence[str], bits: Bits, width: int, dtype: Any
+) -> Array:
     """The masker's side, with each earlier party in turn."""
     records, size = bits.shape
-    total = np.zeros((records, size, width), np.uint32)
+    total = np.zeros((records, size, width), dtype)
     for peer in senders:
         receiver = transfers.receiver(peer)
-        pads = receiver.random(bits.reshape(-1), (width + 1) // 2)
+        pads = receiver.random(bits.reshape(-1), _words(width, dtype))
         what = f"corrections of shape {total.shape}"
-        correction = transfers.channel.recv_array(peer, np.uint32, total.shape, what)
-        total += _elements(pads, width).reshape(total.shape)
+        correction = transfers.channel.recv_array(peer, dtype, total.shape, what)
+        total += _elements(pads, width, dtype).reshape(total.shape)
         total += correction * bits[:, :, None]
     return total.reshape(records, size * width)
 
 
-def _elements(words: Array, width: int) -> Ring:
+def _words(width: int, dtype: Any) -> int:
+    """How many words of 64 bits hold `width` ring elements."""
+    return -(-width * int(np.dtype(dtype).itemsize) // 8)
+
+
+def _elements(words: Array, width: int, dtype: Any) -> Array:
     """The first `width` ring elements of each row of 64-bit words."""
-    elements: Ring = np.ascontiguousarray(words).view(np.uint32)
+    elements: Array = np.ascontiguousarray(words).view(dtype)
     return elements[:, :width]
 
 

@@ -18,7 +18,8 @@ The tree grows level by level. For the nodes of a level:
      too few records for a class of their own
   2. for every other node and attribute, the counts of value and class as shares at the servers: an
      owner's rows are one-hot in (value, class) for the records that pass its own tests; the other
-     parties with a test on the path mask them
+     parties with a test on the path mask them. With mixed partition (`mixed_cells`) every party
+     masks by what its own cells permit
   3. the attribute of least conditional entropy, the first in order among equals, by
      `HiddenScores.split`
 
@@ -52,6 +53,7 @@ from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.mixed_cells import pattern_rows
 from coterie.protocols.statistics.shared_counts import (
     Ring,
     Transfers,
@@ -120,6 +122,7 @@ class TreePlan:
     max_depth: int
     minimum: int
     horizontal: bool = False
+    mixed: bool = False  # each cell at one party; the codes of others' cells are -1
 
 
 @dataclass
@@ -279,6 +282,8 @@ def _node_tables(
     widths = [plan.attributes[at].size * plan.classes for at in candidates]
     starts = np.concatenate([[0], np.cumsum(widths)]).astype(int)
     passing = _passing(plan, codes, path, channel.me, len(classes))
+    if plan.mixed:
+        return _mixed_tables(transfers, plan, codes, classes, passing, candidates, rng)
     total = np.zeros(starts[-1], np.uint32)
     holders: set[str] = set()
     for owner in plan.names:
@@ -328,6 +333,35 @@ def _node_tables(
     return share_out(channel, plan.servers, order, len(total), mine, rng)
 
 
+def _mixed_tables(
+    transfers: Transfers,
+    plan: TreePlan,
+    codes: Mapping[str, Codes],
+    classes: Codes,
+    passing: Mask,
+    candidates: Sequence[int],
+    rng: Random,
+) -> Ring | None:
+    """The same where each cell lies at one party: a party's cells elsewhere permit every value."""
+    own = [codes[plan.attributes[at].name] for at in candidates]
+    sizes = [plan.attributes[at].size for at in candidates]
+
+    def bits_of(part: slice) -> Bits:
+        rows = [
+            (column[part, None] == np.arange(size)) | (column[part, None] < 0)
+            for column, size in zip(own, sizes, strict=True)
+        ]
+        permitted: Bits = (np.concatenate(rows, axis=1) & passing[part, None]).astype(np.uint8)
+        return permitted
+
+    total = np.zeros((sum(sizes), plan.classes), np.uint32)
+    for part, mine in pattern_rows(transfers, plan.names, plan.records, sum(sizes), bits_of):
+        for label in range(plan.classes):
+            total[:, label] += mine[classes[part] == label, :, 0].sum(axis=0, dtype=np.uint32)
+    flat = total.reshape(-1)
+    return share_out(transfers.channel, plan.servers, plan.names, len(flat), flat, rng)
+
+
 def _passing(
     plan: TreePlan, codes: Mapping[str, Codes], path: Mapping[int, int], me: str, records: int
 ) -> Mask:
@@ -335,8 +369,9 @@ def _passing(
     passing = np.ones(records, np.bool_)
     for at, value in path.items():
         attribute = plan.attributes[at]
-        if plan.horizontal or attribute.owner == me:
-            passing &= codes[attribute.name] == value
+        if plan.horizontal or plan.mixed or attribute.owner == me:
+            own = codes[attribute.name]
+            passing &= (own == value) | (own < 0 if plan.mixed else False)
     return passing
 
 
@@ -370,6 +405,8 @@ def predict(
     leaves = list(leaves_of(tree, {}))
     owners = {plan.attributes[at].owner for path, _ in leaves for at in path}
     involved = [name for name in plan.names if name in owners] or [plan.names[0]]
+    if plan.mixed:
+        involved = list(plan.names)
     first, *others = involved
     bits = np.stack(
         [_passing(plan, codes, path, channel.me, records) for path, _ in leaves], axis=1

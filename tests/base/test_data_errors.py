@@ -78,6 +78,30 @@ HARMLESS = {
 }  # fmt: skip
 # Texts by another name: where they come from has been read.
 COMPOSED = {
+    ("anonymity/models/closeness.py", "error.where"),  # order, costs or taxonomy
+    # Of a file of costs, which comes with the job.
+    ("anonymity/models/distances/given_costs.py", "MOST_BYTES >> 20"),
+    ("anonymity/models/distances/given_costs.py", "MOST_VALUES"),
+    ("anonymity/models/distances/given_costs.py", "value"),
+    ("anonymity/models/distances/given_costs.py", "text"),
+    ("anonymity/models/distances/given_costs.py", "error"),
+    ("anonymity/models/distances/given_costs.py", "values[at]"),
+    ("anonymity/models/distances/given_costs.py", "len(row) - 1"),
+    ("anonymity/models/distances/given_costs.py", "values[other]"),
+    # Limits, the number of common records, which all know, and names of the job's columns.
+    ("protocols/models/joint_kmeans.py", "MOST_COLUMNS"),
+    ("protocols/models/joint_kmeans.py", "MOST_RECORDS"),
+    ("protocols/models/joint_logistic.py", "moments.records"),
+    ("protocols/models/joint_logistic.py", "MOST_RECORDS"),
+    ("protocols/models/joint_logistic.py", "outcome"),
+    ("protocols/models/scale.py", "what"),  # feature or outcome
+    ("jobs/kinds/aggregate/noisy.py", "error"),  # of the noise, by the job's own numbers
+    ("jobs/kinds/aggregate/noisy.py", "key[0] or 'records'"),
+    ("jobs/kinds/statistics/mixed.py", "quoted_list(wrong)"),  # names of columns, as declared
+    # One's own terminal: all parties are in one process.
+    ("coordinator/simulate/simulation.py", "error"),
+    ("coordinator/simulate/simulation.py", "said"),
+    ("anonymity/algorithms/conditions.py", "whose"),  # the name of a column, or nothing
     # One's own table, and one's own terminal: a column's name and how many values it has.
     ("anonymity/algorithms/stored_recoding.py", "widest.name"),
     ("anonymity/algorithms/stored_recoding.py", "widest.size"),

@@ -43,6 +43,7 @@ attributes:
   Job: {values: [A, B, C]}
   Late: {values: ['0', '1']}
 """
+MIXED = HORIZONTAL.replace("horizontal", "mixed\nid: ID")
 TAXONOMIES = {
     f"{name}.csv": "".join(f"{value};ANY\n" for value in values).encode()
     for name, values in VALUES.items()
@@ -122,13 +123,26 @@ JOBS = {
     "regress svm": f"kind: regress\nmodel: svm\n{REGRESS}",
     "tree with predictions": f"kind: tree\n{VERTICAL}{KEYS['tree']}predict: card\n",
     "aggregate, vertical": f"kind: aggregate\n{VERTICAL}{AGGREGATE}".replace("class: Class\n", ""),
+    "aggregate with noise": (
+        f"kind: aggregate\n{VERTICAL}{AGGREGATE}noise: {{epsilon: 20}}\n".replace(
+            "class: Class\n", ""
+        )
+        .replace("Job: {party: bank}", "Job: {party: bank, values: [A, B, C]}")
+        .replace("values: ['0', '1']", "range: [0, 1]")
+        .replace("minimum: 3", "minimum: 1")
+    ),
+    "aggregate, mixed": f"kind: aggregate\n{MIXED}{AGGREGATE}".replace("class: Class\n", ""),
     "aggregate, horizontal": f"kind: aggregate\n{HORIZONTAL}{AGGREGATE}".replace(
         "class: Class\n", ""
     ),
 } | {
     f"{kind}, {partition}": f"kind: {kind}\n{attributes}{keys}"
     for kind, keys in KEYS.items()
-    for partition, attributes in (("vertical", VERTICAL), ("horizontal", HORIZONTAL))
+    for partition, attributes in (
+        ("vertical", VERTICAL),
+        ("horizontal", HORIZONTAL),
+        ("mixed", MIXED),
+    )
 }
 # Their values are in the joint order of the records, which is drawn anew in each run.
 IN_JOINT_ORDER = (
@@ -141,6 +155,8 @@ IN_JOINT_ORDER = (
     "tree: predictions",
     "identify: seed of the pairs",
     "identify: alike pairs in steps",  # which have a random offset
+    "aggregate: numbers with noise",
+    "statistics: seed of the check of cells",
 )
 
 
@@ -176,6 +192,30 @@ def vertical_tables(watched, world):
         if name == "lender":
             own["Class"] = [*table["Class"], *["Y"] * 20]
         tables[name] = own
+    return tables
+
+
+def mixed_tables(watched, world):
+    """The watched party holds all cells of every third record, and none of the others.
+
+    One of the other two holds the rest, in each world another one, and records of theirs change places.
+    """
+    table, at, order = people(), np.arange(RECORDS), np.arange(RECORDS)
+    if world:
+        for label in np.unique(table["Class"]):
+            places = np.flatnonzero((table["Class"] == label) & (at % 3 > 0))
+            order[places] = np.roll(places, 1)
+    others = [name for name in NAMES if name != watched]
+    tables = {}
+    for name in NAMES:
+        strangers = [f"{name}{i}{world if name != watched else ''}" for i in range(20)]
+        tables[name] = {"ID": [*(f"p{i}" for i in range(RECORDS)), *strangers]}
+        for column in OWNERS:
+            holder = np.where(at % 3 == 0, watched, others[world])
+            cells = np.where(holder == name, table[column][order], None)
+            tables[name][column] = [*cells, *[None] * 20]
+        if name == "lender":
+            tables[name]["Class"] = [*table["Class"], *["Y"] * 20]
     return tables
 
 
@@ -216,12 +256,20 @@ def world_of(text, folder, watched, world):
     job = parse_job(text, {name: data for name, data in TAXONOMIES.items() if name in text})
     kind = KINDS[job.kind]
     made = horizontal_tables if "horizontal" in text else vertical_tables
+    made = mixed_tables if "mixed" in text else made
     tables = (linear_tables if "model: linear" in text else made)(watched, world)
 
     def party(name):
         wanted = kind.needs(job, name)
         names = [*wanted.used, *(n for n in wanted.optional if n in tables[name])]
-        table = pa.table({column: list(map(str, tables[name][column])) for column in names})
+        table = pa.table(
+            {
+                column: pa.array(
+                    [v if v is None else str(v) for v in tables[name][column]], "string"
+                )
+                for column in names
+            }
+        )
         space = Workspace(folder / name)
         space.create()
 
@@ -230,6 +278,8 @@ def world_of(text, folder, watched, world):
             result = run_party(job, prepared, channel._transport, "views", rng, space)["result"]
             for one in result.get("sets", ()):  # its offset is drawn anew in each run
                 one.pop("separation", None)
+            if "noise" in result:  # which is drawn anew in each run
+                del result["groups"]
             return result
 
         return run

@@ -8,6 +8,7 @@
     minimum: 5                     groups of fewer records are not shown, nor others that give them back
     dominance: 0.5                 nor those of whose sum one record has more than this share
     round: 100                     numbers are rounded to multiples of this
+    noise: {epsilon: 1}            numbers have noise for differential privacy (`noisy`)
 
 An attribute that neither `by` nor `measures` names is not read.
 """
@@ -16,14 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from coterie.anonymity.table.intervals import GAP
-from coterie.jobs.data.domains import CodedAttribute, read_domain
+from coterie.jobs.data.domains import CodedAttribute, read_domain, read_gaps
 from coterie.jobs.data.measured import MeasuredAttribute, read_measured
-from coterie.jobs.data.missing import read_missing
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
@@ -31,6 +31,13 @@ from coterie.jobs.kinds.statistics.common import StatisticsJob, read_partition, 
 from coterie.jobs.kinds.statistics.count import MAX_CELLS, read_minimum
 from coterie.jobs.matching.identifiers import read_matching
 from coterie.protocols.aggregates.aggregates import MOST_DENOMINATOR, Dominance
+from coterie.protocols.aggregates.noise import (
+    LEAST_DELTA,
+    LEAST_EPSILON,
+    MOST_DELTA,
+    MOST_EPSILON,
+    Noise,
+)
 
 WHAT = ("count", "sum", "mean", "variance", "quantile", "smallest", "largest")
 PLACED = ("quantile", "smallest", "largest")  # measures that show a bucket of the numbers
@@ -62,6 +69,7 @@ class AggregateJob(StatisticsJob):
     minimum: int
     dominance: Dominance | None
     base: int | None  # to whose multiples numbers are rounded
+    noise: Noise | None = None
 
     def asks(self, column: str, *what: str) -> bool:
         """Whether one of these measures of the column is asked for."""
@@ -69,13 +77,11 @@ class AggregateJob(StatisticsJob):
 
 
 def read_aggregate(section: Section, common: Common) -> AggregateJob:
-    horizontal = read_partition(section)
+    partition = read_partition(section, mixed=True)
+    horizontal = partition == "horizontal"
     if node := section.optional("class"):
         raise node.error("an aggregate job has no class: name the column in attributes and by")
-    if node := section.optional("noise"):
-        raise node.error(
-            "noise is not offered yet: leave it out; small groups are hidden by 'minimum'"
-        )
+    noise = section.read("noise", read_noise, None)
     given = section.required("attributes").section()
     known = given.keys()
     by = _read_by(section, known)
@@ -83,21 +89,26 @@ def read_aggregate(section: Section, common: Common) -> AggregateJob:
     columns = {measure.column for measure in measures if measure.column}
     coded: dict[str, CodedAttribute] = {}
     measured: dict[str, MeasuredAttribute] = {}
-    default = read_missing(section, None)
+    default = read_gaps(section, None, partition)
     taxonomies = TaxonomyFiles(common.files)
     for name, node in given.entries():
-        both = _read_attribute(name, node, common, taxonomies, horizontal, default, name in columns)
+        both = _read_attribute(name, node, common, taxonomies, partition, default, name in columns)
         if name in by:
             coded[name] = both[0]
-            if horizontal and both[0].values is None:
+            if partition != "vertical" and both[0].values is None:
                 raise node.error(
-                    "with 'partition: horizontal' a domain must be declared: values, taxonomy or cuts"
+                    f"with 'partition: {partition}' a domain must be declared: values, taxonomy or cuts"
                 )
         if name in columns and both[1]:
             measured[name] = both[1]
     dominance = section.read("dominance", _read_dominance, None)
     base = section.read("round", lambda n: n.integer(2, 10**9), None)
-    _check_columns(section, measures, measured, dominance, base)
+    _check_columns(section, measures, measured, dominance)
+    if partition == "mixed":
+        _check_mixed(section, measures, dominance)
+    if noise is not None:
+        _check_noise(section, measures, coded, measured)
+        measured = {name: replace(item, clips=True) for name, item in measured.items()}
     sizes = [len(values) for item in coded.values() if (values := item.values)]
     if math.prod(sizes) > MAX_CELLS:
         raise section.required("by").error(
@@ -111,13 +122,84 @@ def read_aggregate(section: Section, common: Common) -> AggregateJob:
         attributes={name: coded[name] for name in by},
         class_name=None,
         servers=read_servers(section, common),
+        mixed=partition == "mixed",
         by=by,
         measures=measures,
         measured=measured,
         minimum=read_minimum(section),
         dominance=dominance,
         base=base,
+        noise=noise,
     )
+
+
+def read_noise(node: Node) -> Noise:
+    """`epsilon` alone: Laplace noise; with `delta`: Gaussian noise."""
+    entry = node.section()
+    epsilon = _bounded(entry.required("epsilon"), LEAST_EPSILON, MOST_EPSILON)
+    delta = Fraction(0)
+    if (given := entry.optional("delta")) is not None:
+        delta = _bounded(given, LEAST_DELTA, MOST_DELTA)
+    entry.close()
+    return Noise(epsilon, delta)
+
+
+def _bounded(node: Node, least: Fraction, most: Fraction) -> Fraction:
+    number = Fraction(str(node.number()))
+    if not least <= number <= most:
+        raise node.error(f"must be from {float(least):g} to {float(most):g}")
+    return number
+
+
+def _check_mixed(
+    section: Section, measures: tuple[Measure, ...], dominance: Dominance | None
+) -> None:
+    """Refuses what needs a column's buckets, which one party alone would have to know."""
+    for measure in measures:
+        if measure.what in PLACED:
+            raise section.required("measures").error(
+                f"{measure.title}: not offered with 'partition: mixed'; group by the column with 'cuts' "
+                "and count, which gives its distribution"
+            )
+    if dominance is not None:
+        raise section.required("dominance").error("is not offered with 'partition: mixed'")
+
+
+def _check_noise(
+    section: Section,
+    measures: tuple[Measure, ...],
+    coded: Mapping[str, CodedAttribute],
+    measured: Mapping[str, MeasuredAttribute],
+) -> None:
+    """Refuses whatever would show something without noise beside the noisy numbers."""
+    node = section.required("noise")
+    if section.optional("dominance"):
+        raise section.required("dominance").error(
+            "with 'noise' one record's share of a sum is hidden by the noise: leave it out"
+        )
+    if section.optional("round"):
+        raise section.required("round").error(
+            "with 'noise' exact numbers are not shown anyhow: leave it out"
+        )
+    for measure in measures:
+        if measure.what in PLACED:
+            raise section.required("measures").error(
+                f"{measure.title}: a quantile has no noise that a range bounds; group by the column "
+                "with 'cuts' and count, which gives its distribution"
+            )
+    for name, attribute in coded.items():
+        if attribute.values is None:
+            raise node.error(
+                f"the values of '{name}' must be declared (values, taxonomy or cuts): its owner would "
+                "tell exactly which occur"
+            )
+    for name, item in measured.items():
+        if not item.declared:
+            raise node.error(f"'{name}' must have a 'range', which bounds what one record changes")
+        if item.ends[0] >= item.ends[1]:
+            raise node.error(f"the 'range' of '{name}' holds one number at most")
+    if not coded and not measured:
+        raise node.error("the number of all records is told anyhow: leave it out, or name a column")
 
 
 def _read_dominance(node: Node) -> Dominance:
@@ -143,7 +225,6 @@ def _check_columns(
     measures: tuple[Measure, ...],
     measured: Mapping[str, MeasuredAttribute],
     dominance: Dominance | None,
-    base: int | None,
 ) -> None:
     """Refuses what columns of their ranges cannot have."""
     for measure in measures:
@@ -151,8 +232,6 @@ def _check_columns(
             raise section.required("measures").error(
                 f"{measure.title}: declare a 'range', which is divided into buckets"
             )
-        if measure.what == "variance" and base is not None:
-            raise section.required("round").error("a variance cannot be rounded; leave one out")
     if dominance is not None and not measured:
         raise section.required("dominance").error(
             "no measure has a column of which to have a share"
@@ -204,16 +283,16 @@ def _read_attribute(
     node: Node,
     common: Common,
     taxonomies: TaxonomyFiles,
-    horizontal: bool,
+    partition: str,
     default: str | None,
     added: bool,
 ) -> tuple[CodedAttribute, MeasuredAttribute | None]:
     """An attribute as it is grouped by, and as it is added up."""
     entry = node.section()
     party = None
-    if not horizontal:
+    if partition == "vertical":
         party = entry.required("party").choice(*common.party_names)
-    missing = read_missing(entry, default) or "error"
+    missing = read_gaps(entry, default, partition) or "error"
     values, cuts, scale = read_domain(entry, taxonomies)
     numbers: Any = None
     if added:

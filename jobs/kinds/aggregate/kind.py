@@ -4,16 +4,16 @@ A column lies at one party, the groups at any parties (`partition: vertical`), o
 all have in common; or every party has all columns of different people (`partition: horizontal`).
 Without `by` there is one group: the sum over the intersection. `jobs.kinds.aggregate.job` has the
 keys. Sums are exact; a mean is the nearest floating-point number to the exact quotient. Groups that
-are not shown have null for every measure.
+are not shown have null for every measure. With `noise` (`jobs.kinds.aggregate.noisy`) all numbers are
+those of a differentially private mechanism.
 """
 
 from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,20 +22,24 @@ import numpy as np
 import pyarrow as pa
 
 from coterie.anonymity.counts.hidden_cells import Component
-from coterie.base.arrays import Array, Ints
+from coterie.base.arrays import Ints, Mask
 from coterie.base.errors import DataError
-from coterie.jobs.data.measured import MeasuredAttribute, sizes, steps
-from coterie.jobs.data.missing import without_gaps
+from coterie.jobs.data.measured import MeasuredAttribute, sizes
+from coterie.jobs.data.missing import ELSEWHERE, gaps_of, without_gaps
 from coterie.jobs.data.scaled import spelling_of
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.aggregate.job import PLACED, AggregateJob, Measure, read_aggregate
-from coterie.jobs.kinds.aggregate.report import report_groups
-from coterie.jobs.kinds.aggregate.tables import Numbers, histogram, sum_up
-from coterie.jobs.kinds.aggregate.verify import read_groups, verify_groups
-from coterie.jobs.kinds.kind import Json, Needs, Verdict
+from coterie.jobs.kinds.aggregate.job import PLACED, AggregateJob, read_aggregate
+from coterie.jobs.kinds.aggregate.noisy import check_room, described, noisy_groups
+from coterie.jobs.kinds.aggregate.noisy import measured as noisy_measured
+from coterie.jobs.kinds.aggregate.numbers import Histograms, opened, places
+from coterie.jobs.kinds.aggregate.numbers import measured as exact_measured
+from coterie.jobs.kinds.aggregate.report import promise, report_groups
+from coterie.jobs.kinds.aggregate.tables import Numbers, sum_up
+from coterie.jobs.kinds.aggregate.verify import read_groups, verify_groups, verify_promise
+from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,
     Joined,
@@ -46,15 +50,14 @@ from coterie.jobs.kinds.statistics.common import (
     reported,
 )
 from coterie.jobs.kinds.statistics.count import MAX_CELLS, plan_tables, total_records
+from coterie.jobs.kinds.statistics.mixed import check_held
 from coterie.jobs.pages.page import Part
-from coterie.protocols.aggregates.aggregates import Aggregates, Rank
+from coterie.protocols.aggregates.aggregates import Aggregates
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
 FILE = "groups.csv"
-MOST_BUCKETS, LEAST_BUCKETS = 1024, 16
-WORK = 1 << 31  # records times groups times buckets up to which buckets are made finer
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,9 @@ class PreparedNumbers(PreparedColumns):
     """A party's own columns: codes of those in `by`, and the measured ones in units."""
 
     numbers: Mapping[str, Ints] = field(default_factory=dict)
+    held: Mapping[str, Mask] = field(
+        default_factory=dict
+    )  # with mixed partition: which are its own
 
 
 class Aggregate(StatisticsKind[AggregateJob]):
@@ -92,6 +98,14 @@ class Aggregate(StatisticsKind[AggregateJob]):
             zeros=False,
             contributes=False,
             shows_proposals=False,
+            noise=(job.noise.epsilon, job.noise.delta) if job.noise else None,
+            identified_by=ids,
+            # What has noise is bounded by the budget: no difference of two answers is exact.
+            counted={}
+            if job.noise
+            else {n: item.classes for n, item in job.attributes.items()}
+            | dict.fromkeys(job.measured, ANY_CLASSES),
+            groups=False,
         )
 
     def prepare(
@@ -105,12 +119,19 @@ class Aggregate(StatisticsKind[AggregateJob]):
         table, dropped = without_gaps(table, dropping, source)
         with dropped.counted_as_read():
             columns = coded_columns(job, coded, table, source)
-            numbers = {}
-            for name, item in measured.items():
-                _check_records(job, item, table.num_rows, source)
-                numbers[name] = item.encode(table.column(name), source, spelling_of(table))
+            _check_records(job, measured.values(), table.num_rows, source)
+            spelling = spelling_of(table)
+            numbers = {
+                name: item.encode(table.column(name), source, spelling)
+                for name, item in measured.items()
+            }
+            held = {
+                name: ~gaps_of(table.column(name))
+                for name, item in measured.items()
+                if item.missing == ELSEWHERE
+            }
         fields = vars(columns) | {"dropped": dropped}
-        return PreparedNumbers(**fields, numbers=numbers)
+        return PreparedNumbers(**fields, numbers=numbers, held=held)
 
     def run(
         self,
@@ -124,14 +145,24 @@ class Aggregate(StatisticsKind[AggregateJob]):
             raise TypeError("an aggregate job prepares numbers")
         joined = begin(job, prepared, channel, rng, workspace)
         cells = _check_groups(job, joined)
-        components = plan_tables(job, joined, [job.by]) if cells > 1 else []
+        planned = cells > 1 and job.noise is None
+        components = plan_tables(job, joined, [job.by]) if planned else []
         records = total_records(job, joined, channel, rng)
-        for item in job.measured.values():
-            _check_records(job, item, records, "all parties together")
+        _check_records(job, job.measured.values(), records, "all parties together")
         rows = slice(None) if joined.rows is None else joined.rows
         numbers = {name: units[rows] for name, units in prepared.numbers.items()}
-        sums = sum_up(job, joined, numbers, channel, rng)
+        held = {name: cells[rows] for name, cells in prepared.held.items()}
+        if held:
+            check_held(job.party_names, job.servers, held, channel, rng.fork("measured cells"))
+        sums = sum_up(job, joined, numbers, held, channel, rng)
         group = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+        if job.noise:
+            shown, noisy = noisy_groups(job, group, sums, records, cells, rng)
+            return {
+                "records": records,
+                "groups": _groups(job, joined, shown, noisy),
+                "noise": described(job, records, cells),
+            }
         servers = Aggregates(group)
         tables = Histograms(job, joined, numbers, channel, rng, records * cells)
         if job.dominance:
@@ -140,8 +171,8 @@ class Aggregate(StatisticsKind[AggregateJob]):
                 weights = [*(end - 1 for end in ends[1:]), item.ends[1]]
                 servers.judge_dominance(job.dominance, share, sums.sums[name], weights, cells)
         shown = _shown(job, servers, components, records, sums, cells)
-        found = _opened(job, servers, sums, shown, records)
-        found |= _places(job, servers, tables, shown)
+        found = opened(job, servers, sums, shown, records)
+        found |= places(job, servers, tables, shown)
         return {
             "records": records,
             "groups": _groups(job, joined, shown, found),
@@ -162,6 +193,8 @@ class Aggregate(StatisticsKind[AggregateJob]):
         hidden = sum(group.hidden for group in groups)
         titles = ", ".join(measure.title for measure in job.measures)
         lines = [f"{titles}: {len(groups):,} groups, {hidden:,} of them hidden"]
+        if job.noise is not None:
+            lines.append(promise(job.noise))
         return lines + [group.line for group in groups[:20] if not group.hidden]
 
     def report(self, job: AggregateJob, result: Claim, folder: Path) -> Sequence[Part]:
@@ -174,7 +207,15 @@ class Aggregate(StatisticsKind[AggregateJob]):
         hidden = sum(group.hidden for group in groups)
         holds = [f"{len(groups):,} groups of {records:,} records, {hidden:,} of them hidden"]
         unchecked = [UNCHECKED]
-        if job.base is None:
+        if job.noise is not None:
+            verify_promise(job, result.entry("noise"))
+            holds.append(
+                f"no group is shown whose noisy number of records is below {job.minimum}; means lie "
+                "within the range of their columns"
+            )
+            unchecked.append("that the servers drew the noise, and what the numbers are without it")
+            facts |= {"epsilon": float(job.noise.epsilon), "delta": float(job.noise.delta)}
+        elif job.base is None:
             holds += [
                 f"no group of fewer than {job.minimum} records is shown, as far as numbers of "
                 "records are",
@@ -189,7 +230,7 @@ class Aggregate(StatisticsKind[AggregateJob]):
 
 
 def _holds(job: AggregateJob, owner: str | None, party: str) -> bool:
-    return job.horizontal or owner == party
+    return job.everywhere or owner == party
 
 
 def _check_groups(job: AggregateJob, joined: Joined) -> int:
@@ -221,41 +262,20 @@ def _shown(
     return servers.shown(components, sums.records, cells, job.minimum)
 
 
-class Histograms:
-    """Shares of the buckets of columns, made when first asked for, and how wide the buckets are."""
-
-    def __init__(
-        self,
-        job: AggregateJob,
-        joined: Joined,
-        numbers: Mapping[str, Ints],
-        channel: Channel,
-        rng: Random,
-        work: int,
-    ) -> None:
-        self._job, self._joined, self._numbers = job, joined, numbers
-        self._channel, self._rng = channel, rng
-        self._most = min(MOST_BUCKETS, max(LEAST_BUCKETS, WORK // max(work, 1)))
-        self._kept: dict[tuple[str, str], tuple[Array | None, list[int]]] = {}
-        self.described: dict[str, list[int | float]] = {}
-
-    def of(
-        self, name: str, divide: Callable[[MeasuredAttribute, int, int | None], list[int]]
-    ) -> tuple[Array | None, list[int]]:
-        """Shares of the records of every group in every bucket, and the buckets' lower ends."""
-        key = name, divide.__name__
-        if key not in self._kept:
-            ends = divide(self._job.measured[name], self._most, self._job.base)
-            share = histogram(
-                self._job, self._joined, self._numbers, name, ends, self._channel,
-                self._rng.fork(f"buckets {' '.join(key)}"),
-            )  # fmt: skip
-            self._kept[key] = share, ends
-        return self._kept[key]
-
-
-def _check_records(job: AggregateJob, item: MeasuredAttribute, records: int, source: str) -> None:
+def _check_records(
+    job: AggregateJob, items: Iterable[MeasuredAttribute], records: int, source: str
+) -> None:
     """Refuses more records than sums, and what is computed with sums, have room for."""
+    if job.noise:
+        groups = math.prod(len(job.attributes[name].values or ()) for name in job.by)
+        check_room(job, records, groups, source)
+        return
+    for item in items:
+        _check_column(job, item, records, source)
+
+
+def _check_column(job: AggregateJob, item: MeasuredAttribute, records: int, source: str) -> None:
+    """The same for one column without noise."""
     factor = 1
     if job.dominance:
         factor = job.dominance.share.denominator * job.dominance.largest
@@ -268,77 +288,6 @@ def _check_records(job: AggregateJob, item: MeasuredAttribute, records: int, sou
         share = measure.share if measure.column == item.name else None
         if share is not None and records * share.denominator >= 1 << 31:
             raise DataError(f"{source}: {measure.title} of {records} records has too many decimals")
-
-
-def _places(
-    job: AggregateJob, servers: Aggregates, tables: Histograms, shown: Ints
-) -> dict[tuple[str, str], Sequence[int | None]]:
-    """The lower ends of the buckets of quantiles, in units, of the shown groups."""
-    found: dict[tuple[str, str], Sequence[int | None]] = {}
-    for measure in job.measures:
-        if measure.what not in PLACED:
-            continue
-        item = job.measured[measure.column]
-        share, ends = tables.of(item.name, steps)
-        tables.described[item.name] = [item.number(end) for end in ends]
-        if len(shown):
-            rank = Rank(measure.share, measure.what == "largest")
-            mine = None if share is None else share[shown]
-            places = servers.places(mine, len(ends), rank, job.minimum, len(shown))
-            found[measure.column, measure.title] = [None if p is None else ends[p] for p in places]
-    return found
-
-
-def _opened(
-    job: AggregateJob, servers: Aggregates, sums: Numbers, shown: Ints, records: int
-) -> dict[tuple[str, str], Sequence[int | None]]:
-    """The numbers that the measures need, of the shown groups."""
-
-    def taken(share: Array | None) -> Array | None:
-        return None if share is None else share[shown]
-
-    found: dict[tuple[str, str], Sequence[int | None]] = {}
-    if not len(shown):
-        return found
-    count = len(shown)
-    if job.base is not None:
-        return _rounded(job, servers, sums, shown, records, job.base)
-    with servers.channel.step("reveal"):
-        if any(measure.what in ("count", "mean", "variance") for measure in job.measures):
-            found["", "records"] = servers.records(taken(sums.records), count).tolist()
-        for name, share in sums.sums.items():
-            if not job.asks(name, "sum", "mean", "variance"):
-                continue  # it was needed for dominance alone
-            found[name, "sum"] = servers.sums(taken(share), count).tolist()
-        for name, parts in sums.parts.items():
-            wanted = {part: taken(share) for part, share in parts.items()}
-            found[name, "square"] = servers.squares(wanted, job.measured[name].half, count)
-    return found
-
-
-def _rounded(
-    job: AggregateJob, servers: Aggregates, sums: Numbers, shown: Ints, records: int, base: int
-) -> dict[tuple[str, str], Sequence[int | None]]:
-    """The numbers of the measures themselves, rounded before they are opened."""
-
-    def taken(share: Array | None) -> Array | None:
-        return None if share is None else share[shown]
-
-    found: dict[tuple[str, str], Sequence[int | None]] = {}
-    counts, number = taken(sums.records), len(shown)
-    with servers.channel.step("reveal"):
-        for measure in job.measures:
-            key = measure.column, measure.title
-            if measure.what == "count":
-                found[key] = servers.rounded(counts, base, 0, number)
-            elif measure.what in ("sum", "mean"):
-                item = job.measured[measure.column]
-                units, total = base * item.unit, taken(sums.sums[measure.column])
-                if measure.what == "sum":
-                    found[key] = servers.rounded(total, units, records * item.bound, number)
-                else:
-                    found[key] = servers.rounded_means(total, counts, units, item.bound, number)
-    return found
 
 
 def _groups(
@@ -354,37 +303,14 @@ def _groups(
         numbers: list[int | float | None] = [None] * len(job.measures)
         if cell in places:
             mine = {key: column[places[cell]] for key, column in found.items()}
-            numbers = [_measured(job, measure, mine) for measure in job.measures]
+            numbers = [
+                noisy_measured(job, measure, mine)
+                if job.noise
+                else exact_measured(job, measure, mine)
+                for measure in job.measures
+            ]
         groups.append({"by": list(values), "measures": numbers})
     return groups
-
-
-def _measured(
-    job: AggregateJob, measure: Measure, found: Mapping[tuple[str, str], int | None]
-) -> int | float | None:
-    """One measure of one group; None where it is not defined (the mean of no records)."""
-    key = measure.column, measure.title
-    if key in found:  # a bucket, or a rounded number
-        number = found[key]
-        if number is None or not measure.column:
-            return number
-        return job.measured[measure.column].number(number)
-    records = found.get(("", "records"))
-    if measure.what == "count":
-        return records
-    item = job.measured[measure.column]
-    total, square = found[measure.column, "sum"], found.get((measure.column, "square"))
-    if total is None or measure.what == "sum":
-        return None if total is None else item.number(total)
-    if records is None:
-        raise AssertionError("a mean has a number of records")
-    if measure.what == "mean":
-        return item.number(Fraction(total, records)) if records else None
-    if records < 2 or square is None:
-        return None
-    distance = total - records * item.middle
-    spread = Fraction(square * records - distance**2)
-    return item.number(spread / (records * (records - 1)) / item.unit)
 
 
 AGGREGATE = Aggregate()

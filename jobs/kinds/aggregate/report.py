@@ -9,6 +9,7 @@ from coterie.jobs.kinds.aggregate.verify import ClaimedGroup, shown
 from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import Content, Element, element, foreign
 from coterie.jobs.pages.page import Part, note
+from coterie.protocols.aggregates.noise import Noise
 
 _ROWS = 1_000  # groups that the table of a report shows
 _BARS = 25
@@ -17,13 +18,17 @@ _BARS = 25
 def report_groups(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Part:
     """A table of all groups, and bars of the last measure if there are few groups."""
     hidden = sum(group.hidden for group in groups)
-    content: list[Content] = [
-        note(
-            f"{len(groups) - hidden:,} of {len(groups):,} groups are shown. A group that is hatched "
-            f"has fewer than {job.minimum} records, or it would give away a group that has. Which of "
-            "the two is not told."
+    why = (
+        f"A group that is hatched has fewer than {job.minimum} records, or it would give away a group "
+        "that has. Which of the two is not told."
+    )
+    if job.noise is not None:
+        why = (
+            f"A group that is hatched has, with noise, fewer than {job.minimum} records. "
+            f"All numbers have {promise(job.noise)}."
         )
-    ]
+    shown_of = f"{len(groups) - hidden:,} of {len(groups):,} groups are shown."
+    content: list[Content] = [note(f"{shown_of} {why}")]
     title = job.measures[-1].title
     drawn = [(g.name, float(g.numbers[-1]), shown(g.numbers[-1])) for g in groups
              if g.numbers[-1] is not None]  # fmt: skip
@@ -33,6 +38,12 @@ def report_groups(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Part:
     if len(groups) > _ROWS:
         content.append(note("The rest is in result.json."))
     return Part("Groups", content, public=True)
+
+
+def promise(noise: Noise) -> str:
+    """The noise of a result for a person."""
+    delta = f", delta {float(noise.delta):g}" if noise.delta else ""
+    return f"{noise.mechanism} noise for epsilon {float(noise.epsilon):g}{delta}"
 
 
 def _table(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Element:

@@ -2,7 +2,8 @@
 
 For each measured column these are its sum and, for a variance, three sums that make up the sum of
 its squares: the distance from the middle of the range is a 2^h + b, and a^2, a b and b^2 are added
-up apart, so that each sum stays below 2^63.
+up apart, so that each sum stays below 2^63. With noise it is the sum of the distances, and for a
+variance that of coarse squares (`noisy`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.base.arrays import Array, Ints, Words
+from coterie.base.arrays import Array, Ints, Mask, Words
 from coterie.jobs.data.measured import MeasuredAttribute
 from coterie.jobs.kinds.aggregate.job import AggregateJob
 from coterie.jobs.kinds.statistics.common import Joined
@@ -21,9 +22,12 @@ from coterie.protocols.aggregates.group_tables import group_shares, horizontal_g
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.mixed_cells import pattern_sums
 from coterie.protocols.statistics.shared_counts import Transfers
 
 PARTS = ("high", "both", "low")  # of a square, as the circuits call them
+COARSE = "coarse"  # squares with noise
+_COARSE_BITS = 15  # of a distance that is squared with noise
 
 
 @dataclass(frozen=True)
@@ -39,21 +43,33 @@ def sum_up(
     job: AggregateJob,
     joined: Joined,
     numbers: Mapping[str, Ints],
+    held: Mapping[str, Mask],
     channel: Channel,
     rng: Random,
 ) -> Numbers:
-    """Sums of all groups as shares at the servers."""
+    """Sums of all groups as shares at the servers; `held`, with mixed partition, are the own cells."""
     axes = [joined.axes[name] for name in job.by]
     cells = math.prod(axis.size for axis in axes)
     transfers = Transfers(channel, rng.fork("transfers"))
     found: dict[tuple[str, str], Array | None] = {}
+    parts = (COARSE,) if job.noise else PARTS
     with channel.step("aggregate"):
         for at, (owner, wanted) in enumerate(_owners(job, axes)):
             rows = None
-            if job.horizontal or channel.me == owner:
+            if job.everywhere or channel.me == owner:
                 rows = np.stack([_word(job, key, joined, numbers) for key in wanted], axis=1)
             fork = rng.fork(f"owner {at}")
-            if rows is not None and job.horizontal:
+            if rows is not None and job.mixed:
+                for column, (name, _) in enumerate(wanted):
+                    # A record counts once; a number is added up where it lies.
+                    own = held[name] if name else np.full(len(rows), channel.me == owner)
+                    rows[~own, column] = 0
+                owners = job.party_names if job.measured else [owner]
+                share = pattern_sums(
+                    transfers, job.party_names, job.servers, axes, joined.codes, joined.records,
+                    fork, owners, rows, len(wanted),
+                )  # fmt: skip
+            elif rows is not None and job.horizontal:
                 share = horizontal_group_shares(
                     channel, job.party_names, job.servers, axes, joined.codes, rows, fork
                 )
@@ -69,9 +85,9 @@ def sum_up(
         found["", "records"],
         {name: found[name, "sum"] for name in job.measured if (name, "sum") in found},
         {
-            name: {part: found[name, part] for part in PARTS}
+            name: {part: found[name, part] for part in parts}
             for name in job.measured
-            if (name, PARTS[0]) in found
+            if (name, parts[0]) in found
         },
     )
 
@@ -116,7 +132,7 @@ def _owners(job: AggregateJob, axes: list[Axis]) -> list[tuple[str, list[tuple[s
     """Who adds up what: each party with measured columns; the first also counts the records."""
     names = job.party_names
     holders = [name for name in names if any(job.measured[m].party == name for m in job.measured)]
-    if job.horizontal:
+    if job.everywhere:
         holders = [names[0]]
     if not holders:
         holders = [next((axis.owner for axis in axes if axis.owner), names[0])]
@@ -124,7 +140,7 @@ def _owners(job: AggregateJob, axes: list[Axis]) -> list[tuple[str, list[tuple[s
     for at, holder in enumerate(holders):
         keys = [("", "records")] if at == 0 else []
         for name, item in job.measured.items():
-            if job.horizontal or item.party == holder:
+            if job.everywhere or item.party == holder:
                 keys += [(name, part) for part in needed_parts(job, name)]
         if keys:
             wanted.append((holder, keys))
@@ -137,7 +153,7 @@ def needed_parts(job: AggregateJob, name: str) -> tuple[str, ...]:
     if job.asks(name, "sum", "mean", "variance") or job.dominance:
         parts += ("sum",)
     if job.asks(name, "variance"):
-        parts += PARTS
+        parts += (COARSE,) if job.noise else PARTS
     return parts
 
 
@@ -148,9 +164,12 @@ def _word(
     name, part = key
     if part == "records":
         return np.ones(joined.records, np.uint64)
+    item = job.measured[name]
     if part == "sum":
-        return numbers[name].astype(np.uint64)
-    return square_parts(job.measured[name], numbers[name])[part].astype(np.uint64)
+        return (numbers[name] - (item.middle if job.noise else 0)).astype(np.uint64)
+    if part == COARSE:
+        return coarse_squares(item, numbers[name]).astype(np.uint64)
+    return square_parts(item, numbers[name])[part].astype(np.uint64)
 
 
 def square_parts(item: MeasuredAttribute, units: Ints) -> dict[str, Ints]:
@@ -158,3 +177,24 @@ def square_parts(item: MeasuredAttribute, units: Ints) -> dict[str, Ints]:
     distance = np.abs(units - item.middle)
     a, b = distance >> item.half, distance & ((1 << item.half) - 1)
     return dict(zip(PARTS, (a * a, a * b, b * b), strict=True))
+
+
+def coarseness(item: MeasuredAttribute) -> int:
+    """How many of the lower bits of a distance from the middle do not count with noise."""
+    return max(0, item.longest.bit_length() - _COARSE_BITS)
+
+
+def coarse_range(item: MeasuredAttribute) -> tuple[int, int]:
+    """The least and the greatest of `coarse_squares`: zero is about their middle."""
+    most = int(_coarse(item, np.array([item.longest]))[0]) ** 2
+    return -(most // 2), most - most // 2
+
+
+def coarse_squares(item: MeasuredAttribute, units: Ints) -> Ints:
+    """Squares of distances from the middle, of 15 bits each, moved so that they are about zero."""
+    return _coarse(item, np.abs(units - item.middle)) ** 2 + coarse_range(item)[0]
+
+
+def _coarse(item: MeasuredAttribute, distance: Ints) -> Ints:
+    shift = coarseness(item)
+    return (distance + (1 << shift >> 1)) >> shift

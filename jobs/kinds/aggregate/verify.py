@@ -4,7 +4,9 @@ The checks share no code with the protocols that add up or decide what to hide. 
 alone: the groups are all combinations of the values of `by`, each once; a group has a number for
 every measure or none; numbers of records are at least the minimum, together at most all records, and
 do not give a hidden one back (`verify_tables`); sums and means lie within the range of their columns,
-and fit each other; quantiles are ends of buckets. Of rounded numbers only that they are multiples.
+and fit each other; quantiles are ends of buckets. Of rounded numbers only that they are multiples. Of
+numbers with noise: numbers of records are at least the minimum, means lie within their range, and the
+result names the noise that the job asks for.
 """
 
 from __future__ import annotations
@@ -85,13 +87,15 @@ def verify_groups(job: AggregateJob, result: Claim, records: int, file: Path) ->
     claim = result.entry("groups")
     groups = read_groups(claim, job)
     for group in groups:
-        if job.base is None:
+        if job.noise is not None:
+            _verify_noisy(job, group, records)
+        elif job.base is None:
             _verify_group(job, group, records)
         else:
             _verify_multiples(job, group, job.base)
     _verify_buckets(job, result, groups)
     counts = [at for at, measure in enumerate(job.measures) if measure.what == "count"]
-    if counts and job.base is None:
+    if counts and job.base is None and job.noise is None:
         _verify_counts(job, claim, groups, records, counts[0])
     _verify_file(job, groups, file)
     return groups
@@ -128,6 +132,40 @@ def _verify_group(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
         variance = known.get(Measure("variance", name))
         if variance is not None and not 0 <= variance <= (item.high - item.low) ** 2:
             raise group.claim.error(f"the variance of {name} of {group.name} is impossible")
+
+
+def _verify_noisy(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
+    """What holds of a group's numbers in spite of their noise."""
+    if group.hidden:
+        return
+    least = max(job.minimum, 1)
+    for measure, number in zip(job.measures, group.numbers, strict=True):
+        if number is None:
+            if measure.what != "variance" or least > 1:
+                raise group.claim.error(f"shows some measures of {group.name} and hides others")
+            continue
+        if measure.what == "count":
+            if not isinstance(number, int) or number < least or (not job.by and number != records):
+                raise group.claim.error(
+                    f"shows {number} records of {group.name}, which cannot be with a minimum of {least}"
+                )
+            continue
+        item = job.measured[measure.column]
+        if measure.what == "mean" and not item.low <= number <= item.high:
+            raise group.claim.error(
+                f"the mean of {measure.column} of {group.name} is outside the range"
+            )
+        if measure.what == "variance" and number < 0:
+            raise group.claim.error(f"the variance of {measure.column} of {group.name} is negative")
+
+
+def verify_promise(job: AggregateJob, claim: Claim) -> None:
+    """The result names the promise of the job."""
+    if job.noise is None:
+        return
+    named = {key: claim.entry(key).number() for key in ("epsilon", "delta")}
+    if named != {"epsilon": float(job.noise.epsilon), "delta": float(job.noise.delta)}:
+        raise claim.error("is another promise than the job's")
 
 
 def _verify_multiples(job: AggregateJob, group: ClaimedGroup, base: int) -> None:

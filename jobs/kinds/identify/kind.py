@@ -103,7 +103,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
     data_type = OpenColumns
 
     def parse(self, section: Section, common: Common) -> IdentifyJob:
-        attributes = read_attributes(section, common, horizontal=False)
+        attributes = read_attributes(section, common)
         people = section.optional("population")
         matching = read_matching(section) if section.optional("id") else None
         if matching is None:
@@ -154,6 +154,10 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             zeros=False,
             contributes=False,
             shows_proposals=False,
+            noise=None,
+            identified_by=matching.columns if matching else (),
+            counted={n: a.classes for n, a in job.attributes.items()} if matching else {},
+            groups=False,
         )
 
     def prepare(self, job: IdentifyJob, party: str, table: pa.Table, source: str) -> OpenColumns:

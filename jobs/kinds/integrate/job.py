@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
-from coterie.anonymity.models.options import OPTIONS, joint_model_from_options, model_from_options
-from coterie.anonymity.models.privacy import JointDiversity, Model
-from coterie.anonymity.specialization.scores import RULES
+from coterie.anonymity.models.privacy import JointDiversity, TupleModel
+from coterie.anonymity.specialization.scores import BY_QUANTILE, RULES, SCORES
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import start_nodes
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
 from coterie.anonymity.table.taxonomy import Taxonomy, with_gap
-from coterie.base.errors import UsageError
 from coterie.jobs.data.attributes import Attribute, attribute_missing, one_of
 from coterie.jobs.data.missing import read_missing
 from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
 from coterie.jobs.file.document import Node, Section
-from coterie.jobs.file.job import Common, Job
+from coterie.jobs.file.job import Common, Job, referred_file
+from coterie.jobs.kinds.integrate.requirement_warnings import (
+    apart_warnings,
+    covered_warnings,
+    lone_warnings,
+)
+from coterie.jobs.kinds.integrate.requirements import read_requirements, with_taxonomies
 from coterie.jobs.matching.identifiers import Matching, read_matching
 from coterie.protocols.integration.bounds import MOST_GROUPS
 from coterie.protocols.integration.sensitive.condition_forms import forms_of
 from coterie.protocols.integration.sensitive.conditions import concerns_others
-
-MOST_REQUIREMENTS = 200  # entries of a job; each is checked against each other one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +114,7 @@ class IntegrateJob(Job):
         return [
             *lone_warnings(self.requirements),
             *apart_warnings(self.requirements),
+            *covered_warnings(self.requirements),
             *self._matching_warnings(),
         ]
 
@@ -131,60 +132,25 @@ class IntegrateJob(Job):
         return found
 
 
-def lone_warnings(requirements: Sequence[Requirement]) -> list[str]:
-    """Warns of entries that let a record be alone in its group."""
-    return [
-        f"requirement: entry {number + 1} ({', '.join(entry.qid)}) has 'k: 1', which protects "
-        "nobody: every record may stand alone"
-        for number, entry in enumerate(requirements)
-        if entry.k == 1
-    ]
-
-
-def apart_warnings(requirements: Sequence[Requirement]) -> list[str]:
-    """Warns of entries on the same or nested QIDs that bound different sensitive columns.
-
-    The rows of a release link these columns, so that somebody who rules out values of one column
-    learns about the other. An entry with both columns, on the smaller QID or one that contains it,
-    helps.
-    """
-    found = []
-    numbered = [(j, r) for j, r in enumerate(requirements) if r.sensitive_columns]
-    for (i, one), (j, other) in itertools.combinations(numbered, 2):
-        smaller, larger = sorted((set(one.qid), set(other.qid)), key=len)
-        columns = {*one.sensitive_columns, *other.sensitive_columns}
-        if not smaller <= larger or columns in (
-            set(one.sensitive_columns),
-            set(other.sensitive_columns),
-        ):
-            continue
-        if any(columns <= set(r.sensitive_columns) and smaller <= set(r.qid) for _, r in numbered):
-            continue
-        names = ", ".join(sorted(columns))
-        found.append(
-            f"requirement: entries {i + 1} and {j + 1} bound different sensitive columns of the "
-            f"same groups: each is diverse alone, joined they may not be; 'sensitive: [{names}]' "
-            "bounds them together"
-        )
-    return found
-
-
 def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     matching = read_matching(section)
     class_node = section.optional("class")
     class_name = class_node.text() if class_node else None
     rule_node = section.optional("score")
-    rule = rule_node.choice(*RULES) if rule_node else "gain-ratio"
+    rule = rule_node.choice(*SCORES) if rule_node else "gain-ratio"
     if RULES[rule].needs_class and class_name is None:
         raise section.error(
             f"the key 'class' is missing; the score '{rule}' needs it, 'discernibility' does not"
         )
+    rule = read_split(section, rule, class_name)
     if class_node and class_name in matching.columns:
         raise class_node.error("is a column of 'id', which is never released")
     attributes_node = section.required("attributes")
     requirement_node = section.required("requirement")
     names = attributes_node.section().keys()
-    requirements = read_requirements(requirement_node, names, class_name)
+    requirements = read_requirements(
+        requirement_node, names, class_name, lambda node: _referred(node, common)
+    )
     in_qid = {name for requirement in requirements for name in requirement.qid}
     suppression_node = section.optional("max_suppression")
     max_suppression = suppression_node.number(0, 0.5) if suppression_node else 0.0
@@ -204,6 +170,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         attributes.append(
             _attribute(name, node, common, taxonomies, name in in_qid, name in sensitive, missing)
         )
+    requirements = with_taxonomies(requirement_node, requirements, attributes)
     requirements = tuple(
         _between_holders(node, requirement, attributes)
         for node, requirement in zip(requirement_node.items(), requirements, strict=True)
@@ -233,6 +200,24 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
             "counted together; mark more general values"
         )
     return job
+
+
+def _referred(node: Node, common: Common) -> tuple[str, bytes]:
+    path = referred_file(node, common.files)
+    return path, common.files[path]
+
+
+def read_split(section: Section, rule: str, class_name: str | None) -> str:
+    """The rule with `split: quantile`, which goes with jobs and tables without a class."""
+    node = section.optional("split")
+    if node is None or node.choice("even", "quantile") == "even":
+        return rule
+    if class_name is not None or rule != "discernibility":
+        raise node.error(
+            "goes with 'score: discernibility' and without a class, whose labels say where numbers "
+            "are split otherwise"
+        )
+    return BY_QUANTILE
 
 
 def _recipients(node: Node, parties: Sequence[str]) -> tuple[str, ...]:
@@ -268,7 +253,7 @@ def _between_holders(
 ) -> Requirement:
     """Joint diversity depends on rows; if no party has them, it is decided by frequencies."""
     model = requirement.model
-    if not isinstance(model, JointDiversity):
+    if not isinstance(model, TupleModel):
         return requirement
     holders = {a.name: a.party for a in attributes if a.name in requirement.sensitive_columns}
     houses = set(holders.values())
@@ -280,6 +265,8 @@ def _between_holders(
         )
     if len(houses) < 2:
         return requirement
+    if not isinstance(model, JointDiversity):
+        raise node.error(f"{model.name}: the sensitive columns must be in one house")
     return replace(requirement, model=replace(model, by_frequency=True))
 
 
@@ -334,70 +321,3 @@ def read_marks(
         if mark not in known:
             raise node.error(f"'{mark}' is not in the taxonomy of '{name}'")
     return marks
-
-
-def read_requirements(
-    node: Node, names: list[str], class_name: str | None
-) -> tuple[Requirement, ...]:
-    """The key `requirement` of a job or a table file; `names` are the attributes."""
-    requirements = tuple(
-        _read_requirement(item, names, class_name) for item in node.items(MOST_REQUIREMENTS)
-    )
-    if not requirements:
-        raise node.error("must have at least one entry")
-    in_qid = {name for requirement in requirements for name in requirement.qid}
-    for item, requirement in zip(node.items(), requirements, strict=True):
-        for name in requirement.sensitive_columns:
-            if name in in_qid:
-                raise item.error(f"the sensitive '{name}' is in a qid; it must be in none")
-    return requirements
-
-
-def _read_requirement(node: Node, names: list[str], class_name: str | None) -> Requirement:
-    """An entry of `requirement`; `names` are the attributes."""
-    section = node.section()
-    qid_node = section.required("qid")
-    qid = tuple(qid_node.texts())
-    for name in qid:
-        if name not in names:
-            raise qid_node.error(f"'{name}' is not among the attributes")
-    if len(set(qid)) < len(qid):
-        raise qid_node.error("names an attribute twice")
-    if not qid:
-        raise qid_node.error("must name at least one attribute")
-    k = section.required("k").integer(minimum=1)
-    sensitive_node = section.optional("sensitive")
-    options: dict[str, Any] = {}
-    for key in OPTIONS:
-        option = section.optional(key)
-        if option is not None:
-            options[key] = _option(option)
-    section.close()
-    if sensitive_node is None:
-        if options:
-            raise node.error(f"'{min(options)}' has no meaning without 'sensitive'")
-        return Requirement(qid, k)
-    several = sensitive_node.is_list
-    columns = tuple(sensitive_node.texts()) if several else (sensitive_node.text(),)
-    for name in columns:
-        if name not in names and name != class_name:
-            raise sensitive_node.error(f"'{name}' is neither an attribute nor the class")
-    try:
-        model: Model = (
-            joint_model_from_options(columns, options) if several else model_from_options(options)
-        )
-    except ValueError as error:
-        raise node.error(str(error)) from None
-    return Requirement(qid, k, columns if several else columns[0], model)
-
-
-def _option(node: Node) -> Any:
-    """A number, a text, a list of texts or a mapping from texts to numbers."""
-    if node.is_mapping:
-        return {key: value.number() for key, value in node.section().entries()}
-    if node.is_list:
-        return [item.text() for item in node.items()]
-    try:
-        return node.number()
-    except UsageError:
-        return node.text()

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from coterie.anonymity.risk.released import release_risk
@@ -36,12 +37,13 @@ from coterie.jobs.kinds.integrate.release_table import (
 from coterie.jobs.kinds.integrate.report import report_release
 from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
 from coterie.jobs.kinds.integrate.verify import verify_release
-from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
+from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Kind, Needs, Verdict
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
 RELEASE = "release.csv"
+PREVIEWED = 20  # values of a column that a steward is shown
 
 
 class Integrate(Kind[IntegrateJob, Prepared]):
@@ -49,7 +51,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
     leaves = (RELEASE,)
     delivers = (RELEASE,)
     opens = ("class", "participation")
-    files = ("attributes.*.taxonomy",)
+    files = ("attributes.*.taxonomy", "requirement.*.costs")
     job_type = IntegrateJob
     data_type = Prepared
 
@@ -75,6 +77,12 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             zeros=False,
             contributes=True,
             shows_proposals=job.shows_proposals,
+            noise=None,
+            identified_by=job.matching.columns,
+            counted=dict.fromkeys(
+                [*(a.name for a in job.attributes), *filter(None, [job.class_name])], ANY_CLASSES
+            ),
+            groups=True,
         )
 
     def told_of(self, job: IntegrateJob, party: str) -> Sequence[str]:
@@ -95,6 +103,18 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         workspace: Workspace,
     ) -> dict[str, Any]:
         return run_party_side(job, prepared, channel, rng, workspace, self._behaviour)
+
+    def preview(self, job: IntegrateJob, party: str, released: Path) -> Mapping[str, Json]:
+        """How many records have each value of each column, the most frequent values first."""
+        columns: dict[str, Json] = {}
+        for name, column in read_share(released, party).items():
+            counts = np.bincount(column.codes, minlength=len(column.values))
+            often = np.argsort(-counts, kind="stable")[:PREVIEWED]
+            columns[name] = {
+                "values": len(column.values),
+                "most_frequent": [[column.values[at], int(counts[at])] for at in often.tolist()],
+            }
+        return {"columns": columns}
 
     def assemble(self, job: IntegrateJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         columns: dict[str, Coded] = {}

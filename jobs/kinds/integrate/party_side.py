@@ -20,8 +20,9 @@ from coterie.anonymity.specialization.specialize import (
 )
 from coterie.anonymity.specialization.starting import start_codes
 from coterie.anonymity.table.columns import CategoricalColumn, Column, TaxonomyTree
+from coterie.anonymity.table.groups import group_numbers
 from coterie.anonymity.table.taxonomy import Taxonomy
-from coterie.base.arrays import Mask
+from coterie.base.arrays import Mask, Rows
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.integrate.behaviour import BehaviourOf
 from coterie.jobs.kinds.integrate.exhibit import exhibit_of
@@ -42,6 +43,7 @@ from coterie.protocols.integration.integrate import integrate
 from coterie.protocols.integration.plan import Outcome, Plan
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import COORDINATOR, declare
+from coterie.protocols.messaging.release_gate import show_groups
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
 
@@ -133,6 +135,7 @@ def run_party_side(
         workspace.exhibits["exhibit"] = exhibit
 
     with channel.step("release"):
+        _show_groups(job, outcome, rows, channel, workspace)
         own = {attribute.name for attribute in job.of_party(channel.me)}
         share: dict[str, Coded] = {}
         known: dict[str, str] = {}
@@ -164,6 +167,20 @@ def run_party_side(
         write_known(channel.open(DIGESTS, known, to=COORDINATOR), workspace.released)
         write_share(channel.open(COLUMNS, share, to=COORDINATOR), workspace.released)
     return result
+
+
+def _show_groups(
+    job: IntegrateJob, outcome: Outcome, rows: Rows, channel: Channel, workspace: Workspace
+) -> None:
+    """Passes the groups of each QID to the gate, before this party's columns leave."""
+    if workspace.gate is None:
+        return
+    groups = {
+        ", ".join(qid): group_numbers([outcome.table.generalized(name)[0] for name in qid])
+        for qid in dict.fromkeys(requirement.qid for requirement in job.requirements)
+    }
+    released = rows[outcome.table.kept] if outcome.table.suppressed else rows
+    show_groups(workspace.gate, channel, released, groups)
 
 
 def _plan(

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from coterie.anonymity.models.audit import Released, audit
-from coterie.anonymity.models.privacy import JointDiversity
+from coterie.anonymity.models.privacy import TupleModel
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.base.errors import VerificationError
 from coterie.jobs.file.result_file import Claim
@@ -24,12 +24,12 @@ from coterie.jobs.kinds.kind import Json
 def reached_by(columns: Mapping[str, Coded], requirement: Requirement) -> dict[str, Json]:
     """The worst value of each model of a requirement in any group; empty where there is none.
 
-    Joint diversity has no value between holding and not: its own bound stands for it.
+    A model of several columns has no value between holding and not: its own bound stands for it.
     """
     model = requirement.model
     if model is None or requirement.sensitive is None:
         return {}
-    if isinstance(model, JointDiversity):
+    if isinstance(model, TupleModel):
         return {model.name: float(model.l)}
     names = {*requirement.qid, *requirement.sensitive_columns}
     table = {

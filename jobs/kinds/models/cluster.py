@@ -2,11 +2,13 @@
 
     attributes: {Age: {}, Income: {range: [0, 1000000]}}    columns of numbers
     clusters: 4
-    iterations: 20              the most iterations whose sums are opened
+    iterations: 20              the most iterations whose sums are opened; with vertical partition
+                                the number of iterations on shares (10 unless said)
     standardise: false          true: distances in standard deviations of each column
     minimum: 5                  the least records of a cluster
 
-All parties learn the centres and the sizes of the clusters of each iteration.
+All parties learn the centres and the sizes of the clusters of each iteration; with vertical
+partition those of the result alone.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import csv
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Verdict
 from coterie.jobs.kinds.models.common import (
+    JoinedNumbers,
     ModelJob,
     ModelKind,
     PreparedNumbers,
@@ -36,14 +39,16 @@ from coterie.jobs.kinds.models.common import (
     read_partition,
     rounded,
 )
+from coterie.jobs.kinds.models.vertical_cluster import cluster_vertically
 from coterie.jobs.kinds.statistics.common import UNCHECKED, reported
 from coterie.jobs.kinds.statistics.count import read_minimum
 from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.page import Part, note, table
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.exact_sums import ExactSums
-from coterie.protocols.models.kmeans import large_cells, lloyd, start_centres
-from coterie.protocols.models.regression import Scale, pooled_scale
+from coterie.protocols.models.joint_kmeans import MOST_COLUMNS
+from coterie.protocols.models.kmeans import Clusters, large_cells, lloyd, start_centres
+from coterie.protocols.models.scale import Scale, pooled_scale
 from coterie.protocols.models.small_support import all_large
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
@@ -90,11 +95,19 @@ class Cluster(ModelKind[ClusterJob]):
             **fields(common, matching=matching, servers=servers, attributes=attributes),
             minimum=read_minimum(section),
             clusters=section.required("clusters").integer(1, MOST_CLUSTERS),
-            iterations=section.read("iterations", lambda n: n.integer(1, 100), 20),
+            iterations=section.read(
+                "iterations", lambda n: n.integer(1, 100), 20 if matching is None else 10
+            ),
             standardise=section.read("standardise", Node.boolean, False),
         )
         if matching is not None:
-            raise section.error("'cluster' needs 'partition: horizontal'")
+            for name, item in attributes.items():
+                if item.limits is None:
+                    raise node.error(
+                        f"with vertical partition the attribute '{name}' needs a 'range'"
+                    )
+            if len(names) > MOST_COLUMNS:
+                raise node.error(f"must be at most {MOST_COLUMNS} with vertical partition")
         return job
 
     def run(
@@ -109,40 +122,17 @@ class Cluster(ModelKind[ClusterJob]):
         least = job.minimum * job.clusters
         check_records(joined.records, least, f"{job.clusters} clusters need {least} of them")
         names = list(job.attributes)
-        points = joined.matrix(names)
-        hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
-        turns = iter(range(1 << 30))
-
-        def large(counts: UInt32s, minimum: int = job.minimum) -> Mask:
-            fork = rng.fork(f"cells {next(turns)}")
-            with channel.step("cells"):
-                return large_cells(hidden, job.party_names, counts, minimum, fork)
-
-        def unlike(counts: UInt32s) -> bool:
-            fork = rng.fork(f"moves {next(turns)}")
-            with channel.step("moves"):
-                return all_large(hidden, job.party_names, counts, job.minimum, fork)
-
-        sums = ExactSums(channel, job.party_names, rng.fork("sums"))
-        scale = pooled_scale(sums, points, joined.records, names, "attribute")
-        if job.standardise:
-            points = scale.moved(points)
-        within = Scale([0.0] * len(names), [1.0] * len(names)) if job.standardise else scale
         seed = hashlib.sha256(job.text.encode()).hexdigest()
-        centres = start_centres(
-            within, job.clusters, joined.records, points, large, job.minimum, seed
-        )
-        found = lloyd(sums, points, centres, job.iterations, large, unlike)
-        shown = found.centres
-        if job.standardise:
-            shown = [
-                [m + d * v for m, d, v in zip(scale.means, scale.deviations, row, strict=True)]
-                for row in shown
-            ]
+        if job.horizontal:
+            found = _horizontally(job, joined, channel, rng, seed)
+        else:
+            found = cluster_vertically(
+                job, job.clusters, job.iterations, job.standardise, joined, channel, rng, seed
+            )
         return {
             "records": joined.records,
             "attributes": names,
-            "centres": [[rounded(value) for value in row] for row in shown],
+            "centres": [[rounded(value) for value in row] for row in found.centres],
             "sizes": found.sizes,
             "iterations": found.iterations,
             "settled": found.settled,
@@ -190,6 +180,41 @@ class Cluster(ModelKind[ClusterJob]):
             f"{len(found.sizes)} clusters of {found.records:,} records, none below {job.minimum}"
         ]
         return Verdict(holds, [UNCHECKED], {"records": found.records, "minimum": job.minimum})
+
+
+def _horizontally(
+    job: ClusterJob, joined: JoinedNumbers, channel: Channel, rng: Random, seed: str
+) -> Clusters:
+    """The clusters of different people at each party, in the columns' own units."""
+    names = list(job.attributes)
+    points = joined.matrix(names)
+    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+    turns = iter(range(1 << 30))
+
+    def large(counts: UInt32s, minimum: int = job.minimum) -> Mask:
+        fork = rng.fork(f"cells {next(turns)}")
+        with channel.step("cells"):
+            return large_cells(hidden, job.party_names, counts, minimum, fork)
+
+    def unlike(counts: UInt32s) -> bool:
+        fork = rng.fork(f"moves {next(turns)}")
+        with channel.step("moves"):
+            return all_large(hidden, job.party_names, counts, job.minimum, fork)
+
+    sums = ExactSums(channel, job.party_names, rng.fork("sums"))
+    scale = pooled_scale(sums, points, joined.records, names, "attribute")
+    if job.standardise:
+        points = scale.moved(points)
+    within = Scale([0.0] * len(names), [1.0] * len(names)) if job.standardise else scale
+    centres = start_centres(within, job.clusters, joined.records, points, large, job.minimum, seed)
+    found = lloyd(sums, points, centres, job.iterations, large, unlike)
+    shown = found.centres
+    if job.standardise:
+        shown = [
+            [m + d * v for m, d, v in zip(scale.means, scale.deviations, row, strict=True)]
+            for row in shown
+        ]
+    return replace(found, centres=shown)
 
 
 def verify_clusters(job: ClusterJob, result: Claim) -> ClaimedClusters:

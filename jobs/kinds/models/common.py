@@ -25,7 +25,7 @@ from coterie.jobs.data.scaled import spelling_of
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
-from coterie.jobs.kinds.kind import Kind, Needs
+from coterie.jobs.kinds.kind import ANY_CLASSES, Kind, Needs
 from coterie.jobs.kinds.statistics.count import MOST_RECORDS, TOTAL
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (
@@ -35,6 +35,7 @@ from coterie.jobs.matching.identifiers import (
     read_matching,
 )
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.models.scale import in_rows
 from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.primitives.randomness import Random
 
@@ -115,6 +116,10 @@ def model_needs(job: ModelJob, party: str) -> Needs:
         zeros=False,
         contributes=False,
         shows_proposals=False,
+        noise=None,
+        identified_by=ids,
+        counted=dict.fromkeys(job.attributes, ANY_CLASSES),
+        groups=False,
     )
 
 
@@ -168,7 +173,11 @@ class JoinedNumbers:
 
     def matrix(self, names: Sequence[str]) -> Floats:
         """The columns of these attributes, one after the other."""
-        return np.concatenate([self.numbers[name] for name in names], axis=1)
+        parts = [self.numbers[name] for name in names]
+        found = np.empty((len(parts[0]), sum(part.shape[1] for part in parts)))
+        for rows in in_rows(len(found)):
+            np.concatenate([part[rows] for part in parts], axis=1, out=found[rows])
+        return found
 
 
 def begin(
@@ -209,3 +218,12 @@ def rounded(number: float) -> float:
 
 def fields(common: Common, **more: Any) -> dict[str, Any]:
     return {**vars(common), **more}
+
+
+def few_records(minimum: int) -> DataError:
+    """The error about sums that would be over a few people."""
+    return DataError(
+        f"fewer than {minimum} records, but some, have a certain value of one column or certain "
+        "values of two: the sums would tell of them. Leave out rare categories and columns that are "
+        "0 or 1 for nearly all, or join categories"
+    )

@@ -31,6 +31,7 @@ def report_model(found: ClaimedModel) -> Sequence[Part]:
         rows.append([foreign(name), f"{value:.6g}", shown, bounds])
     content: list[Content] = [
         note("The outcome is ", foreign(found.promise.outcome), f". {meaning}"),
+        *(note(caution) for caution in _cautions(found)),
         coefficient_plot(found),
         table(["column", "coefficient", "standard error", "95 % interval"], rows, (1, 2, 3)),
     ]
@@ -42,6 +43,22 @@ def report_model(found: ClaimedModel) -> Sequence[Part]:
         ]
         content.append(table(["measure of fit", "value"], fit, (1,)))
     return [Part("The model", content, public=True)]
+
+
+def _cautions(found: ClaimedModel) -> list[str]:
+    """In what the model is not the exact one."""
+    cautions = []
+    if not found.settled:
+        cautions.append(
+            "The search ended one step before the optimum, because the last step was up to fewer "
+            "records than the job's minimum."
+        )
+    if (bound := found.measures.get("approximation")) is not None:
+        cautions.append(
+            "The sigmoid was computed approximately: a coefficient is at most "
+            f"{bound:.2g} standard errors from that of the exact model."
+        )
+    return cautions
 
 
 def coefficient_plot(found: ClaimedModel) -> Element:

@@ -23,6 +23,13 @@ MEASURES = {
     "svm": ("auc", "auc_error"),
     "cox": ("log_likelihood", "concordance", "concordance_error"),
 }
+# Of a logistic model of columns at different parties.
+STEPS_ON_SHARES = ("log_likelihood", "approximation")
+
+
+def measures_of(model: str, horizontal: bool) -> tuple[str, ...]:
+    """The measures of a model."""
+    return STEPS_ON_SHARES if model == "logistic" and not horizontal else MEASURES[model]
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,7 @@ class ModelPromise:
     least: int
     minimum: int
     iterations: int
+    measures: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -120,9 +128,7 @@ def verify_model(promise: ModelPromise, result: Claim) -> ClaimedModel:
     iterations = result.entry("iterations").integer(minimum=1)
     if iterations > promise.iterations:
         raise result.entry("iterations").error(f"the job allows {promise.iterations}")
-    measures = {
-        name: result.entry("measures").entry(name).number() for name in MEASURES[promise.model]
-    }
+    measures = {name: result.entry("measures").entry(name).number() for name in promise.measures}
     _check_measures(result.entry("measures"), measures)
     settled = result.entry("settled")
     if settled.value is not True and (settled.value is not False or promise.model != "svm"):
@@ -180,6 +186,7 @@ def _check_measures(claim: Claim, measures: dict[str, float]) -> None:
         ("log_likelihood", -math.inf, 1e-9),
         ("auc", 0, 1),
         ("auc_error", 0, 0.5),
+        ("approximation", 0, math.inf),
         ("concordance", 0, 1),
         ("concordance_error", 0, 0.5),
     ):

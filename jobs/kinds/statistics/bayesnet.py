@@ -76,7 +76,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
     job_type = BayesnetJob
 
     def parse(self, section: Section, common: Common) -> BayesnetJob:
-        fields = read_statistics(section, common, needs_class=False)
+        fields = read_statistics(section, common, needs_class=False, mixed=True)
         known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
         order = tuple(known)
         if node := section.optional("order"):

@@ -2,6 +2,7 @@
 
     partition: vertical       each attribute at one party, records matched by `id` (the default)
     partition: horizontal     all attributes at every party, of different people; no `id`
+    partition: mixed          all attributes at every party, each cell at one; empty: not this one
     servers: [lender, bank]   the two parties that compute on shares; the first two unless said.
                               They must not collude: together they could see every count.
 
@@ -31,6 +32,7 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.kinds.kind import Kind, Needs
+from coterie.jobs.kinds.statistics.mixed import check_held
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (
     Matching,
@@ -51,6 +53,7 @@ from coterie.protocols.messaging.wire import Value
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from coterie.protocols.statistics.mixed_cells import pattern_counts
 from coterie.protocols.statistics.shared_counts import RING_BITS, Ring, Transfers
 
 MAX_VALUES = 4096  # the most values of one attribute
@@ -79,10 +82,16 @@ class StatisticsJob(Job):
     attributes: Mapping[str, CodedAttribute]
     class_name: str | None
     servers: tuple[str, str]
+    mixed: bool  # whether each cell lies at one party, and an empty one at another
 
     @property
     def horizontal(self) -> bool:
         return self.matching is None
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether every party has all attributes, none of which has an owner."""
+        return self.horizontal or self.mixed
 
     @property
     def declared_values(self) -> dict[str, tuple[str, ...] | None]:
@@ -90,7 +99,7 @@ class StatisticsJob(Job):
         return {name: item.values for name, item in self.attributes.items()}
 
     def owner(self, name: str) -> str | None:
-        """The only holder of an attribute; None for the class and under horizontal partition."""
+        """The only holder of an attribute; None for the class and unless the partition is vertical."""
         return self.attributes[name].party if name in self.attributes else None
 
 
@@ -123,11 +132,14 @@ class Joined:
     rows: Ints | None = None
 
 
-def read_statistics(section: Section, common: Common, needs_class: bool) -> dict[str, Any]:
-    """The common keys, as fields of `StatisticsJob`."""
-    horizontal = read_partition(section)
+def read_statistics(
+    section: Section, common: Common, needs_class: bool, mixed: bool = False
+) -> dict[str, Any]:
+    """The common keys, as fields of `StatisticsJob`; `mixed`: whether the kind knows that partition."""
+    partition = read_partition(section, mixed)
+    horizontal = partition == "horizontal"
     class_node = section.required("class") if needs_class else section.optional("class")
-    attributes = read_attributes(section, common, horizontal)
+    attributes = read_attributes(section, common, partition)
     if class_node and class_node.text() in attributes:
         raise class_node.error("the class is an attribute, too; it may be only one of them")
     if horizontal and (node := section.optional("id")):
@@ -138,15 +150,14 @@ def read_statistics(section: Section, common: Common, needs_class: bool) -> dict
         "attributes": attributes,
         "class_name": class_node.text() if class_node else None,
         "servers": read_servers(section, common),
+        "mixed": partition == "mixed",
     }
 
 
-def read_partition(section: Section) -> bool:
-    """Whether the partition is horizontal."""
-    partition = section.read(
-        "partition", lambda node: node.choice("vertical", "horizontal"), "vertical"
-    )
-    return partition == "horizontal"
+def read_partition(section: Section, mixed: bool) -> str:
+    """How the cells are divided among the parties."""
+    choices = ("vertical", "horizontal", *(["mixed"] if mixed else []))
+    return section.read("partition", lambda node: node.choice(*choices), "vertical")
 
 
 def read_servers(section: Section, common: Common) -> tuple[str, str]:
@@ -166,17 +177,21 @@ def read_precision(section: Section) -> bool:
 
 def own_columns(job: StatisticsJob, party: str) -> tuple[str, ...]:
     """A party's own attributes and identifiers, which it must have."""
-    own = [name for name, item in job.attributes.items() if job.horizontal or item.party == party]
+    own = [name for name, item in job.attributes.items() if job.everywhere or item.party == party]
     return (*(job.matching.columns if job.matching else ()), *own)
 
 
 def statistics_needs(
-    job: StatisticsJob, party: str, smallest_group: int | None, zeros: bool = False
+    job: StatisticsJob,
+    party: str,
+    smallest_group: int | None,
+    zeros: bool = False,
+    numbers: bool = True,
 ) -> Needs:
     """The needs of a party: its own attributes and identifiers, and the class if it has it.
 
     Columns are released if all parties learn their values: attributes whose values the job does not
-    declare, and the class.
+    declare, and the class. `numbers`: whether anything is told that follows from counts.
     """
     own = own_columns(job, party)
     label = (job.class_name,) if job.class_name else ()
@@ -185,6 +200,7 @@ def statistics_needs(
         for name, item in job.attributes.items()
         if not job.horizontal and item.party == party and item.values is None
     )
+    counted = {name: item.classes for name, item in job.attributes.items()}
     return Needs(
         used=(*own, *label) if job.horizontal else own,
         released=label if job.horizontal else told,
@@ -198,6 +214,10 @@ def statistics_needs(
         zeros=zeros,
         contributes=False,
         shows_proposals=False,
+        noise=None,
+        identified_by=job.matching.columns if job.matching else (),
+        counted=counted | dict.fromkeys(label, "") if numbers else {},
+        groups=False,
     )
 
 
@@ -209,7 +229,7 @@ def prepare_columns(
         name: job.attributes[name]
         for name in own_columns(job, party)
         # An identifier here may be an attribute of another party there.
-        if name in job.attributes and (job.horizontal or job.attributes[name].party == party)
+        if name in job.attributes and (job.everywhere or job.attributes[name].party == party)
     }
     dropping = {name: item.values or () for name, item in own.items() if item.missing == "drop"}
     table, dropped = without_gaps(table, dropping, source)
@@ -272,6 +292,11 @@ def told_of_columns(job: StatisticsJob, party: str) -> list[str]:
         )
     if job.horizontal:
         told.append("every party: how many rows all parties have together")
+    if job.mixed:
+        told.append(
+            "every party: of each column whether every cell of a common person lies at exactly one "
+            "party; not which cells are yours"
+        )
     undeclared = [
         name
         for name, item in job.attributes.items()
@@ -320,6 +345,9 @@ def begin(
     labels = _share_labels(job, prepared, rows, channel, rng)
     axes = {name: Axis(name, job.owner(name), len(values)) for name, values in domains.items()}
     codes = {name: column[rows] for name, column in prepared.codes.items()}
+    if job.mixed:
+        held = {name: codes[name] >= 0 for name in job.attributes}
+        check_held(job.party_names, job.servers, held, channel, rng.fork("cells"))
     return replace(_joined(job, len(rows), codes, axes, domains, labels), rows=rows)
 
 
@@ -434,9 +462,8 @@ def count_shares(
         return horizontal_shares(
             transfers.channel, job.party_names, job.servers, axes, joined.codes, joined.records, rng
         )
-    return table_shares(
-        transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng
-    )
+    shares = pattern_counts if job.mixed else table_shares
+    return shares(transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng)
 
 
 def reported(released: Mapping[str, Path]) -> dict[str, Any]:

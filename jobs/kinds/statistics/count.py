@@ -87,7 +87,7 @@ class Count(StatisticsKind[CountJob]):
     job_type = CountJob
 
     def parse(self, section: Section, common: Common) -> CountJob:
-        fields = read_statistics(section, common, needs_class=False)
+        fields = read_statistics(section, common, needs_class=False, mixed=True)
         known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
         node = section.required("tables")
         tables = tuple(_read_table(item, known, fields["attributes"]) for item in node.items())
@@ -109,7 +109,9 @@ class Count(StatisticsKind[CountJob]):
 
     def needs(self, job: CountJob, party: str) -> Needs:
         shown = not job.as_shares
-        return statistics_needs(job, party, job.minimum if shown else None, shown and job.zeros)
+        return statistics_needs(
+            job, party, job.minimum if shown else None, shown and job.zeros, numbers=shown
+        )
 
     def told_of(self, job: CountJob, party: str) -> Sequence[str]:
         told = told_of_columns(job, party)
@@ -276,6 +278,8 @@ def plan_tables(
     ]
     label = {job.class_name} if job.class_name else set()
     owners = {name: job.owner(name) for name in job.attributes}
+    if job.mixed:  # a coalition may hold all cells of any attributes but one
+        owners = {name: f"cells of {name}" for name in job.attributes}
     return plan(shapes, Holders(owners, job.servers, frozenset(label)))
 
 

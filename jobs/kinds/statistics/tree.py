@@ -92,7 +92,7 @@ class Tree(StatisticsKind[TreeJob]):
     job_type = TreeJob
 
     def parse(self, section: Section, common: Common) -> TreeJob:
-        fields = read_statistics(section, common, needs_class=True)
+        fields = read_statistics(section, common, needs_class=True, mixed=True)
         receiver = section.optional("predict")
         if receiver and fields["matching"] is None:
             raise receiver.error("with 'partition: horizontal' each party predicts alone")
@@ -105,7 +105,7 @@ class Tree(StatisticsKind[TreeJob]):
             prune=section.read("prune", YamlNode.boolean, False),
             open=section.read("open", YamlNode.boolean, False),
             predict=receiver.choice(*common.party_names) if receiver else None,
-            show=_read_show(section, fields["matching"] is None),
+            show=_read_show(section, fields["matching"] is None, fields["mixed"]),
         )
 
     def needs(self, job: TreeJob, party: str) -> Needs:
@@ -113,7 +113,7 @@ class Tree(StatisticsKind[TreeJob]):
 
     def told_of(self, job: TreeJob, party: str) -> Sequence[str]:
         told = told_of_columns(job, party)
-        names = "with their values" if job.open or job.horizontal else "branches as numbers"
+        names = "with their values" if job.open or job.everywhere else "branches as numbers"
         told.append(
             f"every party and the coordinator: the tree, {names}: which attribute divides where, and "
             f"the class of each leaf (that of the node above where it has fewer than {job.minimum} "
@@ -146,7 +146,7 @@ class Tree(StatisticsKind[TreeJob]):
         labels = joined.labels
         if labels is None or len(labels.values) < 2:
             raise DataError(f"the class '{job.class_name}' has one value only among these records")
-        hides = not job.open and not job.horizontal
+        hides = not job.open and not job.everywhere
         if hides:
             joined = _numbered(job, joined, channel, rng.fork("numbers"), workspace)
         records = total_records(job, joined, channel, rng)
@@ -161,6 +161,7 @@ class Tree(StatisticsKind[TreeJob]):
             job.max_depth,
             job.minimum,
             job.horizontal,
+            job.mixed,
         )
         scores = HiddenScores(
             channel,
@@ -208,7 +209,7 @@ class Tree(StatisticsKind[TreeJob]):
     def report(self, job: TreeJob, result: Claim, folder: Path) -> Sequence[Part]:
         tree = result.entry("tree")
         form = verify_tree(tree, _promise(job))
-        hides = not job.open and not job.horizontal
+        hides = not job.open and not job.everywhere
         sentence = (
             f"A tree of depth {form.depth} with {form.leaves} leaves. A box asks for a column of the "
             "party whose colour it has; a leaf names the class."
@@ -253,12 +254,15 @@ def shown_tree(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _read_show(section: Section, horizontal: bool) -> tuple[str, ...]:
+def _read_show(section: Section, horizontal: bool, mixed: bool) -> tuple[str, ...]:
     node = section.optional("show")
     if node is None:
         return ()
-    if horizontal:
-        raise node.error("with 'partition: horizontal' a party could take off its own records")
+    if horizontal or mixed:
+        partition = "horizontal" if horizontal else "mixed"
+        raise node.error(
+            f"with 'partition: {partition}' a party could take off the records that it knows"
+        )
     items = node.items() if node.is_list else [node]
     chosen = {item.choice("records", "accuracy") for item in items}
     return tuple(name for name in ("records", "accuracy") if name in chosen)
@@ -312,7 +316,7 @@ def _shown(
 
 def _promise(job: TreeJob) -> TreePromise:
     owners = {name: job.owner(name) for name in job.attributes}
-    numbered = not job.open and not job.horizontal
+    numbered = not job.open and not job.everywhere
     return TreePromise(job.declared_values, owners, job.max_depth, numbered, job.prune)
 
 

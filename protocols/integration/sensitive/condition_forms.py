@@ -21,9 +21,10 @@ a bound on a quotient of two hidden counts becomes the fraction that separates t
     recursive    one number a value; the l-1 largest sums are found one after the other
     closeness    N times the count less the value's count in the whole table, which is linear in the
                  records, too; for the ordered distance cumulated. The sum of the absolute values is
-                 at most the largest that t permits
+                 at most the largest that t permits. Over a taxonomy: the same gap for all values
+                 below each edge, times the edge's weight
 
-Entropies and joint diversity have no form here. Messages: none; `conditions` sends them.
+Entropies, divergences, given costs and joint diversity have no form here. Messages: none; `conditions` sends them.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from coterie.anonymity.models.distances.over_taxonomy import Edges
 from coterie.anonymity.models.privacy import (
     AlphaAnonymity,
     Closeness,
@@ -43,6 +45,7 @@ from coterie.anonymity.models.privacy import (
     DistinctDiversity,
     Model,
     RecursiveDiversity,
+    TaxonomyCloseness,
     Together,
 )
 from coterie.base.arrays import Ints, Words
@@ -137,8 +140,12 @@ class ClosenessForm(Form):
     def steps(self, columns: int) -> int:
         return max(columns - 1, 1) if self.ordered else 2
 
+    def largest(self, columns: int) -> int:
+        """The largest sum and the largest limit, for groups and tables of one record."""
+        return max(columns, 2)
+
     def bits(self, largest: int, records: int, columns: int) -> int:
-        sums = records * records * max(columns, 2)
+        sums = records * records * self.largest(columns)
         if sums >= _EXACT:
             raise DataError(
                 f"t-closeness of {records} records is decided exactly only with 'conditions: holder'"
@@ -160,6 +167,40 @@ class ClosenessForm(Form):
         return _closeness_circuit(columns, bits)
 
 
+@dataclass(frozen=True)
+class TaxonomyForm(ClosenessForm):
+    """The same with a number for each edge of the taxonomy, which both parties know."""
+
+    first: tuple[int, ...] = ()
+    last: tuple[int, ...] = ()
+    weight: tuple[int, ...] = ()
+    height: int = 1
+
+    @classmethod
+    def of(cls, t: float, edges: Edges) -> TaxonomyForm:
+        first, last, weight = (tuple(e.tolist()) for e in (edges.first, edges.last, edges.weight))
+        if not weight:  # a taxonomy of one value: no group is far from the table
+            first, last, weight = (0,), (0,), (0,)
+        return cls(t, False, first, last, weight, edges.height)
+
+    def columns(self, values: int) -> int:
+        return len(self.weight)
+
+    def steps(self, columns: int) -> int:
+        return 2 * self.height
+
+    def largest(self, columns: int) -> int:
+        return max(sum(self.weight), 2 * self.height)
+
+    def rows(self, model: Model, overall: Ints) -> Ints:
+        assert isinstance(model, TaxonomyCloseness)  # noqa: S101
+        gaps = np.eye(len(overall), dtype=np.int64) * int(overall.sum()) - overall
+        every = model.by_leaf(gaps)
+        before = np.concatenate([np.zeros((len(every), 1), np.int64), np.cumsum(every, axis=1)], 1)
+        below: Ints = before[:, list(self.last)] - before[:, list(self.first)]
+        return below * np.array(self.weight, np.int64)
+
+
 def forms_of(model: Model) -> tuple[tuple[Model, Form], ...] | None:
     """The parts of a model, each with its form; None if a part has no form."""
     found: list[tuple[Model, Form]] = []
@@ -175,6 +216,8 @@ def forms_of(model: Model) -> tuple[tuple[Model, Form], ...] | None:
             form = RecursiveForm(part.c, part.l)
         elif isinstance(part, Closeness):
             form = ClosenessForm(part.t, part.distance == "ordered")
+        elif isinstance(part, TaxonomyCloseness) and part.taxonomy is not None:
+            form = TaxonomyForm.of(part.t, part.edges)
         else:
             return None
         found.append((part, form))

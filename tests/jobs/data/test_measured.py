@@ -1,5 +1,6 @@
 """Numbers that are added up are whole multiples of a unit."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow as pa
@@ -42,3 +43,11 @@ def test_sums_that_would_not_be_exact_are_refused():
         wide.check_records(4097, False, "t")
     with pytest.raises(DataError, match="narrower 'range' or fewer 'decimals'"):
         wide.check_records(4096, True, "t")
+
+
+def test_with_noise_numbers_are_moved_into_the_range():
+    clipping = replace(PAY, clips=True)
+    values = column("1.257", "1e30", "-77", "99.504", "2")
+    assert clipping.encode(values, "t").tolist() == [126, 9950, -500, 9950, 200]
+    with pytest.raises(DataError, match="not a number"):
+        clipping.encode(column("x"), "t")

@@ -19,7 +19,7 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
+from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Kind, Needs, Verdict
 from coterie.jobs.pages.page import Part, note
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import Opening
@@ -74,6 +74,10 @@ class Total(Kind[TotalJob, Numbers]):
             zeros=False,
             contributes=False,
             shows_proposals=False,
+            noise=None,
+            identified_by=(),
+            counted={job.column: ANY_CLASSES},
+            groups=False,
         )
 
     def prepare(self, job: TotalJob, party: str, table: pa.Table, source: str) -> Numbers:

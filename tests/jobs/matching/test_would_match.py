@@ -3,6 +3,9 @@
 import csv
 import json
 
+import pytest
+
+from coterie.base.errors import DataError
 from coterie.coordinator.results.folder import summary
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
@@ -47,6 +50,22 @@ def test_rules_are_tried_though_each_party_is_consistent_alone(tmp_path):
         "found": {},
         "would_match": [{"rule": "normalise: {ID: [lower]}", "records": 2}],
     }
+
+
+def test_a_job_that_fails_for_want_of_matches_says_what_would_help(tmp_path):
+    (tmp_path / "a.csv").write_text("ID,Sex,Class\n" + "".join(f"{i}.0,f,Y\n" for i in range(9)))
+    (tmp_path / "b.csv").write_text("ID,Job\n" + "".join(f"{i},x\n" for i in range(9)))
+    (tmp_path / "job.yaml").write_text(
+        "kind: integrate\nname: n\nparties: {a: {data: a.csv}, b: {data: b.csv}}\nid: ID\nclass: Class\n"
+        "attributes: {Sex: {party: a, flat: true}, Job: {party: b, flat: true}}\n"
+        "requirement: [{qid: [Sex, Job], k: 4}]\n"
+    )
+    with pytest.raises(DataError) as caught:
+        simulate(load_job(tmp_path / "job.yaml"), tmp_path, tmp_path / "out")
+    assert str(caught.value) == (
+        "the parties have no common records; "
+        "9 records would match under 'normalise: {ID: [number]}'"
+    )
 
 
 def test_with_the_rules_in_the_job_nothing_is_left_to_say(tmp_path):

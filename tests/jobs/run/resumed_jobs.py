@@ -44,6 +44,13 @@ PEOPLE = {
         "abc",
         "",
     ),
+    "aggregate with noise": (
+        "kind: aggregate\nid: ID\nattributes:\n  Sex: {party: a, values: [F, M]}\n"
+        "  Job: {party: b, values: [x, y, z]}\n  Age: {party: c, range: [0, 120]}\n"
+        "by: [Sex, Job]\nmeasures: [{count: true}, {mean: Age}]\nnoise: {epsilon: 0.5}\n",
+        "abc",
+        "",
+    ),
     "regress": (
         "kind: regress\npartition: horizontal\nmodel: logistic\noutcome: Class\n"
         "features: [Age, Sex]\nminimum: 3\n"
@@ -69,7 +76,11 @@ PEOPLE = {
 }
 NAMES = (*PEOPLE, *LOANS)
 # What a release has that is random by design: hidden numbers of branches, drawn pairs.
-RANDOM = {"tree": ("tree", "tree.svg"), "identify": ("sets",)}
+RANDOM = {
+    "tree": ("tree", "tree.svg"),
+    "identify": ("sets",),
+    "aggregate with noise": ("groups", "groups.csv"),
+}
 
 
 def write_job(name: str, folder: Path) -> Job:

@@ -68,12 +68,13 @@ def drawn(job):
 
 
 def cut(path, answers):
-    """Leaves only the first answers, and what was drawn."""
+    """Leaves only the first answers, at most, and not the last one; and what was drawn."""
     from coterie.jobs.run.answers_file import AnswersFile
 
     file = AnswersFile(path, b"the data")
     stored = file.read()
     found = [a for a in stored if a.token]
-    assert len(found) > answers
-    file.replace([*(a for a in stored if not a.token), *found[:answers]])
+    assert len(found) > 1
+    left = min(answers, len(found) - 1)
+    file.replace([*(a for a in stored if not a.token), *found[:left]])
     file.close()

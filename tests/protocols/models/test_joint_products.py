@@ -6,7 +6,13 @@ from sklearn.linear_model import Ridge
 
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.models.joint_products import STEPS, fit_linear, in_steps, joint_sums
+from coterie.protocols.models.joint_products import (
+    STEPS,
+    fit_linear,
+    in_steps,
+    joint_sums,
+    moments_of,
+)
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.shared_counts import Transfers
 
@@ -56,7 +62,7 @@ def test_sums_of_products_are_those_of_the_joined_table_to_the_last_step():
 
 def test_a_linear_model_is_that_of_statsmodels_on_the_rounded_columns():
     table = columns()
-    fit = fit_linear(jointly(table), LIMITS, "uvwxy", 0.0)
+    fit = fit_linear(moments_of(jointly(table), LIMITS, "uvwxy"), "uvwxy", 0.0)
     exact = rounded(table)
     due = statsmodels.OLS(exact[:, -1], statsmodels.add_constant(exact[:, :-1])).fit()
     np.testing.assert_allclose([fit.intercept, *fit.values], due.params, rtol=1e-8)
@@ -69,7 +75,7 @@ def test_a_linear_model_is_that_of_statsmodels_on_the_rounded_columns():
 
 def test_a_ridge_model_is_that_of_scikit_learn_on_the_rounded_columns():
     table = columns()
-    fit = fit_linear(jointly(table), LIMITS, "uvwxy", 5.0)
+    fit = fit_linear(moments_of(jointly(table), LIMITS, "uvwxy"), "uvwxy", 5.0)
     exact = rounded(table)
     due = Ridge(alpha=5.0).fit(exact[:, :-1], exact[:, -1])
     np.testing.assert_allclose(fit.values, due.coef_, rtol=1e-7)
@@ -80,12 +86,12 @@ def test_a_column_that_is_constant_or_follows_from_others_is_named():
     table = columns()
     table[:, 1] = 2.5
     with pytest.raises(DataError, match="'v' has the same value"):
-        fit_linear(jointly(table), LIMITS, "uvwxy", 0.0)
+        fit_linear(moments_of(jointly(table), LIMITS, "uvwxy"), "uvwxy", 0.0)
     table[:, 1] = table[:, 0] / 25 - 2
     table[:, [0, 1]] = np.rint(table[:, [0, 1]])
     table[:, 0] = 10 * table[:, 1] + 50
     with pytest.raises(DataError, match="'v' follows from the other columns"):
-        fit_linear(jointly(table), LIMITS, "uvwxy", 0.0)
+        fit_linear(moments_of(jointly(table), LIMITS, "uvwxy"), "uvwxy", 0.0)
 
 
 def test_no_sum_is_opened_where_one_would_be_over_a_few_records():

@@ -22,8 +22,6 @@ from tests.jobs.kinds.aggregate.samples import ATTRIBUTES, BASIC, people, run, w
         ("measures: [{sum: Debt}]\ndominance: 0.5\n", "begins at 0 or above"),
         ("measures: [{count: true}]\ndominance: 0.5\n", "no measure has a column"),
         ("measures: [{sum: Pay}]\ndominance: 2\n", "share between 0 and 1"),
-        ("measures: [{variance: Pay}]\nround: 10\n", "cannot be rounded"),
-        ("measures: [{sum: Pay}]\nnoise: {epsilon: 1}\n", "not offered"),
     ],
 )
 def test_wrong_keys_are_named(tmp_path, keys, said):

@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from coterie.anonymity.specialization.specialize import Labels, Requirement, spe
 from coterie.anonymity.table.columns import categorical_column, continuous_column, encode_text
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import VerificationError
+from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.integrate.kind import INTEGRATE
 from coterie.jobs.kinds.integrate.release_table import Coded, read_share, write_release, write_share
@@ -126,6 +128,22 @@ def test_without_a_class_the_groups_alone_decide(tmp_path):
     assert list(release(out)[0]) == ["Sex", "Job", "Salary", "Zodiac"]
     assert all(entry["smallest"] >= entry["k"] for entry in result["anonymity"])
     assert result["winners"]
+
+
+def test_without_a_class_numbers_may_be_split_towards_groups_of_k(tmp_path):
+    """The salaries of 34 people make three groups of 12, 10 and 12; halves stop at 16 and 18."""
+    found = {}
+    for split in ("even", "quantile"):
+        folder = tmp_path / split
+        folder.mkdir()
+        job = JOB_FILE.replace("class: Class\n", f"score: discernibility\nsplit: {split}\n")
+        job = job.replace("{qid: [Sex, Salary], k: 5}", "{qid: [Salary], k: 10}")
+        _, out = run(folder, job=job)
+        sizes = Counter(row["Salary"] for row in release(out))
+        assert min(sizes.values()) >= 10
+        assert verify(out)["records"] == 34
+        found[split] = sorted(sizes.values())
+    assert found == {"even": [16, 18], "quantile": [10, 12, 12]}
 
 
 def test_a_sensitive_column_limits_the_other_partys_specializations(tmp_path):

@@ -27,6 +27,8 @@ def refused(folder, message, job=JOB_FILE, change=None, **options):
         ("qid: [Sex, Job]", "qid: [Sex, Jop]", ":14: requirement[0].qid: 'Jop' is not among"),
         ("qid: [Sex, Job]", "qid: [Sex, Sex]", "names an attribute twice"),
         ("qid: [Sex, Job]", "qid: []", "must name at least one attribute"),
+        ("class: Class", "class: Class\nsplit: quantile", "split: goes with 'score: discernib"),
+        ("class: Class", "class: Class\nsplit: half", "split: must be one of even, quantile"),
         ("k: 4}", "k: 0}", "must be at least 1, not 0"),
         ("k: 4}", "k: 4, l: 3}", "'l' has no meaning without 'sensitive'"),
         ("k: 4}", "k: 4, sensitive: Zodiac}", "'sensitive' needs one of l, alpha"),

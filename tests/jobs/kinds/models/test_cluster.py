@@ -10,7 +10,7 @@ from coterie.coordinator.results.verify import lines, verify
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.kinds.registry import KINDS
-from tests.jobs.kinds.models.people import horizontal_job, run
+from tests.jobs.kinds.models.people import horizontal_job, run, write
 
 MIDDLES = np.array([[0.0, 0.0], [10.0, 1.0], [4.0, 12.0]])
 KEYS = "attributes: {Age: {}, Tall: {}}\nclusters: 3\n"
@@ -43,6 +43,37 @@ def test_clusters_that_lie_apart_are_found(tmp_path, keys):
     )
 
 
+VERTICAL = """kind: cluster
+name: test
+parties: {lender: {data: lender.csv}, bank: {data: bank.csv}}
+id: ID
+attributes: {Age: {party: lender, range: [-20, 20]}, Tall: {party: bank, range: [-20, 20]}}
+clusters: 3
+iterations: 4
+"""
+
+
+@pytest.mark.parametrize("more", ["", "standardise: true\n"])
+def test_clusters_of_columns_at_different_parties_are_found(tmp_path, more):
+    table, home, points = blobs((20, 30, 25))
+    for at, (party, name) in enumerate((("lender", "Age"), ("bank", "Tall"))):
+        order = np.random.default_rng(at).permutation(len(home))
+        write(tmp_path / f"{party}.csv", {"ID": order, name: table[name][order]})
+    path = tmp_path / "job.yaml"
+    path.write_text(VERTICAL + more)
+    result = run(path)
+    due = sorted(
+        (points[home == c].mean(axis=0).tolist(), int((home == c).sum())) for c in range(3)
+    )
+    assert result["sizes"] == [size for _, size in due]
+    np.testing.assert_allclose(result["centres"], [centre for centre, _ in due], atol=40 / 2**13)
+    assert result["settled"]
+    verify(tmp_path / "out")
+    opened = {entry["what"]: entry["times"] for entry in result["opened"]}
+    assert opened["cluster: sums and sizes of divided columns"] == 1
+    assert "cluster: sums and sizes" not in opened
+
+
 def test_a_cluster_of_a_few_records_is_joined_to_another(tmp_path):
     table, home, points = blobs((80, 67, 3))
     result = run(horizontal_job(tmp_path, KEYS, table, kind="cluster"))
@@ -66,6 +97,12 @@ def test_a_job_that_makes_no_sense_is_an_error_of_its_line(keys, says):
     head = "kind: cluster\nname: t\nparties: {a: {}, b: {}, c: {}}\npartition: horizontal\n"
     with pytest.raises(UsageError, match=says):
         parse_job(head + keys, {})
+
+
+def test_a_divided_column_needs_a_range():
+    text = VERTICAL.replace("Tall: {party: bank, range: [-20, 20]}", "Tall: {party: bank}")
+    with pytest.raises(UsageError, match="'Tall' needs a 'range'"):
+        parse_job(text, {})
 
 
 def test_too_few_records_and_what_is_no_number_are_named(tmp_path):

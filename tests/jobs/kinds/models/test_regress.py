@@ -91,8 +91,8 @@ def test_a_grid_of_the_job_is_kept_to(tmp_path):
     assert [step["time"] for step in result["survival"]] == [50, 100, 150, 200]
 
 
-def vertical_job(folder, model, table):
-    held = {"lender": ["Age"], "bank": ["Income", "Job"], "card": ["Cost"]}
+def vertical_job(folder, model, table, outcome="Cost", about="range: [-500, 500]"):
+    held = {"lender": ["Age"], "bank": ["Income", "Job"], "card": [outcome]}
     count = len(table["Age"])
     for party, names in held.items():
         order = np.random.default_rng(len(party)).permutation(count)
@@ -101,9 +101,9 @@ def vertical_job(folder, model, table):
     parties = "".join(f"  {party}: {{data: {party}.csv}}\n" for party in held)
     path = folder / "job.yaml"
     path.write_text(
-        f"kind: regress\nname: test\nparties:\n{parties}id: ID\nmodel: {model}\noutcome: Cost\n{FEATURES}"
+        f"kind: regress\nname: test\nparties:\n{parties}id: ID\nmodel: {model}\noutcome: {outcome}\n{FEATURES}"
         "attributes:\n  Age: {party: lender, range: [0, 120]}\n  Income: {party: bank, range: [0, 1000000]}\n"
-        "  Job: {party: bank, values: [A, B, C]}\n  Cost: {party: card, range: [-500, 500]}\n"
+        f"  Job: {{party: bank, values: [A, B, C]}}\n  {outcome}: {{party: card, {about}}}\n"
     )  # fmt: skip
     return path
 
@@ -118,6 +118,30 @@ def test_a_vertical_linear_job_gives_the_model_of_the_joined_columns(tmp_path):
     verify(tmp_path / "out")
 
 
+def test_a_vertical_logistic_job_gives_the_model_of_the_joined_columns_to_the_stated_bound(
+    tmp_path,
+):
+    table = people()
+    path = vertical_job(tmp_path, "logistic\niterations: 6", table, "Ill", "values: ['no', 'yes']")
+    result = run(path)
+    y = (table["Ill"] == "yes").astype(float)
+    due = statsmodels.Logit(y, statsmodels.add_constant(features(table))).fit(disp=0, tol=1e-14)
+    apart = (np.array(values(result)) - due.params[1:]) / due.bse[1:]
+    assert np.abs(apart).max() <= result["measures"]["approximation"] + 1e-4 < 0.1
+    np.testing.assert_allclose(values(result, "error"), due.bse[1:], rtol=0.03)
+    assert set(result["measures"]) == {"log_likelihood", "approximation"}
+    assert "logistic model of 4 coefficients" in lines(verify(tmp_path / "out"))[0]
+    opened = {entry["what"]: entry["times"] for entry in result["opened"]}
+    assert opened["regress: coefficients after steps on shares"] == 1
+    assert opened["regress: whether all scores are in range"] == 1
+    assert "regress: sums of an iteration" not in opened
+    page = str(KINDS["regress"].report(load_job(path), _claim(result), tmp_path / "out"))
+    assert "standard errors from that of the exact model" in page
+    changed = {**result, "measures": {**result["measures"], "approximation": -1}}
+    with pytest.raises(VerificationError, match="between 0 and inf"):
+        KINDS["regress"].summary(load_job(path), _claim(changed))
+
+
 def test_a_vertical_job_that_would_tell_of_a_few_people_ends_before_any_sum(tmp_path):
     table = people()
     table["Job"] = np.where(np.arange(len(table["Job"])) < 3, "C", table["Job"])
@@ -127,7 +151,7 @@ def test_a_vertical_job_that_would_tell_of_a_few_people_ends_before_any_sum(tmp_
 
 
 def test_other_models_of_divided_columns_are_refused_with_a_reason(tmp_path):
-    with pytest.raises(UsageError, match="only 'linear' and 'ridge' models are computed"):
+    with pytest.raises(UsageError, match="only 'linear', 'ridge' and 'logistic'"):
         load_job(vertical_job(tmp_path, "svm", people()))
 
 

@@ -1,5 +1,6 @@
 """Whole `rules` jobs, vertical and horizontal, against a plain search of the joined table."""
 
+import importlib.util
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
@@ -59,6 +60,19 @@ def apriori(table, records, least, confidence, longest):
     return frequent, rules
 
 
+def by_mlxtend(table, least, confidence, longest):
+    """The rules that mlxtend finds in the joined table."""
+    from mlxtend.frequent_patterns import association_rules, fpgrowth
+    from pandas import DataFrame
+
+    items = [(name, value) for name in table for value in VALUES[name]]
+    frame = DataFrame({at: table[name] == value for at, (name, value) in enumerate(items)})
+    sets = fpgrowth(frame, min_support=least, max_len=longest)
+    found = association_rules(sets, metric="confidence", min_threshold=confidence)
+    sides = zip(found["antecedents"], found["consequents"], strict=True)
+    return {tuple(frozenset(items[at] for at in side) for side in both) for both in sides}
+
+
 def write(folder, name, columns, ids):
     rows = [
         ",".join([*ids_i, *(str(columns[n][i]) for n in columns)]) for i, ids_i in enumerate(ids)
@@ -114,6 +128,8 @@ def test_the_rules_are_those_of_the_joined_table(tmp_path, make, minimum, confid
     result = run(make(tmp_path, keys, table))
     frequent, rules = apriori(table, N, 16, Fraction(confidence), 3)
     assert len(rules) >= 10
+    if importlib.util.find_spec("mlxtend"):
+        assert by_mlxtend(table, 0.1, float(confidence), 3) == rules
     assert {named(one["items"]) for one in result["sets"]} == set(frequent)
     assert {(named(r["if"]), named(r["then"])) for r in result["rules"]} == rules
     assert len(result["rules"]) == len(rules)

@@ -95,7 +95,8 @@ def test_missing_values_are_an_error_that_counts_them(tmp_path):
         DataError, match=r"column 'Sex' has no value \(30 of 300 rows are empty\)"
     ) as e:
         counted(tmp_path, path)
-    assert "30" not in e.value.message(rows=False)
+    told = e.value.message(rows=False).replace(str(tmp_path), "")  # the folder's name has numbers
+    assert "30" not in told
 
 
 def test_a_question_mark_in_a_domain_that_nobody_declares_is_a_value_as_before(tmp_path):
@@ -215,5 +216,5 @@ def test_a_tree_tells_no_more_than_before_unless_the_job_asks(tmp_path):
 
 def test_records_of_leaves_are_not_shown_of_horizontal_tables(tmp_path):
     path = horizontal_job(tmp_path, "tree", "show: [records]", people())
-    with pytest.raises(UsageError, match="a party could take off its own records"):
+    with pytest.raises(UsageError, match="a party could take off the records that it knows"):
         load_job(path)

@@ -13,6 +13,7 @@ from coterie.base.errors import CoterieError, DataError, UsageError
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.kinds.registry import KINDS
+from tests.jobs.kinds.statistics.mixed_tables import write_mixed
 from tests.protocols.statistics.plain_models import id3, k2
 
 N = 300
@@ -89,6 +90,16 @@ def horizontal_job(folder, kind, keys, table):
     return path
 
 
+def mixed_job(folder, kind, keys, table):
+    attributes = (
+        "attributes:\n  Sex: {values: [F, M]}\n  Job: {values: [A, B, C]}\n"
+        "  Age: {cuts: [30, 50]}\n  Late: {values: ['0', '1']}\n"
+    )
+    return write_mixed(
+        folder, table, f"kind: {kind}\nclass: Class\n{keys}\n", attributes, whole=("Class",)
+    )
+
+
 def run(path):
     out = path.parent / "out"
     out.mkdir(exist_ok=True)
@@ -106,7 +117,7 @@ def check_table(table, rows, minimum):
     assert {key for key, count in counts.items() if 0 < count < minimum} <= hidden
 
 
-@pytest.mark.parametrize("make", [vertical_job, horizontal_job])
+@pytest.mark.parametrize("make", [vertical_job, horizontal_job, mixed_job])
 def test_counts_are_the_counts_of_the_joined_table(tmp_path, make):
     table = people()
     result = run(
@@ -210,7 +221,7 @@ def without_parties(tree):
     }
 
 
-@pytest.mark.parametrize("make", [vertical_job, horizontal_job])
+@pytest.mark.parametrize("make", [vertical_job, horizontal_job, mixed_job])
 def test_an_open_tree_is_the_plain_tree(tmp_path, make):
     table = people(SEED)
     result = run(make(tmp_path, "tree", "open: true\nmax_depth: 2\nminimum: 40", table))
@@ -267,7 +278,7 @@ def test_pruning_and_a_minimum_gain_make_smaller_trees(tmp_path):
     assert sizes[2] < sizes[0]
 
 
-@pytest.mark.parametrize("make", [vertical_job, horizontal_job])
+@pytest.mark.parametrize("make", [vertical_job, horizontal_job, mixed_job])
 def test_a_net_is_the_plain_net(tmp_path, make):
     table = people(2)
     keys = "order: [Sex, Job, Age, Late, Class]\nmax_parents: 2\nparameters: true\nminimum: 6"

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from coterie.anonymity.models.options import joint_model_from_options, model_from_options
+from coterie.anonymity.models.distances.given_costs import Costs
+from coterie.anonymity.models.options import (
+    joint_model_from_options,
+    model_from_options,
+    with_taxonomy,
+)
+from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.boolean import evaluate, to_bits
 from coterie.protocols.integration.sensitive.condition_forms import (
@@ -84,6 +90,35 @@ def test_several_models_of_one_entry_are_all_decided():
     model = model_from_options({"l": 2, "alpha": 0.6})
     counts = np.array([[5, 5, 0], [9, 1, 0], [6, 0, 0], [0, 0, 0]])
     assert verdicts(model, counts).tolist() == [True, False, False, True]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=4),
+    st.sampled_from([0.1, 0.25, 0.3, 0.5]),
+)
+def test_closeness_over_a_taxonomy_has_the_verdicts_of_its_model(groups, t):
+    counts = np.array(groups, np.int64)
+    if not counts.any():
+        return
+    tree = taxonomy_of([["3", "x", "*"], ["0", "x", "*"], ["1", "y", "*"], ["2", "*"], ["4", "*"]])
+    model = with_taxonomy(model_from_options({"t": t, "distance": "taxonomy"}), tree)
+    bound = model.for_values([str(i) for i in range(4)])
+    expected = bound.holds(counts, counts.sum(axis=0))
+    assert verdicts(model, counts).tolist() == expected.tolist()
+
+
+def test_a_taxonomy_of_one_value_is_never_far():
+    model = with_taxonomy(
+        model_from_options({"t": 0.1, "distance": "taxonomy"}), taxonomy_of([["0"]])
+    )
+    assert verdicts(model, np.array([[3], [0]])).tolist() == [True, True]
+
+
+def test_divergences_and_given_costs_have_no_form():
+    costs = Costs(("0", "1"), ((0, 1), (1, 0)))
+    for asked in ({"t": 0.1, "distance": "kl"}, {"t": 1, "distance": "costs", "costs": costs}):
+        assert forms_of(model_from_options(asked)) is None
 
 
 def test_entropy_and_joint_diversity_have_no_form():

@@ -5,7 +5,11 @@ import pytest
 from coterie.anonymity.models.privacy import DistinctDiversity
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.base.errors import UsageError
-from coterie.jobs.kinds.integrate.job import apart_warnings, lone_warnings
+from coterie.jobs.kinds.integrate.requirement_warnings import (
+    apart_warnings,
+    covered_warnings,
+    lone_warnings,
+)
 from coterie.jobs.kinds.job_file import load_job
 
 
@@ -64,3 +68,13 @@ def test_sensitive_columns_in_two_houses_are_judged_by_their_frequencies(tmp_pat
 def test_k_of_one_is_warned_of():
     [warning] = lone_warnings([Requirement(("Sex",), 1), Requirement(("Job",), 2)])
     assert "entry 1 (Sex) has 'k: 1'" in warning
+
+
+def test_an_entry_that_another_one_implies_is_named():
+    wide, narrow = Requirement(("Sex", "Job"), 5), Requirement(("Sex",), 5)
+    [warning] = covered_warnings([narrow, wide])
+    assert "entry 1 (Sex, k = 5) is covered by entry 2" in warning
+    assert covered_warnings([Requirement(("Sex",), 6), wide]) == []
+    assert covered_warnings([entry("a", "s"), Requirement(("a", "b"), 9)]) == []
+    [warning] = covered_warnings([wide, wide])
+    assert "entry 2 (Sex, Job, k = 5) is covered by entry 1" in warning

@@ -1,0 +1,119 @@
+"""`kind: cluster` of columns at different parties: their numbers as steps, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from coterie.base.arrays import Floats, Ints, Mask, UInt32s
+from coterie.base.errors import DataError
+from coterie.jobs.kinds.models.common import JoinedNumbers, ModelJob
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.models.exact_sums import ExactSums
+from coterie.protocols.models.joint_kmeans import REACH, cluster_columns
+from coterie.protocols.models.kmeans import Clusters, large_shares, public_centres
+from coterie.protocols.models.scale import SCALE, Scale
+from coterie.protocols.models.symmetric import Vector
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.shared_counts import Transfers
+
+
+def cluster_vertically(
+    job: ModelJob,
+    clusters: int,
+    iterations: int,
+    standardise: bool,
+    joined: JoinedNumbers,
+    channel: Channel,
+    rng: Random,
+    seed: str,
+) -> Clusters:
+    """The clusters in the columns' own units; `seed` is public."""
+    names = list(job.attributes)
+    held = {
+        party: [at for at, name in enumerate(names) if job.attributes[name].party == party]
+        for party in job.party_names
+    }
+    mine = held[channel.me]
+    own = [names[at] for at in mine]
+    columns = joined.matrix(own) if own else np.zeros((joined.records, 0))
+    sums = ExactSums(channel, job.party_names, rng.fork("sums"))
+    scale = _told_scale(sums, columns, mine, joined.records, names)
+    limits = [job.attributes[name].limits or (0.0, 1.0) for name in names]
+    origins, units = _steps(scale, limits, standardise)
+    offset, unit = np.array(origins)[mine], np.array(units)[mine]
+    steps: Ints = np.rint((columns - offset) / unit).astype(np.int64)
+    within = Scale([0.0] * len(names), [1.0] * len(names)) if standardise else scale
+    start = [
+        [_step(value, at, origins, units, scale, standardise) for at, value in enumerate(row)]
+        for row in public_centres(within, clusters, seed)
+    ]
+    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+
+    def large(share: UInt32s | None, cells: int) -> Mask:
+        with channel.step("cells"):
+            return large_shares(hidden, share, cells, job.minimum)
+
+    with channel.step("fit"):
+        found = cluster_columns(
+            Transfers(channel, rng.fork("transfers")),
+            hidden,
+            job.party_names,
+            held,
+            steps,
+            start,
+            iterations,
+            large,
+            rng.fork("products"),
+        )
+    rows = [
+        ([o + u * total / size for o, u, total in zip(origins, units, totals, strict=True)], size)
+        for totals, size in zip(found.sums, found.sizes, strict=True)
+    ]
+    rows.sort()
+    centres, sizes = [row for row, _ in rows], [size for _, size in rows]
+    return Clusters(centres, sizes, iterations, found.settled)
+
+
+def _told_scale(
+    sums: ExactSums, columns: Floats, mine: Sequence[int], records: int, names: Sequence[str]
+) -> Scale:
+    """Mean and deviation of every column, each of which one party knows; a constant is named."""
+    told = np.zeros(2 * len(names))
+    told[mine] = columns.mean(axis=0)
+    told[[len(names) + at for at in mine]] = columns.std(axis=0)
+    with sums.channel.step("scale"):
+        found = sums.channel.open(SCALE, sums.totals(told))
+    means, deviations = found[: len(names)], found[len(names) :]
+    for name, mean, deviation in zip(names, means, deviations, strict=True):
+        if not deviation > 1e-12 * max(1.0, abs(mean)):
+            raise DataError(
+                f"the attribute '{name}' has the same value in all {records} records: leave it out"
+            )
+    return Scale(means, deviations)
+
+
+def _steps(
+    scale: Scale, limits: Sequence[tuple[float, float]], standardise: bool
+) -> tuple[Vector, Vector]:
+    """The zero of each column's steps, and their length: alike for all but for the deviation."""
+    if not standardise:
+        longest = max(high - low for low, high in limits) / 2
+        return [(low + high) / 2 for low, high in limits], [longest / REACH] * len(limits)
+    reaches = [
+        max(mean - low, high - mean) / deviation
+        for (low, high), mean, deviation in zip(limits, scale.means, scale.deviations, strict=True)
+    ]
+    return scale.means, [max(reaches) / REACH * deviation for deviation in scale.deviations]
+
+
+def _step(
+    value: float, at: int, origins: Vector, units: Vector, scale: Scale, standardise: bool
+) -> int:
+    """A number of a starting centre as a whole step."""
+    if standardise:
+        value = scale.means[at] + scale.deviations[at] * value
+    return max(-REACH, min(REACH, math.floor((value - origins[at]) / units[at] + 0.5)))

@@ -1,0 +1,90 @@
+"""`kind: regress` of columns at different parties: sums of products, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from coterie.base.arrays import Floats, Ints, UInt32s
+from coterie.jobs.kinds.models.common import JoinedNumbers, few_records
+from coterie.jobs.kinds.models.regress_job import RegressJob
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.models.joint_logistic import Columns, fit_logistic
+from coterie.protocols.models.joint_products import (
+    STEPS,
+    fit_linear,
+    in_steps,
+    joint_sums,
+    moments_of,
+)
+from coterie.protocols.models.regression import Fit
+from coterie.protocols.models.small_support import all_large
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.shared_counts import Transfers
+
+
+def fit_vertically(job: RegressJob, joined: JoinedNumbers, channel: Channel, rng: Random) -> Fit:
+    """From scalar products of the parties' columns; a logistic model by steps on shares, too."""
+    limits: list[tuple[float, float]] = []
+    held: dict[str, list[int]] = {name: [] for name in job.party_names}
+    own: list[str] = []
+    for name in [*job.features, job.outcome]:
+        item = job.attributes[name]
+        for _ in item.columns:
+            held[item.party or ""].append(len(limits))
+            limits.append(item.limits or (0.0, 1.0))
+        if item.party == channel.me:
+            own.append(name)
+    mine = joined.matrix(own) if own else np.zeros((joined.records, 0))
+    ranges = [limits[place] for place in held[channel.me]]
+    steps = in_steps(mine, ranges) if own else np.zeros((joined.records, 0), np.int64)
+    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+
+    def large(counts: UInt32s) -> bool:
+        with channel.step("small sums"):
+            return all_large(hidden, job.party_names, counts, job.minimum, rng.fork("counts"))
+
+    transfers = Transfers(channel, rng.fork("transfers"))
+    with channel.step("products"):
+        sums = joint_sums(
+            transfers,
+            job.party_names,
+            held,
+            mine,
+            steps,
+            joined.records,
+            large,
+            lambda: few_records(job.minimum),
+            rng.fork("products"),
+        )
+    names = [*job.columns, job.outcome]
+    moments = moments_of(sums, limits, names)
+    if job.model != "logistic":
+        return fit_linear(moments, names, job.penalty)
+    size = len(job.columns)
+    features = {name: [at for at in places if at < size] for name, places in held.items()}
+    kept = [at for at, place in enumerate(held[channel.me]) if place < size]
+    columns = Columns(features, _as_rounded(steps, ranges)[:, kept])
+    with channel.step("fit"):
+        return fit_logistic(
+            transfers,
+            hidden,
+            job.party_names,
+            columns,
+            moments,
+            names,
+            job.penalty,
+            job.iterations,
+            rng.fork("fit"),
+        )
+
+
+def _as_rounded(steps: Ints, limits: Sequence[tuple[float, float]]) -> Floats:
+    """Columns in their own units, rounded as the sums of products have them."""
+    if not limits:
+        return steps.astype(np.float64)
+    low, high = (np.array(ends) for ends in zip(*limits, strict=True))
+    found: Floats = (low + high) / 2 + steps * ((high - low) / 2 / STEPS)
+    return found

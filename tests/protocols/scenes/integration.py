@@ -1,0 +1,183 @@
+"""Scenes of integration."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from coterie.anonymity.specialization.specialize import Labels
+from coterie.anonymity.table.columns import ContinuousColumn, categorical_column
+from coterie.anonymity.table.levels import ladder
+from coterie.anonymity.table.taxonomy import taxonomy_of
+from coterie.base.errors import DataError
+from coterie.protocols.integration.class_labels import class_holders, share_class
+from coterie.protocols.integration.dka import dka
+from coterie.protocols.integration.hidden_winner import HiddenWinner
+from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.integration.plan import Plan
+from coterie.protocols.integration.scores import key_of
+from coterie.protocols.integration.spans import announce_spans, digests_of_announced
+from coterie.protocols.messaging.broadcast_check import compare_digests
+from tests.protocols.integration.splits import Split, loans
+from tests.protocols.scenes.form import THREE, TWO, scene, two
+
+# Integration
+
+
+@scene("integration/class_labels", THREE)
+def where_two_holders_of_the_class_differ(watched, world):
+    """Ann and Bob hold the class and disagree on five records, which ones depends on the world."""
+    base = np.arange(60) % 2
+
+    def labels(name):
+        codes = base.copy()
+        places = np.arange(5) + (30 * world)
+        if name == ("bob" if watched != "bob" else "ann"):
+            codes[places] ^= 1
+        return Labels(codes.astype(np.uint8), ("N", "Y"))
+
+    def party(channel, rng):
+        holders = class_holders(channel, THREE, "Class", channel.me != "cat")
+        own = labels(channel.me) if channel.me in holders else None
+        with pytest.raises(DataError, match="5 common records"):
+            share_class(channel, holders, own, 60, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("integration/class_labels integration/spans", THREE)
+def what_all_are_told_before_the_first_round(watched, world):
+    """Ann tells the class, Bob the span of his numbers, and all repeat digests of these.
+
+    In which numbers lie within the span, and which classes only other records have, the worlds differ.
+    """
+    numbers = np.array([1.0, 40 + 9 * world, 50 + 9 * world, 99.0])
+    told = numbers if watched != "bob" else np.array([1.0, 44.0, 54.0, 99.0])
+    other = ("elsewhere", "otherwise")[world] if watched != "ann" else "elsewhere"
+    classes = Labels(np.tile(np.array([2, 0], np.uint8), 30), ("Y", other, "N"))
+    plan = Plan(THREE, {"Salary": None}, {"Salary": "bob"}, (), ("ann",), "Class")
+    salary = ContinuousColumn("Salary", np.arange(60) % 4, told)
+
+    def party(channel, rng):
+        holders = class_holders(channel, THREE, "Class", channel.me == "ann")
+        own = classes if channel.me == "ann" else None
+        labels = share_class(channel, holders, own, 60, rng)
+        spans = announce_spans(channel, plan, {"Salary": salary} if channel.me == "bob" else {})
+        heard = digests_of_announced(plan, labels, spans)
+        compare_digests(channel, THREE, heard, "the class and the spans")
+        return [labels.codes, *labels.values]
+
+    return dict.fromkeys(THREE, party)
+
+
+LETTERS = taxonomy_of([[letter, "AB" if letter in "ab" else "CD", "any"] for letter in "abcd"])
+
+
+@scene("integration/dka", TWO)
+def subsets_of_a_baseline(watched, world):
+    """Any subset of one and any of the other have one record in common; which one is secret."""
+
+    def party(channel, rng):
+        text = "aaaabbbbccccdddd"
+        if channel.me != watched:
+            text = "abcd" * 4 if world else "abcdbcdacdabdabc"
+        table = [ladder(categorical_column("letter", list(text), LETTERS))]
+        return dka(channel, "alice", table, 4, rng).levels
+
+    return two(party, party)
+
+
+@scene("integration/hidden_winner", THREE, runs=4)
+def keys_of_the_losers(watched, world):
+    others = [name for name in THREE if name != watched]
+    keys = {watched: key_of(500, 1), others[0]: key_of(900, 0)}
+    keys[others[1]] = key_of((1, 899)[world], 2)
+
+    def party(channel, rng):
+        finder = HiddenWinner(rng, 3)
+        return finder(channel, THREE, keys[channel.me])
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("integration/hidden_winner", THREE, runs=4)
+def keys_of_winners_that_may_be_rejected(watched, world):
+    others = [name for name in THREE if name != watched]
+    keys = {watched: key_of(500, 1), others[1]: key_of(3, 2)}
+    keys[others[0]] = key_of((510, 9000)[world], 0)
+
+    def party(channel, rng):
+        finder = HiddenWinner(rng, 3, rejectable=True)
+        return finder(channel, THREE, keys[channel.me])
+
+    return dict.fromkeys(THREE, party)
+
+
+def loan_split() -> Split:
+    """The loans with a k that leaves the leaves of Job and the salaries ungeneralized to nobody."""
+    split = loans()
+    split.case.requirements = [(["Sex", "Job"], 8)]
+    return split
+
+
+def specialization(hooks, watched, world):
+    """Where another's value lies below the final cut is not told: leaves of one branch change."""
+    split = loan_split()
+    others = {"ann": "Job", "bob": "Sex"}
+    changed = {
+        "Janitor": "Mover",
+        "Mover": "Janitor",
+        "Accountant": "Lawyer",
+        "Lawyer": "Accountant",
+    }
+    rows = [dict(row) for row in split.case.rows]
+    if world and others[watched] == "Job":
+        for row in rows:
+            row["Job"] = changed.get(row["Job"], row["Job"])
+    split.case.rows = rows
+
+    def party(name):
+        def run(channel, rng):
+            outcome = split.party(name, **hooks(rng))(channel)
+            return [outcome.table.winners, outcome.contributions]
+
+        return run
+
+    return {name: party(name) for name in split.names}
+
+
+def openly(rng):
+    return {}
+
+
+def strategically(rng):
+    strategy = Strategy(0.5)
+    return {
+        "find_winner": strategy.find_winner,
+        "takes_part": strategy.takes_part,
+        "confirm": strategy.confirm,
+    }
+
+
+scene(
+    "integration/integrate integration/spans integration/scores integration/rounds "
+    "integration/instructions", ("ann", "bob"), name="specialization",
+)(partial(specialization, openly))  # fmt: skip
+scene("integration/participation", ("ann", "bob"), name="specialization with a strategy")(
+    partial(specialization, strategically)
+)
+
+
+def conditions(watched, world):
+    """A proposal that is rejected, of other columns or for another sensitive one."""
+    from tests.protocols.integration.sensitive.test_conditions import decision
+
+    return decision(watched, world, THREE)
+
+
+scene(
+    "integration/sensitive/conditions integration/sensitive/proposer_and_holder", THREE,
+    name="conditions on shares",
+)(conditions)  # fmt: skip
