@@ -60,7 +60,7 @@ RECEIPT = declare(
 )
 NOTICE = declare(
     "answer: notification",
-    what="The name, the kind, the coordinator and the state of a job, and the reason that the coordinator is told.",
+    what="The name, the kind, the coordinator and the state of a job, and the reason that the coordinator is told; or what a running job asks its steward.",
     to="the command or address that the party file names",
     why="The steward asked to be told.",
 )

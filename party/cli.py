@@ -26,7 +26,10 @@ from coterie.party.books.audit import heads_of, verify
 from coterie.party.books.ledger import Ledger
 from coterie.party.config import load_party
 from coterie.party.desk.desk import Desk
+from coterie.party.history.releases import History
+from coterie.party.job_record import OUTPUT, REPEAT
 from coterie.party.operator.backup import back_up, restore
+from coterie.party.operator.budgets import budget_facts, budget_lines
 from coterie.party.operator.check import examine
 from coterie.party.operator.connection import SECONDS, Operator
 from coterie.party.operator.explain import date, lines
@@ -151,13 +154,38 @@ def desk(file: Path, server: str | None, port: int, person: str, as_json: bool) 
 @_CONFIG
 @click.option("--no", "refuse", is_flag=True, help="Refuse the job.")
 @click.option("--reason", default="", help="The reason that the coordinator gets.")
+@click.option(
+    "--repeat",
+    "about",
+    flag_value=REPEAT,
+    help="To what a running job tells together with earlier ones.",
+)
+@click.option(
+    "--output",
+    "about",
+    flag_value=OUTPUT,
+    help="To the output of a running job, which 'show --output' shows.",
+)
 @_PERSON
 @_JSON
-def approve(job: str, config: Path, refuse: bool, reason: str, person: str, as_json: bool) -> int:
+def approve(
+    job: str,
+    config: Path,
+    refuse: bool,
+    reason: str,
+    about: str | None,
+    person: str,
+    as_json: bool,
+) -> int:
     """Say yes (or --no) to a job that waits for consent. JOB is its id, or its name."""
     with Operator(config) as operator:
-        job_id = operator.job_in((pb.WAITING,), job, "waits for consent")
-        request = pb.Approval(job_id=job_id, yes=not refuse, reason=reason, person=person)
+        if about is None:
+            job_id = operator.job_in((pb.WAITING,), job, "waits for consent")
+        else:
+            job_id = operator.job_in((pb.RUNNING,), job, "runs")
+        request = pb.Approval(
+            job_id=job_id, yes=not refuse, reason=reason, person=person, about=about or ""
+        )
         decision = operator.call(lambda stub: stub.Approve(request, timeout=SECONDS))
         state = pb.State.Name(decision.state)
         _print(as_json, {"job": job_id, "state": state}, f"{job_id} {state.lower()}")
@@ -202,6 +230,7 @@ def jobs(config: Path, waiting: bool, as_json: bool) -> int:
                 "proposed": date(job.proposed),
                 "since": date(job.since),
                 "detail": job.detail,
+                "held": job.held,
                 "text": job.job_yaml,
             }
             for job in listed
@@ -220,8 +249,9 @@ def jobs(config: Path, waiting: bool, as_json: bool) -> int:
 @click.argument("job")
 @_CONFIG
 @click.option("--full", is_flag=True, help="Also list whatever a job of this kind may tell.")
+@click.option("--output", is_flag=True, help="Also show what this party would release now.")
 @_JSON
-def show(job: str, config: Path, full: bool, as_json: bool) -> int:
+def show(job: str, config: Path, full: bool, output: bool, as_json: bool) -> int:
     """Explain a job in plain words: who asks, with whom, what leaves, what others learn.
 
     JOB is its id, the beginning of it, or its name; of several jobs of one name the newest.
@@ -230,11 +260,35 @@ def show(job: str, config: Path, full: bool, as_json: bool) -> int:
         job_id = operator.newest(job)
         answer = operator.call(lambda stub: stub.Explain(pb.JobRef(job_id=job_id), timeout=SECONDS))
         facts = json.loads(answer.json)
-        _print(
-            as_json,
-            facts,
-            "\n".join("  " * line.startswith("  ") + one_line(line) for line in lines(facts, full)),
-        )
+        if output and "output" not in (facts["held"] or {}):
+            raise UsageError(f"the job '{job}' does not wait for a word on its output")
+        shown = lines(facts, full, output)
+        text = "\n".join(" " * (len(line) - len(line.lstrip())) + one_line(line) for line in shown)
+        _print(as_json, facts, text)
+    return 0
+
+
+@party.command()
+@_CONFIG
+@click.option("--job", help="Only this job: its id, the beginning of it, or its name.")
+@_JSON
+def history(config: Path, job: str | None, as_json: bool) -> int:
+    """List what jobs have told about this party's people, as this party remembers it.
+
+    The numbers of people, the attributes that were counted and the groups that were released; never a
+    value. `policy.repeat` judges new jobs by it.
+    """
+    entries = History(load_party(config).state).entries()
+    if job is not None:
+        entries = [one for one in entries if job == one.name or one.job.startswith(job)]
+    shown = [one.shown() for one in entries]
+    lines = [
+        f"{e['job']}  {e['time']}  {e['kind']:<9}  {e['people']:>9,} people  {e['name']} (of "
+        f"{e['coordinator']}): {', '.join(e['counted']) or 'nothing counted'}"
+        + "".join(f"; {n:,} groups by {qid}" for qid, n in e["groups"].items())
+        for e in shown
+    ]
+    _print(as_json, {"jobs": shown}, "\n".join(map(one_line, lines)) or "no jobs yet")
     return 0
 
 
@@ -351,14 +405,15 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
 @_JSON
 @click.pass_context
 def ledger(context: click.Context, config: Path | None, as_json: bool) -> int:
-    """Show what this party and its partners have contributed, over all jobs."""
+    """Show what this party and its partners have contributed, and what is spent of its budgets."""
     if context.invoked_subcommand is not None:
         return 0
     if config is None:
         raise click.UsageError("Missing option '--config'.")
     loaded = load_party(config)
     book = Ledger(loaded.state, loaded.name)
-    _print(as_json, book.as_json(), "\n".join(book.table()))
+    facts = book.as_json() | {"budgets": budget_facts(loaded)}
+    _print(as_json, facts, "\n".join([*book.table(), *budget_lines(loaded)]))
     return 0
 
 

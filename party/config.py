@@ -8,23 +8,31 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 
 import grpc
 import pyarrow as pa
 
-from coterie.base.errors import DataError, RefusedError, UsageError
+from coterie.base.errors import DataError, RefusedError
 from coterie.base.names import is_name
 from coterie.base.sizes import half_of_the_memory
 from coterie.jobs.data.filtered import filtered
 from coterie.jobs.data.sources import Source, parse_source
-from coterie.jobs.file.document import Node, Section, read_document
+from coterie.jobs.file.document import Node, Section, read_document, read_text
 from coterie.jobs.file.job import Job, party_name
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import read_compute
 from coterie.party.limits import Limits, read_limits, read_size
-from coterie.party.operator.settings import Notify, Retention, read_notify, read_retention
-from coterie.party.policy import Policy
+from coterie.party.operator.settings import (
+    Notify,
+    Retention,
+    duration,
+    read_notify,
+    read_repeat,
+    read_retention,
+)
+from coterie.party.policy import Budget, Policy
 from coterie.transport.session import Heartbeat
 from coterie.trust.identity import Identity, Pin, load_identity, load_pin
 
@@ -105,13 +113,7 @@ class PartyConfig:
 
 def load_party(path: Path) -> PartyConfig:
     """Reads a party file and the certificates it names."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: not UTF-8 text") from None
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    folder = path.absolute().parent
+    text, folder = read_text(path), path.absolute().parent
     section = read_document(text, str(path))
     name = party_name(section.required("name"))
     listen = _address(section.required("listen"), any_port=True)
@@ -318,6 +320,15 @@ def _coordinators(section: Section, pins: _Pins) -> tuple[frozenset[str], dict[s
     return frozenset(found), {name: pin for name, pin in found.items() if pin is not None}
 
 
+def _budget(node: Node) -> Budget:
+    section = node.section()
+    epsilon = section.required("epsilon").number(minimum=0.001, maximum=1000)
+    delta = section.read("delta", lambda n: n.number(minimum=0, maximum=0.01), 0.0)
+    days = section.read("days", lambda n: n.integer(1, 36_500), 365)
+    section.close()
+    return Budget(Fraction(str(epsilon)), Fraction(str(delta)), days)
+
+
 def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
     section = node.section()
     coordinators, pinned = _coordinators(section, pins)
@@ -353,6 +364,10 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
         recipients=_names(section, "recipients"),
         purposes=section.read("purposes", lambda n: frozenset(n.texts()), None),
         zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
+        budget=section.read("budget", _budget, None),
+        repeat=section.read("repeat", read_repeat, None),
+        output=section.read("output", lambda n: n.choice("auto", "ask"), Policy.output),
+        answer_within=section.read("answer_within", duration, Policy.answer_within),
     )
     section.close()
     return policy, pinned

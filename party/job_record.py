@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from coterie.base.arrays import Words
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.protocols.messaging.wrappers import Traffic
@@ -17,7 +19,35 @@ from coterie.transport.session import Session
 
 ENDED = {State.REFUSED, State.FINISHED, State.FAILED, State.CANCELLED}
 _STATES = frozenset(State.keys())
+REPEAT, OUTPUT = "repeat", "output"
+_QUESTIONS = {
+    REPEAT: "what it tells together with earlier jobs",
+    OUTPUT: "its output, before it goes out",
+}
 _SETTLED = threading.Condition()  # of all jobs that had ended when the server started
+
+
+@dataclass
+class Hold:
+    """A question of a running job to the operator (`party.holds`). The answer is set once."""
+
+    about: str
+    until: float  # wall-clock time after which the answer is no
+    facts: Mapping[str, Any]
+    answered: threading.Event = field(default_factory=threading.Event)
+    yes: bool = False
+    reason: str = ""
+    person: str = ""
+
+    @property
+    def question(self) -> str:
+        return _QUESTIONS[self.about]
+
+    @property
+    def words(self) -> str:
+        """For the list of jobs."""
+        until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(self.until))
+        return f"waits until {until} for your word on {self.question}"
 
 
 @dataclass(slots=True)
@@ -42,12 +72,16 @@ class Record:
     since: float = 0.0  # wall-clock time when it entered this state
     step: str = ""
     prepared: object = None
+    prepared_at: float = 0.0  # by the monotonic clock
     data: bytes = b""  # the digest of the data that was prepared
+    people: Words | None = None  # the digest of the person of each row that was prepared
+    held: Hold | None = None  # what the running job asks the operator
     session: Session | None = None
     eager: bool = False  # to be queued as soon as the operator approves it
     direct: bool = False  # begins as soon as this party has a place, without asking the others
     began: float | None = None
     traffic: Traffic = field(default_factory=Traffic)  # counts on while the job runs
+    sent_to: Mapping[str, int] = field(default_factory=dict)  # so does this
     events: list[tuple[int, Event]] = field(default_factory=list)
     changed: threading.Condition = field(default_factory=threading.Condition)
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coterie.base.errors import CoterieError, UsageError
+from coterie.jobs.data.filtered import Filtered
+from coterie.jobs.data.sources import Source
 from coterie.party.config import PartyConfig, load_party
 
 EVERY = 2.0  # seconds between two checks
@@ -23,7 +25,6 @@ _FIXED = ("name", "listen", "state", "audit_head", "reflection")
 _KEYS = {
     "identity": "tls",
     "peers": "peers",
-    "source": "data",
     "policy": "policy",
     "tables": "tables",
     "pins": "policy",
@@ -98,7 +99,7 @@ class Live:
         changed = (
             key for field, key in _KEYS.items() if getattr(before, field) != getattr(after, field)
         )
-        keys = list(dict.fromkeys(changed))
+        keys = list(dict.fromkeys([*changed, *_changed_source(before.source, after.source)]))
         self.config, self.since = after, self._wall()
         self._looked = _stamps(after)
         self._taken_up(Change(before, after, keys))
@@ -110,6 +111,17 @@ class Live:
                 raise UsageError(
                     f"{before.file}: {key}: a server takes up another one only when it is started anew"
                 )
+
+
+def _changed_source(before: Source, after: Source) -> list[str]:
+    """Which of the keys that say what is read have changed."""
+    old, new = (s if isinstance(s, Filtered) else Filtered(s) for s in (before, after))
+    pairs = {
+        "data": (old.source, new.source),
+        "where": (old.where, new.where),
+        "exclude": (old.exclude, new.exclude),
+    }
+    return [key for key, (was, now) in pairs.items() if was != now]
 
 
 def _stamps(config: PartyConfig) -> list[tuple[Path, int, int, int]]:

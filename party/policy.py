@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from fractions import Fraction
 
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.kind import Needs
 from coterie.jobs.kinds.registry import KINDS
+from coterie.party.operator.settings import Repeat
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much epsilon and delta jobs with noise may spend together within so many days."""
+
+    epsilon: Fraction
+    delta: Fraction
+    days: int
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,10 @@ class Policy:
     zeros: bool = False
     recipients: frozenset[str] = frozenset()  # besides the coordinator
     purposes: frozenset[str] | None = None  # None: any, and none
+    budget: Budget | None = None  # None: no job with noise
+    repeat: Repeat | None = None  # None: each job is judged alone
+    output: str = "auto"
+    answer_within: float = 86400.0  # seconds for the steward, while a job waits
 
 
 def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
@@ -74,6 +90,8 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_groups(policy, needs.smallest_group),
         *_judge_conditions(policy, needs.shows_proposals),
         *_judge_zeros(policy, needs.zeros),
+        *_judge_budget(policy.budget, needs.noise),
+        *_judge_repeat(policy, needs),
     ]
 
 
@@ -136,6 +154,31 @@ def _judge_zeros(policy: Policy, zeros: bool) -> list[str]:
     if policy.zeros or not zeros:
         return []
     return ["policy.zeros does not permit 'zeros: show', which the job asks for"]
+
+
+def _judge_budget(budget: Budget | None, noise: tuple[Fraction, Fraction] | None) -> list[str]:
+    """A job may not spend more than the whole budget; what is left of it the ledger knows."""
+    if noise is None:
+        return []
+    if budget is None:
+        return [f"policy.budget is not set, and the job spends epsilon {float(noise[0]):g} of it"]
+    return [
+        f"policy.budget.{name} is {float(most):g}, and the job spends {float(wanted):g}"
+        for name, most, wanted in zip(
+            ("epsilon", "delta"), (budget.epsilon, budget.delta), noise, strict=True
+        )
+        if wanted > most
+    ]
+
+
+def _judge_repeat(policy: Policy, needs: Needs) -> list[str]:
+    """Jobs can only be compared where people are known again."""
+    if policy.repeat is None or policy.repeat.id or needs.identified_by or not needs.counted:
+        return []
+    return [
+        "policy.repeat names no 'id', without which people of a job that matches no records cannot "
+        "be known again"
+    ]
 
 
 def _missing(rule: str, what: str, wanted: Collection[str], allowed: Collection[str]) -> list[str]:

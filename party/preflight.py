@@ -6,15 +6,20 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
+from coterie.base.arrays import Words
 from coterie.base.errors import DataError, RefusedError, UsageError
-from coterie.jobs.data.filtered import left_out
-from coterie.jobs.data.missing import WithoutGaps
+from coterie.jobs.data.filtered import left_out, told
+from coterie.jobs.data.missing import Dropped, WithoutGaps
 from coterie.jobs.data.sources import read_wanted
 from coterie.jobs.data.table_digest import table_digest
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
+from coterie.party.books.charges import Charges, number
 from coterie.party.books.ledger import Ledger
 from coterie.party.config import PartyConfig
+from coterie.party.history.gate import identified_by
+from coterie.party.history.people import People
+from coterie.party.history.releases import FOLDER
 from coterie.party.policy import judge
 
 log = logging.getLogger("coterie.party")
@@ -33,7 +38,7 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool 
     """Checks that the policy permits the job.
 
     Who owes something from an interrupted job pays by finishing it, so that debts do not keep a job
-    from being `resumed`.
+    from being `resumed`; nor does the budget, to which the job was charged when it began.
     """
     config = config.for_job(job)
     refusals = judge(config.policy, job, config.name, coordinator)
@@ -42,18 +47,54 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool 
     if most is not None and not resumed and KINDS[job.kind].needs(job, config.name).contributes:
         debts = Ledger(config.state, config.name).debtors(job.party_names, most)
         refusals += [f"policy.most_owed is {most:g}, and '{name}' owes more" for name in debts]
+    inside = list(debts.values())  # earlier jobs may be another coordinator's
+    if not refusals and not resumed:
+        inside = _check_budget(config, job, refusals)
     if refusals:
         error = RefusedError("; ".join(refusals))
-        error.inside = "; ".join(debts.values())  # earlier jobs may be another coordinator's
+        error.inside = "; ".join(inside)
         raise error
 
 
+def _check_budget(config: PartyConfig, job: Job, refusals: list[str]) -> list[str]:
+    """Adds why too little of the budget is left to `refusals`; what is spent, for the own log."""
+    noise, budget = KINDS[job.kind].needs(job, config.name).noise, config.policy.budget
+    if noise is None or budget is None:
+        return []
+    spent = Charges(config.state).spent(job.table_of(config.name), budget)
+    refusals += spent.refusals(budget, noise)
+    return [spent.in_words(budget)]
+
+
+def charge(config: PartyConfig, job_id: str, job: Job) -> dict[str, str]:
+    """Charges a job to the budget of its table before it begins; what to note of it, if anything."""
+    config = config.for_job(job)
+    noise, budget = KINDS[job.kind].needs(job, config.name).noise, config.policy.budget
+    if noise is None:
+        return {}
+    if budget is None:
+        raise RefusedError("policy.budget is not set any more")
+    charges, table = Charges(config.state), job.table_of(config.name)
+    if not charges.charge(job_id, job, table, budget, noise):
+        return {}
+    return {
+        "epsilon": number(noise[0]),
+        "delta": number(noise[1]),
+        "budget": charges.spent(table, budget).in_words(budget),
+    }
+
+
 class Checked(NamedTuple):
-    """A party's data for a job: prepared, the number of records, and a digest of what was read."""
+    """A party's data for a job: prepared, the number of records, and a digest of what was read.
+
+    `people` has a digest of the person of each row that takes part; None if nothing identifies
+    people.
+    """
 
     prepared: object
     records: int
     digest: bytes
+    people: Words | None
 
 
 def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None = None) -> Checked:
@@ -69,16 +110,22 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
         wanted = kind.needs(job, config.name)
         allowed = config.policy.use & config.policy.release
         optional = [column for column in wanted.optional if column in allowed]
-        table = read_wanted(config.source, wanted.used, optional)
+        known_by = identified_by(config.policy, wanted)
+        more = [column for column in known_by if column not in (*wanted.used, *optional)]
+        table = read_wanted(config.source, (*wanted.used, *more), optional)
         if note is not None and (counts := left_out(table)):
-            log.info("digest %s: rows left out: %s", job.digest[:12], counts)
+            log.info("digest %s: %s", job.digest[:12], told(counts))
             note("rows left out", digest=job.digest, **counts)
         read = table_digest(table)
         prepared = kind.prepare(job, config.name, table, str(config.source))
+        dropped = prepared.dropped if isinstance(prepared, WithoutGaps) else Dropped()
+        people = None
+        if known_by:
+            people = People(config.state / FOLDER, known_by).digests(table, known_by)
+            people = people if dropped.stays is None else people[dropped.stays]
         if wanted.pad_to is not None:
-            return Checked(prepared, wanted.pad_to, read)
+            return Checked(prepared, wanted.pad_to, read, people)
         # Peers learn how many rows take part; a coordinator beside them must not learn how many do not.
-        dropped = prepared.dropped.number if isinstance(prepared, WithoutGaps) else 0
-        return Checked(prepared, table.num_rows - dropped, read)
+        return Checked(prepared, table.num_rows - dropped.number, read, people)
     except MemoryError:
         raise DataError(f"{config.source}: not enough memory to read it") from None

@@ -29,6 +29,8 @@ from coterie.party.answers import DECISION, RECORDS, SERVER, STATE, about_identi
 from coterie.party.books.audit import AuditLog
 from coterie.party.callers.examinations import Examinations
 from coterie.party.config import PartyConfig
+from coterie.party.history.gate import decide
+from coterie.party.history.judgement import judge_number
 from coterie.party.job_record import ENDED, Record
 from coterie.party.live import Live
 from coterie.party.policy import judge_coordinator
@@ -83,7 +85,7 @@ class Proposals:
         def counted() -> bool:
             """Reading a job costs time, and what is said of it tells about the data."""
             try:
-                self._examinations.add(caller.name)
+                self._count(caller)
                 return True
             except RefusedError as error:
                 checks.append(pb.Check(name="policy", ok=False, detail=str(error)))
@@ -100,7 +102,12 @@ class Proposals:
 
             def policy() -> str:
                 check_policy(self._config, job[0], caller.name)
-                return f"permitted, consent {self._config.for_job(job[0]).policy.consent}"
+                asks = self._judge_number("", caller.name, job[0])
+                policy = self._config.for_job(job[0]).policy
+                words = f"permitted, consent {'manual' if asks else policy.consent}"
+                if policy.repeat is not None:
+                    words += ", to be judged by what earlier jobs have told"
+                return words + (", output asked for" if policy.output == "ask" else "")
 
             def data() -> str:
                 # Noted first, because the answers to many requests reveal something about the data.
@@ -113,7 +120,8 @@ class Proposals:
                     digest=job[0].digest,
                 )
                 try:
-                    prepared, records, _ = check_data(self._config, job[0], self._audit.note)
+                    checked = check_data(self._config, job[0], self._audit.note)
+                    prepared, records = checked.prepared, checked.records
                     padded = KINDS[job[0].kind].needs(job[0], self._config.name).pad_to
                     explain = self._config.any_policy.explain
                     hints = about_identifiers(prepared, explain, counts=padded is None)
@@ -156,7 +164,7 @@ class Proposals:
             if self._open_jobs(caller.name) >= open_jobs:
                 raise RefusedError(f"{caller.name} has {open_jobs} jobs here that have not ended")
             self._check_size(caller.name, request)
-            self._examinations.add(caller.name)
+            self._count(caller)
             job = parse_job(request.job_yaml, dict(request.files))
             record = self._book.add(request.job_id, caller.name, job)
             if record is None:
@@ -164,13 +172,16 @@ class Proposals:
             facts.update(name=job.name, kind=job.kind, digest=job.digest)
             check_parties(self._config, job)
             check_policy(self._config, job, caller.name)
+            asks = self._judge_number(record.job_id, caller.name, job)
             checked = check_data(self._config, job, self._audit.note)
             record.records = checked.records
             self._book.store(record)
-            if self._config.for_job(job).policy.consent == "auto":
+            if self._config.for_job(job).policy.consent == "auto" and not asks:
                 with record.changed:
                     if record.state not in ENDED:  # the job may have been cancelled meanwhile
                         record.prepared, record.data = checked.prepared, checked.digest
+                        record.prepared_at = time.monotonic()
+                        record.people = checked.people
                         self._worker.expect(record)
                         self._book.set_state(record, State.ACCEPTED)
             else:
@@ -207,6 +218,23 @@ class Proposals:
         )
         decision.unix_time = tell(SERVER, time.time())
         return decision
+
+    def _count(self, caller: Caller) -> None:
+        """Counts a check of the data, within the hour and for `policy.repeat`."""
+        self._examinations.add(caller.name)
+        self._worker.history.examined(caller.name)
+
+    def _judge_number(self, job_id: str, coordinator: str, job: Job) -> bool:
+        """Whether the operator must be asked, since there have been too many jobs or checks."""
+        config = self._config.for_job(job)
+        repeat = config.policy.repeat
+        if repeat is None:
+            return False
+        counted = KINDS[job.kind].needs(job, config.name).counted
+        found = judge_number(self._worker.history, repeat, job_id, coordinator, counted)
+        asked: list[str] = []
+        decide(repeat, found, job_id, self._audit.note, lambda _, words: asked.append(words))
+        return bool(asked)
 
     def _open_jobs(self, coordinator: str) -> int:
         return sum(

@@ -16,7 +16,7 @@ from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.base.names import is_job_id
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.jobs.run.answers_file import has_answers, remove_answers
+from coterie.jobs.run.answers_file import has_answers, remove_answers, was_kept
 from coterie.party.answers import STATE
 from coterie.party.books.append_file import AppendFile, read_lines
 from coterie.party.job_record import (
@@ -58,6 +58,7 @@ class Book:
         self._writing = threading.RLock()  # for a line of the journal and its change
         self._records: dict[str, Record] = {}
         self._forgotten: set[str] = set()  # ids of jobs that were removed
+        self._unwritten: set[str] = set()  # ids of jobs whose end the journal does not have yet
         self.listener: Callable[[Record], None] = lambda record: None
         self.place: Callable[[str], int] = lambda job_id: 0  # of a job in the queue
         self._journal = AppendFile(state / JOURNAL)
@@ -70,13 +71,20 @@ class Book:
                 self.set_state(record, State.FAILED, reason=RESTARTED, exit_code=6, resumable=began)
             elif record.state not in ENDED:
                 self._reload(record)
+            elif not record.resumable and was_kept(record.folder):
+                remove_answers(record.folder)  # the machine crashed before that reached the disk
 
     def compact(self) -> None:
         """Writes the journal anew with one line per job, if it has many more lines.
 
-        A journal with lines that this version cannot read is not changed.
+        A journal with lines that this version cannot read is not changed. Ends of jobs that the
+        journal lacks, because the disk was full, are added first.
         """
         with self._lock, self._writing:
+            for job_id in sorted(self._unwritten & self._records.keys()):
+                self._journal.append(whole_entry(self._records[job_id]))
+                self._unwritten.discard(job_id)
+                self._lines += 1
             if (
                 self.damaged
                 or self._lines < len(self._records) + len(self._forgotten) + _SUPERFLUOUS
@@ -262,6 +270,7 @@ class Book:
             except EnvironmentFaultError:
                 if state not in ENDED:
                     raise
+                self._unwritten.add(record.job_id)
             before, record.state = record.state, state
             record.since = self._wall()
             record.reason, record.told = reason, told
@@ -315,7 +324,7 @@ class Book:
         record.state, record.since = state, self._wall()
         record.reason = record.told = record.culprit = record.step = ""
         record.exit_code, record.resumable, record.direct = 0, False, False
-        record.began, record.traffic = None, Traffic()
+        record.began, record.traffic, record.sent_to = None, Traffic(), {}
         serial = record.events[-1][0] + 1 if record.events else 1
         record.events.clear()
         self._add_event(record, self._event(record), serial)
@@ -366,6 +375,7 @@ class Book:
             exit_code=record.exit_code,
             culprit=record.culprit,
             place=self.place_of(record),
+            sent_to=dict(record.sent_to),
         )
 
     def place_of(self, record: Record) -> int:
@@ -380,6 +390,7 @@ class Book:
             event.place = self.place_of(record)
             event.sent_bytes = record.traffic.sent_bytes
             event.received_bytes = record.traffic.received_bytes
+            event.sent_to.update(record.sent_to)
         return event
 
     def seconds(self, record: Record) -> float:

@@ -21,6 +21,7 @@ from coterie.party.callers.admission import CAPACITY, Admission
 from coterie.party.callers.gate import REVOKED, Gate
 from coterie.party.config import PartyConfig
 from coterie.party.health import Health
+from coterie.party.history.releases import History
 from coterie.party.live import EVERY, Change, Live
 from coterie.party.operator.backup import restored_from
 from coterie.party.operator.notify import Notifier
@@ -80,7 +81,9 @@ class PartyServer:
         self._notifier = Notifier(config.name, lambda: self.config.notify, self._audit.note)
         self._book.listener = self._notifier.changed
         self._peers = PeerService(config.name, self._peer)
-        self._worker = Worker(self._live, self._book, self._audit, self._peers)
+        self._history = History(config.state, wall)
+        self._history.tidy()
+        self._worker = Worker(self._live, self._book, self._audit, self._peers, self._history)
         for record in self._book.all():
             if record.state in (State.ACCEPTED, State.QUEUED):
                 self._worker.expect(record)

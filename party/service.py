@@ -31,6 +31,7 @@ from coterie.party.answers import RECEIPT, SERVER
 from coterie.party.books.audit import AuditLog
 from coterie.party.callers.permissions import Permissions, abort
 from coterie.party.config import PartyConfig
+from coterie.party.holds import answer
 from coterie.party.job_record import ENDED, Record
 from coterie.party.live import Live
 from coterie.party.operator.explain import explain
@@ -107,6 +108,8 @@ class JobService(JobsServicer):
         waiting = {State.WAITING}
         reason = one_line(request.reason)
         person = one_line(request.person)
+        if request.about:
+            return self._answer(record, request, person, reason, context)
         if request.yes:
             with record.changed:
                 done = record.state == State.WAITING
@@ -139,9 +142,31 @@ class JobService(JobsServicer):
             self._worker.turns.queue(record)
         return decision_on(record)
 
+    def _answer(
+        self, record: Record, request: Any, person: str, reason: str, context: grpc.ServicerContext
+    ) -> pb.Decision:
+        """The operator's answer to a running job, which is in the audit log before it counts."""
+        if record.held is None or record.held.about != request.about:
+            asks = f"asks about '{record.held.about}'" if record.held else "asks nothing"
+            why = f"the job is {State.Name(record.state)} and {asks}"
+            abort(context, grpc.StatusCode.FAILED_PRECONDITION, why)
+        self._permissions.note(
+            context,
+            "approved" if request.yes else "denied",
+            job=record.job_id,
+            by=self._config.name,
+            about=request.about,
+            person=person,
+            reason=reason,
+        )
+        if not answer(record, request.about, request.yes, reason, person):
+            why = "the job has been answered already"
+            abort(context, grpc.StatusCode.FAILED_PRECONDITION, why)
+        return decision_on(record)
+
     def Explain(self, request: Any, context: grpc.ServicerContext) -> pb.Explanation:  # noqa: N802
         record = self._permissions.any_job(request.job_id, context)
-        facts = explain(self._config, record, self._book.stored_job(record))
+        facts = explain(self._config, record, self._book.stored_job(record), self._worker.history)
         return pb.Explanation(json=json.dumps(facts))
 
     def Prune(self, request: Any, context: grpc.ServicerContext) -> pb.Explanation:  # noqa: N802
@@ -175,6 +200,8 @@ class JobService(JobsServicer):
             )
             if record.state == State.QUEUED:
                 summary.detail = in_queue(summary.place)
+            if (hold := record.held) is not None:
+                summary.held, summary.detail = hold.about, hold.words
             size += summary.ByteSize()
             if page.jobs and size > _PAGE:
                 page.more = True

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import logging
+import shutil
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from coterie.base.errors import (
     CancelledError,
@@ -31,9 +35,15 @@ from coterie.jobs.run.party_run import Progress, run_party
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.ledger import Ledger
 from coterie.party.config import PartyConfig
-from coterie.party.job_record import ENDED, Record
+from coterie.party.history.gate import HistoryGate
+from coterie.party.history.judgement import Finding
+from coterie.party.history.releases import History
+from coterie.party.holds import ask
+from coterie.party.job_record import ENDED, OUTPUT, REPEAT, Hold, Record
 from coterie.party.live import Live
-from coterie.party.preflight import check_data, check_parties, check_policy
+from coterie.party.operator.explain import date
+from coterie.party.output import would_release
+from coterie.party.preflight import charge, check_data, check_parties, check_policy
 from coterie.party.queue.reservations import STEP, finished_at_a_peer, tell_peers
 from coterie.party.queue.turns import Turns
 from coterie.party.records import Book
@@ -49,14 +59,25 @@ from coterie.transport.peers import PeerService
 from coterie.transport.session import Session
 
 log = logging.getLogger("coterie.party")
+# Seconds for which the data that was read for a proposal counts: somebody may object meanwhile.
+_FRESH = 60.0
+STEWARD = "steward"  # the step of a job that waits for the operator's answer
 _UNSTARTED = (State.WAITING, State.ACCEPTED, State.QUEUED)
 
 
 class Worker:
     """Runs accepted jobs, each in a thread of its own, when there are places for them."""
 
-    def __init__(self, live: Live, book: Book, audit: AuditLog, peers: PeerService) -> None:
+    def __init__(
+        self,
+        live: Live,
+        book: Book,
+        audit: AuditLog,
+        peers: PeerService,
+        history: History | None = None,
+    ) -> None:
         self._live = live
+        self.history = history or History(live.config.state)
         self._book = book
         self._audit = audit
         self._peers = peers
@@ -204,14 +225,18 @@ class Worker:
                     raise PeerLostError(peer, STEP, "shows a certificate that was revoked")
             session.start(config.connect)
             prepared, record.prepared = record.prepared, None
-            if prepared is None:
-                prepared, record.records, record.data = check_data(config, job)
+            if prepared is None or time.monotonic() - record.prepared_at > _FRESH:
+                checked = check_data(config, job, self._audit.note)
+                prepared, record.records, record.data, record.people = checked
+            if facts := charge(config, record.job_id, job):
+                self._audit.note("budget charged", job=record.job_id, **facts)
             record.workspace.create()
             source = config.for_job(job).source
             answers = AnswersFile(record.folder / ANSWERS, record.data, str(source))
 
             def listen(progress: Progress) -> None:
                 session.step = progress.step
+                record.sent_to = progress.sent_to
                 self._book.progress(
                     record, progress.step, progress.done, progress.total, progress.traffic
                 )
@@ -221,6 +246,7 @@ class Worker:
                 memory=config.memory,
                 compute=config.compute,
                 book=Ledger(config.state, config.name).books(record.job_id, job),
+                gate=self._gate(record, session, job, config.for_job(job)),
             )
             run_party(
                 job,
@@ -238,17 +264,21 @@ class Worker:
             self._remember(record, job, None)
             self._end(record, None)
         except MemoryError:
-            session.fail(EnvironmentFaultError("not enough memory for this job"))
+            self._break_off(
+                record, session, EnvironmentFaultError("not enough memory for this job")
+            )
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
-            session.fail(EnvironmentFaultError(f"{where}{error.strerror or error}"))
+            failure = EnvironmentFaultError(f"{where}{error.strerror or error}")
+            self._break_off(record, session, failure)
         except BaseException as error:
             if not isinstance(error, CoterieError):
                 log.exception("job %s", record.job_id)
-            session.fail(error)
+            self._break_off(record, session, error)
         finally:
             if session.error is not None:
-                self._remember(record, job, session.error)
+                with contextlib.suppress(EnvironmentFaultError):  # the log of the server has it
+                    self._remember(record, job, session.error)
             if answers is not None:
                 answers.close()
             with record.changed:
@@ -260,6 +290,62 @@ class Worker:
             self._began_under.pop(record.job_id, None)
             self.turns.leave(record.job_id)
             self._threads.pop(record.job_id, None)  # from now on the job may be taken up again
+
+    def _gate(self, record: Record, session: Session, job: Job, config: PartyConfig) -> HistoryGate:
+        """What stands between this run and a release: the memory of earlier jobs."""
+        people, record.people = record.people, None
+
+        def ask(findings: Sequence[Finding], words: str) -> None:
+            facts = {"findings": [finding.as_fact() for finding in findings]}
+            self._ask(
+                record, session, config, REPEAT, facts, hashlib.sha256(words.encode()).hexdigest()
+            )
+
+        def ask_output(result: Mapping[str, object]) -> None:
+            output, digest = would_release(job, config.name, record.workspace, result)
+            self._ask(record, session, config, OUTPUT, {"output": output}, digest)
+
+        return HistoryGate(
+            self.history,
+            config.policy,
+            KINDS[job.kind].needs(job, config.name),
+            record,
+            job,
+            job.table_of(config.name) or "",
+            people,
+            self._audit.note,
+            ask,
+            ask_output,
+        )
+
+    def _ask(
+        self,
+        record: Record,
+        session: Session,
+        config: PartyConfig,
+        about: str,
+        facts: Mapping[str, Any],
+        digest: str,
+    ) -> None:
+        """Has the steward answer a question before the job goes on."""
+        hold = Hold(about, time.time() + config.policy.answer_within, facts)
+
+        def asked() -> None:
+            self._audit.note("asked", job=record.job_id, about=about, until=date(hold.until))
+            self._book.progress(record, STEWARD, 0, 0, record.traffic)
+            self._book.listener(record)
+
+        try:
+            ask(record, hold, digest, asked, lambda: session.error)
+        except RefusedError as error:
+            self._audit.note("held back", job=record.job_id, about=about, reason=str(error))
+            shutil.rmtree(record.workspace.released, ignore_errors=True)
+            raise
+
+    def _break_off(self, record: Record, session: Session, error: BaseException) -> None:
+        """Ends a job that cannot go on, also one that has come to its end and cannot be accounted for."""
+        if not session.fail(error):
+            self._end(record, error)
 
     def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
         """Adds the job to the ledger, if its kind has contributions."""

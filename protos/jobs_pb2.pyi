@@ -115,16 +115,18 @@ class Decision(_message.Message):
     def __init__(self, state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ..., exit_code: _Optional[int] = ..., records: _Optional[int] = ..., resumable: _Optional[bool] = ..., unix_time: _Optional[float] = ...) -> None: ...
 
 class Approval(_message.Message):
-    __slots__ = ("job_id", "yes", "reason", "person")
+    __slots__ = ("job_id", "yes", "reason", "person", "about")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     YES_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     PERSON_FIELD_NUMBER: _ClassVar[int]
+    ABOUT_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     yes: bool
     reason: str
     person: str
-    def __init__(self, job_id: _Optional[str] = ..., yes: _Optional[bool] = ..., reason: _Optional[str] = ..., person: _Optional[str] = ...) -> None: ...
+    about: str
+    def __init__(self, job_id: _Optional[str] = ..., yes: _Optional[bool] = ..., reason: _Optional[str] = ..., person: _Optional[str] = ..., about: _Optional[str] = ...) -> None: ...
 
 class JobRef(_message.Message):
     __slots__ = ("job_id",)
@@ -151,7 +153,14 @@ class Cancelled(_message.Message):
     def __init__(self) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("state", "step", "done", "total", "sent_bytes", "received_bytes", "seconds", "error", "exit_code", "culprit", "place")
+    __slots__ = ("state", "step", "done", "total", "sent_bytes", "received_bytes", "seconds", "error", "exit_code", "culprit", "place", "sent_to")
+    class SentToEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
     STATE_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     DONE_FIELD_NUMBER: _ClassVar[int]
@@ -163,6 +172,7 @@ class Event(_message.Message):
     EXIT_CODE_FIELD_NUMBER: _ClassVar[int]
     CULPRIT_FIELD_NUMBER: _ClassVar[int]
     PLACE_FIELD_NUMBER: _ClassVar[int]
+    SENT_TO_FIELD_NUMBER: _ClassVar[int]
     state: State
     step: str
     done: int
@@ -174,7 +184,8 @@ class Event(_message.Message):
     exit_code: int
     culprit: str
     place: int
-    def __init__(self, state: _Optional[_Union[State, str]] = ..., step: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., sent_bytes: _Optional[int] = ..., received_bytes: _Optional[int] = ..., seconds: _Optional[float] = ..., error: _Optional[str] = ..., exit_code: _Optional[int] = ..., culprit: _Optional[str] = ..., place: _Optional[int] = ...) -> None: ...
+    sent_to: _containers.ScalarMap[str, int]
+    def __init__(self, state: _Optional[_Union[State, str]] = ..., step: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., sent_bytes: _Optional[int] = ..., received_bytes: _Optional[int] = ..., seconds: _Optional[float] = ..., error: _Optional[str] = ..., exit_code: _Optional[int] = ..., culprit: _Optional[str] = ..., place: _Optional[int] = ..., sent_to: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
 class FileChunk(_message.Message):
     __slots__ = ("path", "data", "last", "job_id")
@@ -223,7 +234,7 @@ class Explanation(_message.Message):
     def __init__(self, json: _Optional[str] = ...) -> None: ...
 
 class JobSummary(_message.Message):
-    __slots__ = ("job_id", "name", "kind", "coordinator", "state", "detail", "job_yaml", "place", "proposed", "since")
+    __slots__ = ("job_id", "name", "kind", "coordinator", "state", "detail", "job_yaml", "place", "proposed", "since", "held")
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -234,6 +245,7 @@ class JobSummary(_message.Message):
     PLACE_FIELD_NUMBER: _ClassVar[int]
     PROPOSED_FIELD_NUMBER: _ClassVar[int]
     SINCE_FIELD_NUMBER: _ClassVar[int]
+    HELD_FIELD_NUMBER: _ClassVar[int]
     job_id: str
     name: str
     kind: str
@@ -244,4 +256,5 @@ class JobSummary(_message.Message):
     place: int
     proposed: float
     since: float
-    def __init__(self, job_id: _Optional[str] = ..., name: _Optional[str] = ..., kind: _Optional[str] = ..., coordinator: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., detail: _Optional[str] = ..., job_yaml: _Optional[str] = ..., place: _Optional[int] = ..., proposed: _Optional[float] = ..., since: _Optional[float] = ...) -> None: ...
+    held: str
+    def __init__(self, job_id: _Optional[str] = ..., name: _Optional[str] = ..., kind: _Optional[str] = ..., coordinator: _Optional[str] = ..., state: _Optional[_Union[State, str]] = ..., detail: _Optional[str] = ..., job_yaml: _Optional[str] = ..., place: _Optional[int] = ..., proposed: _Optional[float] = ..., since: _Optional[float] = ..., held: _Optional[str] = ...) -> None: ...

@@ -128,7 +128,8 @@ class JobsServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Approve(self, request, context):
-        """The party's own operator says yes or no to a job that waits for consent.
+        """The party's own operator says yes or no to a job that waits for consent, or to what a running job
+        asks before it goes on.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

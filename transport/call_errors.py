@@ -27,6 +27,7 @@ _CAUSES = {  # a part of gRPC's text, and its meaning
     "Network is unreachable": "network unreachable",
     "Timeout": "no answer",
     "Endpoint closing": "no answer",  # the handshake took too long
+    "handshaker shutdown": "no answer",
 }
 
 

@@ -21,6 +21,7 @@ from coterie.base.errors import (
     PeerError,
     PeerFaultError,
     PeerLostError,
+    RefusedError,
 )
 from coterie.base.text import one_line
 from coterie.protocols.messaging.opening import declare, tell
@@ -111,4 +112,5 @@ def error_from(farewell: Farewell, sender: str, names: Collection[str]) -> Coter
             return error
     stopped = PeerLostError(sender, step, f"stopped: {reason}")
     stopped.for_good = farewell.exit_code != EnvironmentFaultError.exit_code
+    stopped.refused = farewell.exit_code == RefusedError.exit_code
     return stopped

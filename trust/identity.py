@@ -9,6 +9,7 @@ the peer, and the only ones it may show when it connects.
 from __future__ import annotations
 
 import datetime
+import functools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,7 +165,12 @@ def caller_of(context: grpc.ServicerContext) -> Caller:
     pems = context.auth_context().get("x509_pem_cert", [])
     if not pems:
         raise RefusedError("the caller shows no certificate")
-    certificate = x509.load_pem_x509_certificate(pems[0])
+    return _caller_with(pems[0])
+
+
+@functools.lru_cache(maxsize=256)  # a caller shows the same certificate again at every call
+def _caller_with(pem: bytes) -> Caller:
+    certificate = x509.load_pem_x509_certificate(pem)
     try:
         return Caller(proven_name(certificate), fingerprint(certificate), certificate.serial_number)
     except ValueError as error:

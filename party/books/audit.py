@@ -247,7 +247,8 @@ def _open_head(path: Path) -> int:
 def read_head(path: Path) -> Head | None:
     """The head in the head file; None if there is none."""
     try:
-        words = path.read_bytes()[:_HEAD_LINE].decode("ascii", "replace").split()
+        # Zeros are what a power cut leaves of a file that was not on the disk yet.
+        words = path.read_bytes()[:_HEAD_LINE].strip(b"\0").decode("ascii", "replace").split()
     except FileNotFoundError:
         return None
     except OSError as error:

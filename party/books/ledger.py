@@ -9,6 +9,8 @@ The game is repeated (paper 1, §6.2): a party that gave little in one job is re
   party that receives an instruction and leaves owes for it. If the same job runs again with the same
   contributions, they count once, and only in the finished job once there is one. The operator may
   forgive the rest.
+- A party that takes part and then refuses to release owes what the others gave in the job; what it
+  gave itself does not count, since the job brought nobody anything by its doing.
 - A proposal that the holder of a sensitive column saw and rejected is that holder's debt, in jobs
   that finished too.
 
@@ -24,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 from coterie.anonymity.specialization.scores import SCALE
-from coterie.base.errors import PeerFaultError, UsageError
+from coterie.base.errors import PeerError, PeerFaultError, RefusedError, UsageError
 from coterie.jobs.file.job import Job
-from coterie.party.books.ledger_lines import FILE, Booking, Entry, LedgerFile, Pardon
+from coterie.party.books.ledger_lines import FILE, Booking, Charge, Entry, LedgerFile, Pardon
 from coterie.protocols.integration.contributions import Contribution, RecordContribution
 
 
@@ -127,7 +129,11 @@ class Ledger:
         contributions |= {} if known is None else known.contributions
         if isinstance(error, PeerFaultError) and error.said_by:
             fault = f"{error.peer}, says {error.said_by}"  # counts against nobody
-        self.add(Entry(job_id, job.name, _now(), contributions, fault, error is not None))
+        refused = self._me if isinstance(error, RefusedError) else ""
+        if isinstance(error, PeerError) and error.refused:
+            refused = error.peer
+        open_now = error is not None
+        self.add(Entry(job_id, job.name, _now(), contributions, fault, open_now, refused))
 
     def forgive(self, partner: str, job_id: str | None = None) -> int:
         """Forgives a partner's debt from one unfinished job, or from all; returns the amount."""
@@ -149,6 +155,8 @@ class Ledger:
         """All jobs, in the order of their last entry, or of their first line."""
         jobs: dict[str, _Job] = {}
         for line in self._file.read():
+            if isinstance(line, Charge):  # `charges` adds these up
+                continue
             if isinstance(line, Pardon):
                 if line.job in jobs:
                     jobs[line.job].pardons[line.partner] = len(jobs[line.job].bookings)
@@ -208,8 +216,11 @@ class Ledger:
         }
         found: dict[tuple[str, str, str], int] = {}
         for job in jobs:
+            refused = job.entry.refused if job.entry is not None else ""
             for booking in job.bookings:
                 if job.finished and not booking.proposal:
+                    continue
+                if booking.giver == refused:  # who refuses gets no credit for what it gave
                     continue
                 key = booking.digest, booking.giver, booking.mark
                 ours = booking.giver == self._me and partner in booking.to

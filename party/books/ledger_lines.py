@@ -5,6 +5,7 @@ One line of JSON each, in STATE/ledger.jsonl:
     Booking   something that one party gave to others in a job, written before it is sent
     Entry     the end of a job: everybody's contribution, and the culprit if a peer's fault ended it
     Pardon    the operator forgives a partner what it owes since a job did not end
+    Charge    what a job with noise spends of a table's budget, written before the job begins
 
 Lines are only ever added. When `append` returns, a booking is with the operating system, so that it
 survives the end of the process, and it is on disk within a second; other lines are on disk. A line
@@ -18,6 +19,8 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -47,7 +50,8 @@ class Booking:
 class Entry:
     """The end of one job. `fault` names the party that ended it by a fault.
 
-    `open` is set if the job did not finish: its contributions stay owed until it does.
+    `open` is set if the job did not finish: its contributions stay owed until it does. `refused` names
+    the party that took part and then refused to release.
     """
 
     job: str
@@ -56,6 +60,7 @@ class Entry:
     contributions: dict[str, int]
     fault: str = ""
     open: bool = False
+    refused: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,25 @@ class Pardon:
     time: str
 
 
-Line: TypeAlias = "Booking | Entry | Pardon"
-_KINDS: tuple[type[Booking] | type[Entry] | type[Pardon], ...] = (Booking, Entry, Pardon)
+@dataclass(frozen=True)
+class Charge:
+    """What a job spends; `table` is empty for the table without a name, numbers are fractions."""
+
+    job: str
+    name: str
+    time: str
+    table: str
+    epsilon: str
+    delta: str
+
+
+Line: TypeAlias = "Booking | Entry | Pardon | Charge"
+_KINDS: tuple[type[Booking] | type[Entry] | type[Pardon] | type[Charge], ...] = (
+    Booking,
+    Entry,
+    Pardon,
+    Charge,
+)
 
 
 class LedgerFile:
@@ -108,14 +130,24 @@ class LedgerFile:
 
 
 def _parsed(raw: dict[str, Any]) -> Line | None:
-    if set(raw) == {"job", "name", "time", "contributions", "fault"}:
-        raw = {**raw, "open": False}  # older ledgers do not have this key
+    if {"job", "name", "time", "contributions", "fault"} <= set(raw):
+        raw = {"open": False, "refused": "", **raw}  # older ledgers do not have these keys
     for kind in _KINDS:
         if set(raw) == {field.name for field in fields(kind)} and all(
             _fits(raw[field.name], str(field.type)) for field in fields(kind)
         ):
-            return kind(**raw)
+            line = kind(**raw)
+            return line if not isinstance(line, Charge) or _sound(line) else None
     return None
+
+
+def _sound(charge: Charge) -> bool:
+    """Whether a charge has numbers and a time that can be added up."""
+    try:
+        datetime.fromisoformat(charge.time)
+        return min(Fraction(charge.epsilon), Fraction(charge.delta)) >= 0
+    except (ValueError, ZeroDivisionError):
+        return False
 
 
 def _fits(value: Any, kind: str) -> bool:
@@ -128,4 +160,4 @@ def _fits(value: Any, kind: str) -> bool:
     return type(value) is {"str": str, "bool": bool}[kind]
 
 
-__all__ = ["FILE", "Booking", "Entry", "LedgerFile", "Line", "Pardon"]
+__all__ = ["FILE", "Booking", "Charge", "Entry", "LedgerFile", "Line", "Pardon"]

@@ -1,6 +1,6 @@
 """`coterie party desk`: a page on this machine for the steward of one organisation.
 
-It shows what `coterie party jobs`, `show`, `ledger`, `audit`, `check` and `health` show, and does what
+It shows what `coterie party jobs`, `show`, `history`, `ledger`, `audit`, `check` and `health` show, and does what
 `approve` and `cancel` do, with the party's own certificate, at the party's own server; the server
 writes each answer into its audit log, with the name of the person. `LoopbackSite` says who can open
 the page. Ledger and audit log are read from the state folder: where the server runs elsewhere and the
@@ -93,7 +93,9 @@ class Desk:
         try:
             listed = sorted(self._operator.jobs(), key=lambda job: job.proposed)
             self._parts["waiting"] = str(
-                sections.waiting([self._explain(job) for job in listed if job.state == pb.WAITING])
+                sections.waiting(
+                    [self._explain(job) for job in listed if job.state == pb.WAITING or job.held]
+                )
             )
             self._parts["jobs"] = str(sections.jobs([_entry(job) for job in listed]))
             server = ("ok", "server", f"serves at {self._operator.address}")
@@ -109,7 +111,7 @@ class Desk:
         self._parts["audit"] = str(sections.audit(*self._audit_verdict(), self._audit_lines()))
 
     def _explain(self, job: pb.JobSummary) -> dict[str, Any]:
-        key = (job.job_id, pb.State.Name(job.state))
+        key = (job.job_id, pb.State.Name(job.state) + job.held)
         if key not in self._explained:
             request = pb.JobRef(job_id=job.job_id)
             answer = self._operator.call(lambda stub: stub.Explain(request, timeout=SECONDS))
@@ -165,10 +167,10 @@ class Desk:
             yes=yes,
             reason=one_line(form.get("reason", "")),
             person=self._person,
+            about=form.get("about", ""),
         )
-        return self._do(
-            lambda stub: stub.Approve(request, timeout=SECONDS), "approved" if yes else "refused"
-        )
+        words = ("let go on", "held back") if request.about else ("approved", "refused")
+        return self._do(lambda stub: stub.Approve(request, timeout=SECONDS), words[0 if yes else 1])
 
     def _cancel(self, form: Form) -> dict[str, str]:
         request = pb.Cancellation(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,10 +14,61 @@ _ENDED_SHOWN = 30  # of jobs that have ended, the newest
 
 
 def waiting(jobs: Sequence[Mapping[str, Any]]) -> Element:
-    """The jobs that wait for consent, each explained, with the two answers."""
+    """The jobs that wait for consent, or ask something while they run, with the two answers."""
     if not jobs:
         return _section("Waiting for you", element("p", "No job waits for consent."))
-    return _section("Waiting for you", [_question(facts) for facts in jobs])
+    return _section(
+        "Waiting for you",
+        [_held(facts) if facts.get("held") else _question(facts) for facts in jobs],
+    )
+
+
+def _held(facts: Mapping[str, Any]) -> Element:
+    """A running job that asks before it goes on: what it has found, or what it would release."""
+    held = facts["held"]
+    fields = [hidden("job", facts["job"]), hidden("about", held["about"])]
+    words = f"It runs, and asks until {held['until']} for your word on {held['question']}."
+    return element(
+        "article",
+        element("h3", foreign(facts["name"])),
+        element("p", words),
+        [element("p", foreign(f["words"], 500), class_="badword") for f in held.get("findings", [])],
+        output(held["output"]) if "output" in held else [],
+        folded("What the job is", explanation(facts)),
+        action("approve", "Let it go on", *fields, sure="Really let it go on?"),
+        action(
+            "refuse", "Hold it back", *fields,
+            text_field(f"why-{facts['job'][:8]}", "reason", "Reason, which the coordinator gets"),
+        ),
+        class_="question",
+    )  # fmt: skip
+
+
+def output(facts: Mapping[str, Any]) -> Content:
+    """What this party would release, as `party show --output` shows it."""
+    files: list[list[Content]] = [
+        [foreign(one["file"]), f"{one['bytes']:,}", element("code", one["sha256"][:16])]
+        for one in facts["files"]
+    ]
+    parts: list[Content] = (
+        [table(["File", "Bytes", "SHA-256 begins"], files, (1,))] if files else []
+    )
+    for name, column in facts.get("columns", {}).items():
+        values: list[list[Content]] = [
+            [foreign(value), f"{count:,}"] for value, count in column["most_frequent"]
+        ]
+        more = column["values"] - len(values)
+        parts += [
+            element("h4", foreign(name)),
+            table(["Value", "Records"], values, (1,)),
+            [element("p", f"and {more:,} more values")] if more > 0 else [],
+        ]
+    if "too_long" in facts:
+        parts.append(element("p", "Too long to be shown here: ", foreign(facts["too_long"])))
+    else:
+        result = json.dumps(facts["result"], indent=1)
+        parts.append(folded("The result, as every party computes it", element("pre", result)))
+    return parts
 
 
 def _question(facts: Mapping[str, Any]) -> Element:
@@ -75,15 +127,49 @@ def explanation(facts: Mapping[str, Any]) -> Content:
         [foreign(entry["to"]), foreign(entry["what"], 300), foreign(entry["why"], 300)]
         for entry in facts["others_learn"]
     ]
+    strictest = facts.get("strictest")
     return [
         _facts(rows),
         [element("p", "Not permitted: ", foreign(r, 500), class_="badword") for r in facts["refusals"]],
+        [element("p", "The strictest rule that permits it: ", foreign(strictest, 300))]
+        if strictest
+        else [],
+        element("p", element("strong", "Earlier jobs about your people")),
+        earlier(facts.get("earlier", [])),
         element("p", element("strong", "What others learn of your table")),
         element("ul", learn),
         folded("The rules that permit it", table(["Rule", "Your policy", "The job"], rules)),
         folded("Everything it may tell anybody", table(["To whom", "What", "Why"], told)),
         folded("The job file", element("pre", facts["text"])),
     ]  # fmt: skip
+
+
+def earlier(found: Sequence[Mapping[str, Any]]) -> Content:
+    """How a job compares with earlier ones about the same people."""
+    if not found:
+        return element("p", "None is remembered.")
+    if "error" in found[0]:
+        return element("p", foreign(found[0]["error"], 300), class_="badword")
+    rows: list[list[Content]] = [
+        [
+            one["time"][:10],
+            [
+                foreign(one["name"]),
+                " (",
+                foreign(one["kind"]),
+                ", of ",
+                foreign(one["coordinator"]),
+                ")",
+            ],
+            f"{one['people']:,}",
+            "unknown" if one["still_here"] is None else f"{one['still_here']:,}",
+            [_names(one["again"]), ", in other classes: ", _names(one["other_classes"])]
+            if one["other_classes"]
+            else _names(one["again"]),
+        ]
+        for one in found
+    ]
+    return table(["Day", "Job", "People", "Still in your table", "Asked again"], rows, (2, 3))
 
 
 def jobs(entries: Sequence[Mapping[str, Any]]) -> Element:

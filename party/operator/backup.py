@@ -16,12 +16,14 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import tarfile
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
+from coterie.base.text import one_line
 from coterie.jobs.run.answers_file import NAME as ANSWERS
 from coterie.party.books.state_folder import LOCK, VERSION_FILE
 
@@ -88,13 +90,37 @@ def restore(source: Path, party: str, state: Path) -> str:
             if note.get("party") != party:
                 whose = f"of '{note['party']}', not of '{party}'" if note else "not a backup"
                 raise UsageError(f"{source}: {whose}")
+            members = archive.getmembers()
+            for member in members:  # all of them, before anything is written
+                _require_plain(member)
             state.mkdir(parents=True, exist_ok=True, mode=0o700)
-            archive.extractall(state, filter="data")
+            for member in members:
+                _write(archive, member, state)
     except (tarfile.TarError, ValueError) as error:
         raise UsageError(f"{source}: not a backup: {error}") from None
     except OSError as error:
         raise EnvironmentFaultError(f"{error.filename or source}: {error.strerror}") from None
     return str(note["date"])
+
+
+def _require_plain(member: tarfile.TarInfo) -> None:
+    """A backup holds files below its folder, and nothing else.
+
+    The filters of `tarfile` would say so, too; Debian's Python 3.11.2 does not have them yet.
+    """
+    path = PurePosixPath(member.name)
+    if not member.isreg() or path.is_absolute() or ".." in path.parts or not path.parts:
+        raise tarfile.TarError(f"it holds '{one_line(member.name)}'")
+
+
+def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, state: Path) -> None:
+    path = state / member.name
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    read = archive.extractfile(member)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        if read is not None:
+            shutil.copyfileobj(read, file)
 
 
 def restored_from(state: Path) -> str:

@@ -25,7 +25,9 @@ from coterie.base.checks import Check, failed, passed, validity
 from coterie.base.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
 from coterie.jobs.matching.hygiene import profile
 from coterie.party.config import PartyConfig, Peer, load_party
+from coterie.party.history.releases import History
 from coterie.party.live import EVERY
+from coterie.party.operator.budgets import budgets_of
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
 from coterie.transport.call_errors import HOPELESS, failure_reason
@@ -53,6 +55,7 @@ def examine(file: Path) -> Iterator[Check]:
         table = replace(config, source=source, policy=policy)
         for check in (_data(table), *_policy(table)):
             yield replace(check, detail=f"table '{name}': {check.detail}")
+    yield from _budgets(config)
     with ThreadPoolExecutor(max(1, len(config.peers))) as pool:
         yield from pool.map(lambda peer: _peer(config, peer), config.peers.values())
 
@@ -171,6 +174,54 @@ def _policy(config: PartyConfig) -> Iterator[Check]:
         if stray:
             detail = f"{rule} lists {stray}, and {other} does not: it permits nothing there"
             yield failed("policy", rule, detail, UsageError.exit_code)
+    yield from _repeat(config)
+
+
+def _repeat(config: PartyConfig) -> Iterator[Check]:
+    """Whether the history is kept as long as jobs are compared, and people can be known again."""
+    repeat, kept = config.policy.repeat, config.retention.history
+    if repeat is None:
+        return
+    if kept is not None and kept < repeat.window:
+        detail = (
+            f"jobs are compared within {repeat.window / 86400:g} days, and 'retention.history' keeps "
+            f"them for {kept / 86400:g}: what is older is forgotten"
+        )
+        yield Check("policy", "repeat", "warning", detail)
+        return
+    if repeat.id:
+        try:
+            config.source.read(repeat.id)
+        except CoterieError as error:
+            yield failed("policy", "repeat", f"repeat.id: {error}", error.exit_code)
+            return
+    try:
+        number = len(History(config.state).entries())
+    except CoterieError as error:
+        yield failed("policy", "repeat", str(error), error.exit_code)
+        return
+    by = f"known by {', '.join(repeat.id)}" if repeat.id else "known by the columns that jobs match"
+    detail = (
+        f"no number about fewer than {repeat.k} people within {repeat.window / 86400:g} days, else "
+        f"{repeat.on}; people are {by}; {number} jobs are remembered"
+    )
+    yield passed("policy", "repeat", detail)
+
+
+def _budgets(config: PartyConfig) -> Iterator[Check]:
+    """What is left for jobs with noise."""
+    try:
+        found = budgets_of(config)
+    except CoterieError as error:
+        yield failed("policy", "budget", str(error), error.exit_code)
+        return
+    for name, (budget, spent) in found.items():
+        of = f"table '{name}': " if name else ""
+        if spent.epsilon >= budget.epsilon:
+            detail = f"{of}jobs with noise are refused: {spent.in_words(budget)}"
+            yield Check("policy", "budget", "warning", detail)
+        else:
+            yield passed("policy", "budget", f"{of}{spent.in_words(budget)}")
 
 
 def _peer(config: PartyConfig, peer: Peer) -> Check:

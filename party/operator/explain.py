@@ -19,8 +19,12 @@ from coterie.jobs.kinds.kind import Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import OPENED
 from coterie.party.config import PartyConfig
+from coterie.party.history.releases import History
 from coterie.party.job_record import Record
+from coterie.party.operator.budgets import budget_rule
+from coterie.party.operator.earlier import earlier_jobs, earlier_lines, strictest
 from coterie.party.operator.plain_words import plain_words
+from coterie.party.output import output_lines
 from coterie.party.policy import Policy, judge
 from coterie.party.receptions import DISPUTED, read_note
 from coterie.protocols.messaging.opening import declared
@@ -29,7 +33,9 @@ from coterie.protos.jobs_pb2 import State
 _RECIPIENTS = "the recipients of the job"
 
 
-def explain(config: PartyConfig, record: Record, job: Job | None) -> dict[str, Any]:
+def explain(
+    config: PartyConfig, record: Record, job: Job | None, history: History | None = None
+) -> dict[str, Any]:
     """The facts about a job, as `party show --json` prints them."""
     facts: dict[str, Any] = {
         "job": record.job_id,
@@ -45,6 +51,7 @@ def explain(config: PartyConfig, record: Record, job: Job | None) -> dict[str, A
         "opened": _opened(record.folder),
         "received": read_note(record.folder),
         "disputed": (record.folder / DISPUTED).exists(),
+        "held": _held(record),
     }
     if job is None:  # the job was pruned, or never parsed
         return facts
@@ -67,6 +74,8 @@ def explain(config: PartyConfig, record: Record, job: Job | None) -> dict[str, A
         return {**facts, "refusals": [str(error)]}
     optional = [c for c in needs.optional if c in config.policy.use & config.policy.release]
     leaving = [*needs.released, *optional]
+    refusals = judge(config.policy, job, config.name, record.coordinator)
+    rules = [*_rules(config.policy, job, needs), *budget_rule(config, table, needs.noise)]
     return facts | {
         "table": str(config.source),
         "columns": {
@@ -80,13 +89,23 @@ def explain(config: PartyConfig, record: Record, job: Job | None) -> dict[str, A
         "servers": list(needs.servers),
         "in_short": plain_words(job, config.name, needs, record.records),
         "others_learn": _openings(job, needs),
-        "refusals": judge(config.policy, job, config.name, record.coordinator),
-        "rules": _rules(config.policy, job, needs),
+        "refusals": refusals,
+        "rules": rules,
+        "strictest": None if refusals else strictest(rules),
+        "earlier": earlier_jobs(history or History(config.state), config, record, needs),
     }
 
 
 def date(seconds: float) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}" if seconds else ""
+
+
+def _held(record: Record) -> dict[str, Any] | None:
+    """What a running job asks; None if it asks nothing."""
+    hold = record.held
+    if hold is None:
+        return None
+    return {"about": hold.about, "question": hold.question, "until": date(hold.until), **hold.facts}
 
 
 def _opened(folder: Path) -> list[dict[str, Any]]:
@@ -129,11 +148,19 @@ def _rules(policy: Policy, job: Job, needs: Needs) -> list[dict[str, Any]]:
         rules.append(("recipients", sorted(policy.recipients), list(needs.recipients)))
     if needs.servers and policy.servers is not None:
         rules.append(("servers", sorted(policy.servers), list(needs.servers)))
+    if policy.repeat is not None and needs.counted:
+        ours = (
+            f"k {policy.repeat.k}, within {policy.repeat.window / 86400:g} days, {policy.repeat.on}"
+        )
+        rules.append(("repeat", ours, sorted(needs.counted)))
     return [{"rule": rule, "policy": ours, "job": theirs} for rule, ours, theirs in rules]
 
 
-def lines(facts: dict[str, Any], full: bool = False) -> list[str]:
-    """The facts in plain words; `full`: with everything that a job of the kind may tell."""
+def lines(facts: dict[str, Any], full: bool = False, output: bool = False) -> list[str]:
+    """The facts in plain words; `full`: with everything that a job of the kind may tell.
+
+    `output`: with what this party would release, where the job asks about it.
+    """
     since = f" since {facts['since']}" if facts["since"] else ""
     told = [
         f"{facts['name'] or 'a job that could not be read'} ({facts['kind'] or 'no kind'}), "
@@ -141,12 +168,27 @@ def lines(facts: dict[str, Any], full: bool = False) -> list[str]:
         f"job {facts['job']}, digest {facts['digest'] or 'none'}, proposed {facts['proposed']}",
         f"asked by: {facts['asked_by']}",
     ]
+    if held := facts.get("held"):
+        told.append(f"asks until {held['until']} for your word on {held['question']}:")
+        told += [f"  {finding['words']}" for finding in held.get("findings", [])]
+        if "output" in held and output:
+            told += output_lines(held["output"])
+        elif "output" in held:
+            told.append(f"  see it by 'coterie party show {facts['job'][:8]} --output'")
+        told.append(f"  answer by 'coterie party approve {facts['job'][:8]} --{held['about']}'")
     if "columns" in facts:
         told += _column_lines(facts)
         told += [f"not permitted: {refusal}" for refusal in facts["refusals"]]
         if not facts["refusals"]:
             touched = ", ".join(rule["rule"] for rule in facts["rules"])
             told.append(f"permitted by: {touched}")
+            told += [f"the strictest of them: {facts['strictest']}"] if facts["strictest"] else []
+        told += [
+            f"spends {rule['job']} of the budget; so far {rule['policy']}"
+            for rule in facts["rules"]
+            if rule["rule"] == "budget"
+        ]
+        told += earlier_lines(facts["earlier"])
         told.append("what others learn of your table:")
         told += [f"  {sentence}" for sentence in facts.get("in_short", [])]
         most = [f"  {entry['to']}: {entry['what']}" for entry in facts["others_learn"]]

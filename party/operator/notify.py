@@ -46,7 +46,8 @@ class Notifier:
     def changed(self, record: Record) -> None:
         """Queues a notification that a job has entered another state. Returns at once."""
         wanted = self._notify()
-        event = State.Name(record.state).lower()
+        held = record.held
+        event = "waiting" if held is not None else State.Name(record.state).lower()
         if wanted is None or event not in wanted.on:
             return
         facts = {
@@ -57,7 +58,7 @@ class Notifier:
             "kind": record.kind,
             "coordinator": record.coordinator,
             "time": date(record.since),
-            "reason": tell(NOTICE, record.told),
+            "reason": tell(NOTICE, record.told if held is None else held.words),
         }
         try:
             self._events.put_nowait(facts)

@@ -22,6 +22,7 @@ from typing import Any
 from coterie.party.books.audit import AuditLog, older_files
 from coterie.party.books.state_folder import bring_forward, take
 from coterie.party.config import PartyConfig
+from coterie.party.history.releases import FOLDER, History
 from coterie.party.job_record import ENDED, Record
 from coterie.party.operator.settings import Retention
 from coterie.party.receptions import DISPUTED, RECEIVED
@@ -64,6 +65,10 @@ def old_places(book: Book, audit: Path, state: Path, retention: Retention, now: 
     places["audit"] = [
         path for path in files if _past(retention.audit, _time_of(path, first=False), now)
     ]
+    history = History(state)
+    places["history"] = [
+        history.folder / entry.job for entry in history.old(retention.history, now)
+    ]
     return Old({field.name: places[field.name] for field in fields(Retention)}, jobs)
 
 
@@ -92,6 +97,10 @@ def prune(
             _remove(record.folder)
     for path in old.places["audit"]:
         path.unlink()
+    history = History(state, lambda: now)
+    if old.places["history"]:
+        history.prune({path.name for path in old.places["history"]})
+    history.forget_examinations(retention.history)
     for record in book.all():
         if record.state in ENDED:
             _remove_leftovers(record, now)
@@ -123,7 +132,8 @@ def would_prune_unserved(config: PartyConfig) -> dict[str, Any]:
         for path in (config.state / JOURNAL, *config.state.glob("audit*.log")):
             if path.exists():
                 shutil.copy(path, copy)
-        (copy / "jobs").symlink_to(config.state.absolute() / "jobs")
+        for folder in ("jobs", FOLDER):
+            (copy / folder).symlink_to(config.state.absolute() / folder)
         book = Book(copy)
         try:
             return would_prune(book, copy / AUDIT, copy, config.retention, time.time())
@@ -183,6 +193,7 @@ def told(removed: dict[str, Any], done: bool = True) -> str:
         "resume": "folders to resume from",
         "jobs": "whole jobs",
         "audit": "older files of the audit log",
+        "history": "jobs of the history",
     }
     parts = [f"{removed[key]} {text}" for key, text in words.items() if removed.get(key)]
     if not parts:

@@ -1,4 +1,4 @@
-"""The keys `retention` and `notify` of a party file. docs/party.md describes each."""
+"""The keys `retention` and `notify` of a party file, and `repeat` of a policy: docs/party.md has each."""
 
 from __future__ import annotations
 
@@ -21,18 +21,49 @@ class Retention:
     resume: float | None = None
     jobs: float | None = None
     audit: float | None = None
+    history: float | None = None
 
 
 def read_retention(node: Node) -> Retention:
     section = node.section()
     retention = Retention(
-        **{field.name: section.read(field.name, _duration, None) for field in fields(Retention)}
+        **{field.name: section.read(field.name, duration, None) for field in fields(Retention)}
     )
     section.close()
     return retention
 
 
-def _duration(node: Node) -> float:
+@dataclass(frozen=True)
+class Repeat:
+    """The key `repeat` of a policy: what jobs may tell together with earlier ones."""
+
+    window: float = 365 * 86400.0
+    k: int = 10
+    on: str = "refuse"
+    id: tuple[str, ...] = ()  # the columns that identify people; none: those that a job matches
+    jobs: int | None = None
+    examinations: int | None = None
+
+
+def read_repeat(node: Node) -> Repeat:
+    section = node.section()
+    identified = section.optional("id")
+    columns = tuple(identified.texts()) if identified else ()
+    if identified and (not columns or len(set(columns)) != len(columns)):
+        raise identified.error("must name one column or several different ones")
+    repeat = Repeat(
+        window=section.read("window", duration, Repeat.window),
+        k=section.read("k", lambda n: n.integer(minimum=1), Repeat.k),
+        on=section.read("on", lambda n: n.choice("refuse", "ask", "warn"), Repeat.on),
+        id=columns,
+        jobs=section.read("jobs", lambda n: n.integer(minimum=1), None),
+        examinations=section.read("examinations", lambda n: n.integer(minimum=1), None),
+    )
+    section.close()
+    return repeat
+
+
+def duration(node: Node) -> float:
     value = node.text()
     match = re.fullmatch(r"([0-9]+)\s*([mhd])", value)
     if not match:

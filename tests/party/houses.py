@@ -7,6 +7,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -28,14 +29,18 @@ from tests.party.authority import Authority
 ENDED = (pb.FINISHED, pb.FAILED, pb.CANCELLED, pb.REFUSED)
 
 
+_BUSY = ("SETTINGS", "handshaker shutdown")  # a machine that is too busy to shake hands in time
+
+
 def _patiently(call: Any, request: Any) -> Any:
-    """The answer, also of a server that a busy machine lets shake hands only at the second try."""
-    try:
-        return call(request, timeout=60)
-    except grpc.RpcError as error:
-        if "SETTINGS" not in error.details():
-            raise
-        return call(request, timeout=60)
+    """The answer, also of a server that a busy machine lets shake hands only at a later try."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return call(request, timeout=60)
+        except grpc.RpcError as error:
+            if time.monotonic() > end or not any(sign in error.details() for sign in _BUSY):
+                raise
 
 
 class Coordinator:

@@ -3,7 +3,8 @@
     python -m tests.party.mortal_server PARTY.yaml before|after NUMBER
 
 counts the messages that a job sends and receives here, from 0. "never" instead of a number lives on.
-The steps of all messages are appended to the file `steps` in the party's state folder.
+The steps of all messages are appended to the file `steps` in the party's state folder. The processes
+whose numbers are in the file `together` there are killed with this one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import yaml
 
 from coterie.__main__ import run
+from coterie.protocols.messaging.channel import Message
 from coterie.transport.session import Session
 
 
@@ -37,19 +39,28 @@ def mortal(file: Path, when: str, number: str) -> None:
             with counting:  # several threads send and receive
                 due = str(handled) == number
                 handled += 1
-                log.write(f"{session.step}\n")
+                # A session learns the step of a message as it sends the message.
+                sent = [one.step for one in arguments if isinstance(one, Message)]
+                log.write(f"{sent[0] if sent else session.step}\n")
                 log.flush()
             if due and when == "before":
-                os.kill(os.getpid(), signal.SIGKILL)
+                die(path.with_name("together"))
             result = handle(session, *arguments)
             if due:
-                os.kill(os.getpid(), signal.SIGKILL)
+                die(path.with_name("together"))
             return result
 
         return handled_by
 
     Session.transmit = dying(Session.transmit)  # type: ignore[method-assign]
     Session.receive = dying(Session.receive)  # type: ignore[method-assign]
+
+
+def die(together: Path) -> None:
+    """Kills this process, and those that shall die with it."""
+    others = together.read_text().split() if together.exists() else []
+    for process in (*map(int, others), os.getpid()):
+        os.kill(process, signal.SIGKILL)
 
 
 if __name__ == "__main__":

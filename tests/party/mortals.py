@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -69,13 +69,18 @@ class Mortals(Houses):
         for name in idle:
             self.await_start(name)
 
-    def bury(self) -> list[str]:
-        """Forgets the servers that have died; their names.
+    def together(self, victim: str, others: Sequence[str]) -> None:
+        """These servers die when the victim does."""
+        pids = " ".join(str(self.processes[name].pid) for name in others)
+        (self.state(victim) / "together").write_text(pids)
+
+    def bury(self, number: int = 1) -> list[str]:
+        """Forgets the servers that have died; their names. Waits a moment for this number of them.
 
         A peer may have noticed the end of a process before the process is gone.
         """
         end = time.monotonic() + 5
-        while not (dead := self._dead()) and time.monotonic() < end:
+        while len(dead := self._dead()) < number and time.monotonic() < end:
             time.sleep(0.05)
         for name in dead:
             self.processes.pop(name).communicate()

@@ -7,7 +7,7 @@ import yaml
 
 from coterie.base.errors import UsageError
 from coterie.jobs.file.document import LARGEST
-from coterie.jobs.kinds.integrate.job import MOST_REQUIREMENTS
+from coterie.jobs.kinds.integrate.requirements import MOST_REQUIREMENTS
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.protos import jobs_pb2 as pb
 from tests.party.lending import LOANS

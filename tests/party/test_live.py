@@ -164,6 +164,22 @@ def test_what_was_refused_is_taken_up_when_it_is_mended_and_said_once(houses):
     assert live.problem == ""
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("data", {"csv": "card.csv"}),
+        ("where", {"Sex": "f"}),
+        ("exclude", {"data": "card.csv", "on": "ID"}),
+    ],
+)
+def test_the_key_that_says_what_is_read_is_named(houses, key, value):
+    changes = []
+    live = Live(load_party(houses.path("bank")), changes.append)
+    houses.write("bank", **{key: value})
+    assert live.look(at_once=True)
+    assert [list(change.keys) for change in changes] == [[key]]
+
+
 def test_check_says_when_the_running_server_uses_an_older_file(houses, monkeypatch):
     monkeypatch.setattr("coterie.party.operator.check._TAKING_UP", 0.01)
     server = houses.serve("bank")

@@ -39,6 +39,10 @@ NEEDS = Needs(
     zeros=False,
     contributes=False,
     shows_proposals=False,
+    noise=None,
+    identified_by=("ID",),
+    counted={"Sex": "", "Job": ""},
+    groups=False,
 )
 
 

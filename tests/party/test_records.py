@@ -10,6 +10,7 @@ from coterie.party.records import Book
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
 from tests.coordinator.support import coterie
+from tests.party.disk import room_for
 
 JOB = "kind: intersect\nname: test\nparties: {a: {}, b: {}}\nid: ID\n"
 
@@ -106,3 +107,28 @@ def test_an_ended_job_keeps_neither_its_job_nor_its_data_in_memory(tmp_path):
     book.set_state(record, State.FAILED)
     assert (record.job, record.prepared) == (None, None)
     book.close()
+
+
+def test_what_a_crash_left_of_kept_answers_goes_at_the_next_start(tmp_path):
+    write_year(tmp_path / "journal.jsonl", 2)
+    left = [tmp_path / "jobs" / f"{0:032x}" / name for name in ("answers", "answers.new")]
+    for path in left:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"secret")
+    Book(tmp_path).close()
+    assert not any(path.exists() for path in left)
+
+
+def test_an_end_that_a_full_disk_could_not_take_is_in_the_journal_once_there_is_room(tmp_path):
+    book = Book(tmp_path)
+    record = book.add("f" * 32, "analyst", parse_job(JOB, {}))
+    book.set_state(record, State.ACCEPTED)
+    with room_for(tmp_path / "journal.jsonl", 0):
+        assert book.set_state(record, State.CANCELLED, reason="enough", exit_code=10)
+    assert read_entries(tmp_path / "journal.jsonl")[-1]["state"] == "ACCEPTED"
+    book.compact()
+    book.close()
+    again = Book(tmp_path)
+    [record] = again.all()
+    assert (record.state, record.reason, record.exit_code) == (State.CANCELLED, "enough", 10)
+    again.close()

@@ -86,6 +86,23 @@ def test_objections_are_applied_first_and_told_to_the_steward_alone(houses):
     assert "objections" not in "".join(p.read_text() for p in released.iterdir())
 
 
+def test_who_objects_between_the_proposal_and_the_start_takes_no_part(houses, monkeypatch):
+    objections = houses.folder / "objections.csv"
+    objections.write_text("ID\n")
+    houses.write("bank", exclude={"data": "objections.csv", "on": "ID"})
+    houses.serve_all()
+    coordinator = houses.coordinator()
+    job_id, decisions = coordinator.propose(houses.job())
+    assert set(states(decisions).values()) == {"ACCEPTED"}
+    objections.write_text("ID\np7\n")
+    monkeypatch.setattr("coterie.party.worker._FRESH", 0.0)  # a minute has passed
+    coordinator.start(job_id)
+    assert {coordinator.end(job_id, n).state for n in houses.names} == {pb.FINISHED}
+    assert "p7" not in common(houses, "lender", job_id)
+    lines = audited(houses, "bank", "rows left out")
+    assert [line["objections"] for line in lines] == [0, 1]
+
+
 def test_a_purpose_must_be_listed_and_is_kept(houses):
     purpose = "fraud statistics 2026"
     houses.write("bank", policy={"purposes": [purpose]})

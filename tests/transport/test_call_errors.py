@@ -18,6 +18,7 @@ class Call:
         ("SSL: CERTIFICATE_VERIFY_FAILED: self signed", HOPELESS[1]),
         ("Hostname Verification Check failed.", HOPELESS[2]),
         ("connect: Connection refused (111)", "connection refused"),
+        ("last error: UNKNOWN: ipv4:127.0.0.1:7000: tcp handshaker shutdown", "no answer"),
         ("DNS resolution failed for bank:7000", "its address has no entry in the name service"),
     ],
 )

@@ -146,6 +146,14 @@ def test_a_head_file_that_is_none_is_named(path, text):
         verify(path)
 
 
+def test_a_head_file_that_a_power_cut_has_left_empty_or_as_zeros_is_written_anew(path):
+    for left in (b"", bytes(128)):
+        audit(path, "one")
+        path.with_name("audit.head").write_bytes(left)
+        head = audit(path, "two")
+        assert verify(path).head == head
+
+
 def test_whoever_rewrites_log_and_head_file_is_found_out_by_results_and_peers(path, tmp_path):
     given = audit(path, "one", "two")
     result = tmp_path / "result"

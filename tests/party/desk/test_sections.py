@@ -25,6 +25,46 @@ def test_a_question_has_its_facts_and_both_answers():
     assert sure == "Really approve it? 1 of your columns leave."
 
 
+EARLIER = {
+    "job": "cd" * 16, "name": HOSTILE, "kind": "count", "coordinator": HOSTILE, "time": "2026-01-02T03:04:05Z",
+    "people": 4000, "still_here": 3990, "again": ["Sex"], "other_classes": [HOSTILE],
+}  # fmt: skip
+
+
+def test_a_question_is_compared_with_earlier_jobs_and_names_the_strictest_rule():
+    facts = FACTS | {"earlier": [EARLIER], "strictest": "smallest_k 5, and the job has 5"}
+    page = Reading(str(sections.waiting([facts])))
+    assert "img" not in page.names
+    for words in ("The strictest rule that permits it: smallest_k 5", "3,990", "in other classes:"):
+        assert words in page.words
+    alone = Reading(str(sections.waiting([FACTS | {"earlier": []}])))
+    assert "None is remembered." in alone.words
+    broken = Reading(str(sections.waiting([FACTS | {"earlier": [{"error": "cannot be read"}]}])))
+    assert "cannot be read" in broken.words
+
+
+def test_a_job_that_asks_shows_what_it_would_release():
+    output = {
+        "files": [{"file": HOSTILE, "bytes": 1234, "sha256": "e" * 64}],
+        "columns": {HOSTILE: {"values": 3, "most_frequent": [[HOSTILE, 7], ["b", 5]]}},
+        "result": {"records": 12, HOSTILE: 1},
+    }
+    held = {"about": "output", "question": "its output", "until": "2026-01-02", "output": output}
+    page = Reading(str(sections.waiting([FACTS | {"held": held}])))
+    assert "img" not in page.names
+    for words in ("1,234", "and 1 more values", "Hold it back", "until 2026-01-02"):
+        assert words in page.words
+    about = [a["value"] for tag, a in page.tags if tag == "input" and a.get("name") == "about"]
+    assert about == ["output", "output"]
+    long = {"files": [], "too_long": "/state/output.json"}
+    shown = Reading(str(sections.waiting([FACTS | {"held": held | {"output": long}}])))
+    assert "/state/output.json" in shown.words
+    asked = {"about": "repeat", "question": "q", "until": "u", "findings": [{"words": HOSTILE}]}
+    shown = Reading(str(sections.waiting([FACTS | {"held": asked}])))
+    assert "img" not in shown.names
+    assert "onerror" in shown.words
+
+
 def test_a_job_that_cannot_be_read_says_why():
     facts = {k: FACTS[k] for k in ("job", "name", "kind", "asked_by", "proposed")}
     page = Reading(str(sections.waiting([facts | {"refusals": ["no table 'x'"]}])))

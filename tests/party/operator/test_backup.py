@@ -86,11 +86,15 @@ def test_what_is_no_backup_is_refused_and_no_file_leaves_the_folder(tmp_path):
     with pytest.raises(UsageError, match="not a backup"):
         restore(tmp_path / "text.tar", "bank", tmp_path / "state")
     note = b'{"party": "bank", "date": "today"}'
-    with tarfile.open(tmp_path / "bad.tar", "w") as archive:
-        for name, data in (("restored.json", note), ("../outside", b"x")):
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            archive.addfile(entry, io.BytesIO(data))
-    with pytest.raises(UsageError, match="not a backup"):
-        restore(tmp_path / "bad.tar", "bank", tmp_path / "state")
+    link = tarfile.TarInfo("link")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc"
+    for entry in (tarfile.TarInfo("../outside"), tarfile.TarInfo("/outside"), link):
+        with tarfile.open(tmp_path / "bad.tar", "w") as archive:
+            first = tarfile.TarInfo("restored.json")
+            first.size = len(note)
+            archive.addfile(first, io.BytesIO(note))
+            archive.addfile(entry, io.BytesIO(b""))
+        with pytest.raises(UsageError, match=f"not a backup: it holds '{entry.name}'"):
+            restore(tmp_path / "bad.tar", "bank", tmp_path / "state")
+    assert not (tmp_path / "state").exists()
     assert not (tmp_path / "outside").exists()

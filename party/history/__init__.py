@@ -1,0 +1,1 @@
+"""What a party remembers of earlier jobs, and what it concludes for new ones."""

@@ -1,0 +1,194 @@
+"""The gate of a party's server: judges what a job is about to tell, and writes it down first.
+
+What passes is in the history before the run goes on, and so before anything is told. A job that was
+interrupted shows the same again, and passes, because it was judged before. What is refused is not
+remembered: nothing was told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from coterie.base.arrays import Codes, Ints, Rows, Words
+from coterie.base.errors import RefusedError
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.kind import Needs
+from coterie.party.history.judgement import (
+    REFUSAL,
+    Finding,
+    judge_groups,
+    judge_number,
+    judge_people,
+)
+from coterie.party.history.people import People
+from coterie.party.history.releases import History, Remembered, digest_of
+from coterie.party.job_record import Record
+from coterie.party.operator.settings import Repeat
+from coterie.party.policy import Policy
+
+Ask = Callable[[Sequence[Finding], str], None]
+AskOutput = Callable[[Mapping[str, object]], None]
+Note = Callable[..., None]
+
+
+def identified_by(policy: Policy, needs: Needs) -> tuple[str, ...]:
+    """The columns by which people are known again: the policy's, or those that the job matches."""
+    named = policy.repeat.id if policy.repeat is not None else ()
+    return named or needs.identified_by
+
+
+def decide(repeat: Repeat, findings: Sequence[Finding], job: str, note: Note, ask: Ask) -> None:
+    """What `policy.repeat.on` says about findings: refuse, ask, or warn. The audit log has it."""
+    if not findings:
+        return
+    words = "; ".join(finding.words for finding in findings)
+    note("judged by earlier jobs", job=job, on=repeat.on, findings=[f.as_fact() for f in findings])
+    if repeat.on == "refuse":
+        error = RefusedError(REFUSAL)
+        error.inside = words
+        raise error
+    if repeat.on == "ask":
+        ask(findings, words)
+
+
+class HistoryGate:
+    """The gate for one run of a job. `digests` are those of the rows that take part."""
+
+    def __init__(
+        self,
+        history: History,
+        policy: Policy,
+        needs: Needs,
+        record: Record,
+        job: Job,
+        table: str,
+        digests: Words | None,
+        note: Note,
+        ask: Ask,
+        ask_output: AskOutput,
+    ) -> None:
+        self.asks = policy.output == "ask"
+        self._ask_output = ask_output
+        self.judges = policy.repeat is not None and bool(needs.counted)
+        self._history, self._repeat, self._needs = history, policy.repeat, needs
+        self._record, self._job, self._table = record, job, table
+        self._by = identified_by(policy, needs)
+        self._digests = digests
+        self._note, self._ask = note, ask
+        self._people_shown = self._groups_shown = False
+        self._entry: Remembered | None = None
+
+    def people(self, rows: Rows | None) -> None:
+        numbers = self._numbers(rows)
+        people = None if numbers is None else np.unique(numbers)
+        record, job = self._record, self._job
+        entry = self._entry = Remembered(
+            job=record.job_id,
+            digest=job.digest,
+            name=job.name,
+            kind=job.kind,
+            coordinator=record.coordinator,
+            parties=list(job.party_names),
+            table=self._table,
+            time=self._history.clock(),
+            by=[] if people is None else list(self._by),
+            people=record.records if people is None else len(people),
+            rows="" if people is None else digest_of(people),
+            counted=dict(self._needs.counted),
+        )
+        self._people_shown = True
+        known = self._history.entry(entry.job)
+        if known is not None and (known.rows, known.counted) == (entry.rows, entry.counted):
+            self._entry = known
+            return  # it was judged before an interruption
+        with self._history.lock:
+            findings = self._about(entry, people)
+            if not self._must_ask(findings):
+                self._decide(findings)
+                self._remember(entry, people)
+                return
+        self._decide(findings)  # without the lock, since a steward takes hours
+        with self._history.lock:
+            self._remember(entry, people)
+
+    def _about(self, entry: Remembered, people: Ints | None) -> list[Finding]:
+        if self._repeat is None or not entry.counted or people is None:
+            return []
+        found = judge_people(self._history, self._repeat, entry, people)
+        if self._repeat.on != "ask":  # who asks has asked when the job was proposed
+            found += judge_number(
+                self._history, self._repeat, entry.job, entry.coordinator, entry.counted
+            )
+        return found
+
+    def _remember(self, entry: Remembered, people: Ints | None) -> None:
+        self._history.add(entry, people)
+        self._note(
+            "remembered", job=entry.job, people=entry.people, rows=entry.rows,
+            counted=sorted(entry.counted),
+        )  # fmt: skip
+
+    def groups(self, rows: Rows, groups: Mapping[str, Codes]) -> None:
+        if self._entry is None:
+            raise AssertionError("the groups of a release have people")
+        self._groups_shown = True
+        if self._entry.groups:
+            return  # they were judged before an interruption
+        numbers = self._numbers(rows)
+        if numbers is None:
+            return
+        people, first = np.unique(numbers, return_index=True)
+        shown = {name: codes[first] for name, codes in groups.items()}
+        with self._history.lock:
+            findings = self._about_groups(people, shown)
+            if not self._must_ask(findings):
+                self._decide(findings)
+                self._remember_groups(people, shown)
+                return
+        self._decide(findings)
+        with self._history.lock:
+            self._remember_groups(people, shown)
+
+    def _about_groups(self, people: Ints, groups: Mapping[str, Codes]) -> list[Finding]:
+        if self._repeat is None or self._entry is None:
+            return []
+        return judge_groups(self._history, self._repeat, self._entry, people, groups)
+
+    def _remember_groups(self, people: Ints, groups: Mapping[str, Codes]) -> None:
+        self._history.add_groups(self._record.job_id, people, groups)
+        numbers: dict[str, Any] = {name: len(np.unique(codes)) for name, codes in groups.items()}
+        self._note("groups remembered", job=self._record.job_id, groups=numbers)
+
+    def output(self, result: Mapping[str, object]) -> None:
+        if self.asks:
+            self._ask_output(result)
+
+    def check_shown(self) -> None:
+        lacking = [
+            what
+            for what, due, shown in (
+                ("its people", bool(self._needs.counted), self._people_shown),
+                ("its groups", self._needs.groups, self._groups_shown),
+            )
+            if due and not shown
+        ]
+        if lacking:
+            raise TypeError(f"the kind '{self._job.kind}' has not shown {lacking[0]} to the gate")
+
+    def _must_ask(self, findings: Sequence[Finding]) -> bool:
+        return bool(findings) and self._repeat is not None and self._repeat.on == "ask"
+
+    def _decide(self, findings: Sequence[Finding]) -> None:
+        if self._repeat is not None:
+            decide(self._repeat, findings, self._record.job_id, self._note, self._ask)
+
+    def _numbers(self, rows: Rows | None) -> Ints | None:
+        """The people of these rows; None if nothing identifies people."""
+        if self._digests is None:
+            return None
+        wanted = self._digests if rows is None else self._digests[rows]
+        with self._history.lock:
+            return People(self._history.folder, self._by).numbers(wanted)

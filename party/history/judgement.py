@@ -1,0 +1,222 @@
+"""What a new job and the jobs of the history would tell together about the same people.
+
+`policy.repeat` asks: within its window,
+
+- is a number told about fewer than `k` people, by adding and subtracting what is counted over the
+  people of this job and of earlier ones (`anonymity.counts.linear_audit`)? Each attribute is asked by
+  itself, because a table by several attributes tells their sums, too. Depends on who was asked about
+  what, never on an answer;
+- was an attribute of people who are in both counted in other classes? The differences between two
+  such counts are counts of classes that nobody asked for, however few people they have;
+- do a group of this release and one of an earlier release meet in fewer than `k` people
+  (`anonymity.risk.repeated_release`)? The same groups of the same people again tell nothing new;
+- are there jobs about people who cannot be compared, since other columns identified them?
+- have there been as many jobs, or checks of the data, as `jobs` and `examinations` permit?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from coterie.anonymity.counts.linear_audit import smallest_told
+from coterie.anonymity.risk.repeated_release import same_groups, smallest_meeting
+from coterie.base.arrays import Codes, Ints, Mask
+from coterie.base.text import quoted_list
+from coterie.jobs.kinds.kind import ANY_CLASSES
+from coterie.party.history.releases import History, Remembered
+from coterie.party.operator.settings import Repeat
+
+REFUSAL = "policy.repeat: with what earlier jobs have told, this job would tell too much"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that speaks against a job: the rule, and a sentence for the steward."""
+
+    rule: str
+    words: str
+
+    def as_fact(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def within(history: History, repeat: Repeat, job: str) -> list[Remembered]:
+    """The earlier jobs of the window."""
+    since = history.clock() - repeat.window
+    return [one for one in history.entries() if one.time >= since and one.job != job]
+
+
+def judge_number(
+    history: History, repeat: Repeat, job: str, coordinator: str, counted: Iterable[str]
+) -> list[Finding]:
+    """Whether the window has room for one more job, and for checks of the data."""
+    found = []
+    if repeat.jobs is not None and list(counted):
+        earlier = sum(bool(one.counted) for one in within(history, repeat, job))
+        if earlier >= repeat.jobs:
+            found.append(
+                Finding("jobs", f"{earlier} jobs in the window, and {repeat.jobs} are permitted")
+            )
+    if repeat.examinations is not None:
+        checks = history.examinations(coordinator, repeat.window)
+        if checks > repeat.examinations:
+            words = (
+                f"the data was checked {checks} times for '{coordinator}' in the window, and "
+                f"{repeat.examinations} times are permitted"
+            )
+            found.append(Finding("examinations", words))
+    return found
+
+
+def judge_people(
+    history: History, repeat: Repeat, entry: Remembered, people: Ints
+) -> list[Finding]:
+    """What the numbers that the job asks for would tell together with earlier ones."""
+    counted = entry.counted
+    earlier = [one for one in within(history, repeat, entry.job) if counted.keys() & one.counted]
+    known = [one for one in earlier if one.rows and one.by == entry.by]
+    found: list[Finding] = []
+    if unknown := [one for one in earlier if one not in known]:
+        found.append(
+            Finding(
+                "identifiers",
+                f"in {_jobs(unknown)} people were identified by other columns than "
+                f"{quoted_list(entry.by)}, so that nobody knows who they were; name columns in "
+                "policy.repeat.id",
+            )
+        )
+    sets = _Sets(history, known, people)
+    asked = sets.asked
+    told: dict[tuple[str, ...], tuple[int | None, list[str]]] = {}
+    for name in counted:
+        same = [one for one in known if name in one.counted]
+        key = tuple(sorted({one.rows for one in same}))
+        if key not in told:
+            told[key] = smallest_told([sets.of(rows) for rows in key], asked, repeat.k), []
+        told[key][1].append(name)
+    for key, (few, names) in told.items():
+        if few is not None:
+            words = f"numbers by {quoted_list(names)} would be told about {_people(few)}"
+            by = f", by differences with {len(key)} earlier sets of people" if key else ""
+            found.append(Finding("differences", f"{words}, fewer than {repeat.k}{by}"))
+    return [*found, *_other_classes(entry, known, sets)]
+
+
+def _other_classes(entry: Remembered, known: Sequence[Remembered], sets: _Sets) -> list[Finding]:
+    found: dict[str, Remembered] = {}
+    for one in known:
+        for name in entry.counted.keys() & one.counted:
+            pair = entry.counted[name], one.counted[name]
+            if ANY_CLASSES in pair or pair[0] == pair[1] or name in found:
+                continue
+            if (sets.of(one.rows) & sets.asked).any():
+                found[name] = one
+    return [
+        Finding(
+            "classes",
+            f"'{name}' of some of these people was counted in other classes in {_jobs([one])}; the "
+            "differences are counts that nobody asked for",
+        )
+        for name, one in found.items()
+    ]
+
+
+class _Sets:
+    """The sets of people of earlier jobs, and of this one, with a place for each person of any."""
+
+    def __init__(self, history: History, known: Sequence[Remembered], people: Ints) -> None:
+        members = {one.rows: history.members(one.job) for one in known}
+        room = max([int(people.max(initial=-1)) + 1, *map(len, members.values())])
+        self._members = {rows: _padded(mask, room) for rows, mask in members.items()}
+        self.asked = np.zeros(room, np.bool_)
+        self.asked[people] = True
+
+    def of(self, rows: str) -> Mask:
+        return self._members[rows]
+
+
+def _padded(mask: Mask, room: int) -> Mask:
+    return np.pad(mask, (0, room - len(mask)))
+
+
+def judge_groups(
+    history: History,
+    repeat: Repeat,
+    entry: Remembered,
+    people: Ints,
+    groups: Mapping[str, Codes],
+) -> list[Finding]:
+    """Where the groups of this release and those of earlier ones meet in few people."""
+    found = []
+    for one in within(history, repeat, entry.job):
+        if one.groups and one.by == entry.by and one.rows:
+            least = _least_meeting(people, groups, *history.released(one.job))
+            if least is not None and least < repeat.k:
+                words = f"groups of this release and of {_jobs([one])} meet in {_people(least)}"
+                found.append(Finding("groups", f"{words}, fewer than {repeat.k}"))
+    return found
+
+
+def _least_meeting(
+    people: Ints, groups: Mapping[str, Codes], others: Ints, theirs: Mapping[str, Codes]
+) -> int | None:
+    """The fewest people in a meeting of two groups; None if nobody is in both, or nothing is new."""
+    _, mine, other = np.intersect1d(people, others, assume_unique=True, return_indices=True)
+    if not len(mine):
+        return None
+    whole = len(mine) == len(people) == len(others)
+    found = []
+    for codes in groups.values():
+        pairs = [(codes[mine], known[other]) for known in theirs.values()]
+        if whole and any(same_groups(*pair) for pair in pairs):
+            continue
+        found += [smallest_meeting(*pair) for pair in pairs]
+    return min((least for least in found if least is not None), default=None)
+
+
+def compared(
+    history: History,
+    repeat: Repeat | None,
+    job: str,
+    counted: Mapping[str, str],
+    people: Ints | None,
+    by: Sequence[str],
+) -> list[dict[str, Any]]:
+    """How a job that waits compares with earlier ones: shared attributes, and shared people.
+
+    `people` are those of the party's table now, of whom the job is about some; None: not known.
+    """
+    earlier = within(history, repeat, job) if repeat else history.entries()
+    found = []
+    for one in reversed([one for one in earlier if one.job != job]):
+        both = None
+        if people is not None and one.rows and list(by) == one.by:
+            members = history.members(one.job)
+            both = int(members[people[people < len(members)]].sum())
+        again = [name for name in counted if name in one.counted]
+        other = [
+            n
+            for n in again
+            if ANY_CLASSES not in (p := {counted[n], one.counted[n]}) and len(p) > 1
+        ]
+        shown = {
+            k: v
+            for k, v in one.shown().items()
+            if k in ("job", "name", "kind", "coordinator", "time", "people")
+        }
+        found.append({**shown, "still_here": both, "again": again, "other_classes": other})
+    return found
+
+
+def _jobs(entries: Sequence[Remembered]) -> str:
+    first = entries[0]
+    named = f"'{first.name}' ({first.job[:8]})"
+    return named if len(entries) == 1 else f"{named} and {len(entries) - 1} other jobs"
+
+
+def _people(number: int) -> str:
+    return "1 person" if number == 1 else f"{number} people"

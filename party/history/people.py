@@ -1,0 +1,138 @@
+"""The numbers by which a party knows people again, from one job to the next.
+
+Each person has a number: the place of a digest in a file that is only ever appended to. The digest is
+BLAKE2b of the person's identifiers, as they stand in the party's own table, salted by a random key that
+the party keeps beside the file. So sets of people are sets of bits, and a file of the history names
+nobody to whoever has not the key. Of 128 bits 64 are kept: among ten million people two have the
+same digest with a chance of 1 in 400,000, and would then count as one.
+
+Identifiers are taken as they are: a job that normalises them, or matches by other columns, cannot make
+somebody else of a person whom the policy's `repeat.id` identifies. Without that key people are known by
+the columns that a job matches; each list of columns has a file of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from coterie.base.arrays import Ints, Words
+from coterie.base.errors import EnvironmentFaultError
+from coterie.protocols.primitives import sodium
+
+_KEY = "key"
+_KEY_BYTES = 32
+_WIDTH = 8
+
+
+class People:
+    """The people whom a list of columns identifies. Only one thread may use it at a time."""
+
+    def __init__(self, folder: Path, columns: Sequence[str]) -> None:
+        """Makes the key if there is none."""
+        named = hashlib.sha256("\0".join(columns).encode()).hexdigest()[:16]
+        self._path = folder / f"people-{named}"
+        self._salt = _key(folder / _KEY)
+
+    def digests(self, table: pa.Table, columns: Sequence[str]) -> Words:
+        """The digest of every row of a table."""
+        parts = [pc.fill_null(table.column(name).cast(pa.large_string()), "") for name in columns]
+        if len(parts) > 1:
+            lengths = [pc.binary_length(part).cast(pa.large_string()) for part in parts]
+            separator = pa.scalar(":", pa.large_string())
+            mixed = [x for pair in zip(lengths, parts, strict=True) for x in pair]
+            parts = [pc.binary_join_element_wise(*mixed, separator)]
+        array = pa.concat_arrays(parts[0].chunks) if parts[0].num_chunks else None
+        if array is None or not len(array):
+            return np.zeros(0, np.uint64)
+        _, offsets, data = array.buffers()
+        places = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+        content = np.frombuffer(data, np.uint8) if data is not None else np.zeros(1, np.uint8)
+        found = sodium.digests(content, places, self._salt)
+        words: Words = np.ascontiguousarray(found[:, :_WIDTH]).view(np.uint64)[:, 0]
+        return words
+
+    def numbers(self, digests: Words) -> Ints:
+        """The number of each person, of new ones a new one, which is on the disk on return."""
+        known = self._read()
+        order = np.argsort(known, kind="stable")
+        place = np.searchsorted(known, digests, sorter=order)
+        place[place == len(known)] = 0
+        there = known[order[place]] == digests if len(known) else np.zeros(len(digests), bool)
+        fresh = np.unique(digests[~there])
+        if len(fresh):
+            self._append(len(known), fresh)
+        numbers: Ints = np.empty(len(digests), np.int64)
+        numbers[there] = order[place[there]]
+        numbers[~there] = len(known) + np.searchsorted(fresh, digests[~there])
+        return numbers
+
+    def known(self, digests: Words) -> Ints:
+        """The numbers of those of the people who have one already, without repeats."""
+        known = self._read()
+        order = np.argsort(known, kind="stable")
+        found: Ints = np.flatnonzero(np.isin(known, digests)) if len(order) else order
+        return found
+
+    def _read(self) -> Words:
+        try:
+            whole = self._path.read_bytes()
+        except FileNotFoundError:
+            return np.zeros(0, np.uint64)
+        except OSError as error:
+            raise EnvironmentFaultError(f"{self._path}: {error.strerror}") from None
+        return np.frombuffer(whole[: len(whole) // _WIDTH * _WIDTH], np.uint64)
+
+    def _append(self, count: int, fresh: Words) -> None:
+        """Writes after the people that are known, over what a crash may have left of another write."""
+        try:
+            file = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
+            try:
+                left = memoryview(fresh.tobytes())
+                at = count * _WIDTH
+                os.ftruncate(file, at)
+                while left:
+                    written = os.pwrite(file, left, at)
+                    left, at = left[written:], at + written
+                os.fsync(file)
+            finally:
+                os.close(file)
+        except OSError as error:
+            raise EnvironmentFaultError(f"{self._path}: {error.strerror}") from None
+
+
+def _key(path: Path) -> bytes:
+    try:
+        return _whole(path, path.read_bytes())
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+    made = path.with_name(f"{path.name}.new-{secrets.token_hex(4)}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(file, "wb") as out:
+            out.write(secrets.token_bytes(_KEY_BYTES))
+            out.flush()
+            os.fsync(out.fileno())
+        with contextlib.suppress(FileExistsError):  # another thread was faster: its key counts
+            os.link(made, path)
+        made.unlink()
+        return _whole(path, path.read_bytes())
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+
+
+def _whole(path: Path, key: bytes) -> bytes:
+    if len(key) != _KEY_BYTES:
+        raise EnvironmentFaultError(f"{path}: not the key of a history; restore it from a backup")
+    return key

@@ -1,0 +1,251 @@
+"""The history of what jobs have told about this party's people: the folder `history` of its state.
+
+    releases.jsonl    a line for each job about people, and one for the groups of its release
+    ID.rows           the people whom the job is about: a bit for each number of `people`
+    ID.groups.npz     the released people, and for each QID of the release the group of each of them
+    examinations.json how often the data was checked for a coordinator, by day
+    people-…, key     see `people`
+
+Every file is readable by the party alone, is on the disk before the release that it is about leaves,
+and is put in its place as a whole. Nothing in it is a value of the table: people are numbers, groups
+are numbers, and attributes have their names. `retention.history` says how long an entry is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from coterie.base.arrays import Codes, Ints, Mask
+from coterie.base.errors import EnvironmentFaultError
+from coterie.base.names import is_job_id
+from coterie.party.books.append_file import AppendFile, read_lines
+
+FOLDER = "history"
+_FILE = "releases.jsonl"
+_EXAMINED = "examinations.json"
+_DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """One job of the history. `by` has the columns that identify people; none: people are unknown."""
+
+    job: str
+    digest: str
+    name: str
+    kind: str
+    coordinator: str
+    parties: list[str]
+    table: str
+    time: float
+    by: list[str]
+    people: int
+    rows: str  # the digest of the set of people, empty if they are unknown
+    counted: dict[str, str]
+    groups: dict[str, int] = field(default_factory=dict)  # of each QID, how many
+
+    def shown(self) -> dict[str, Any]:
+        """As `party history --json` prints it."""
+        when = f"{datetime.fromtimestamp(self.time, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        return {**asdict(self), "time": when, "counted": sorted(self.counted)}
+
+
+class History:
+    """The history in a state folder. Threads may use it at the same time; one process writes."""
+
+    _locks: dict[Path, threading.RLock] = {}  # noqa: RUF012 - shared by all who use the same folder
+
+    def __init__(self, state: Path, clock: Callable[[], float] = time.time) -> None:
+        self.folder = state / FOLDER
+        self.clock = clock
+        self.lock = self._locks.setdefault(self.folder.absolute(), threading.RLock())
+
+    def tidy(self) -> None:
+        """Removes what a crash left of files that were being written; the server calls it first."""
+        with contextlib.suppress(OSError):
+            for left in self.folder.glob("*.new*"):
+                left.unlink(missing_ok=True)
+
+    def entries(self) -> list[Remembered]:
+        """All jobs, oldest first. A line that cannot be read is an error: it may hide a release."""
+        found: dict[str, Remembered] = {}
+        names = {one.name for one in fields(Remembered)}
+        for line in read_lines(self.folder / _FILE):
+            entry = line.entry or {}
+            job = entry.get("job")
+            if set(entry) == {"job", "groups"} and job in found:
+                found[job] = replace(found[job], groups=entry["groups"])
+            elif set(entry) == names and isinstance(job, str) and is_job_id(job):
+                found[job] = Remembered(**entry)
+            else:
+                raise EnvironmentFaultError(
+                    f"{self.folder / _FILE}:{line.number}: not a line of a history; restore the "
+                    "folder from a backup, or remove it to begin anew"
+                )
+        return list(found.values())
+
+    def entry(self, job: str) -> Remembered | None:
+        return next((one for one in self.entries() if one.job == job), None)
+
+    def add(self, entry: Remembered, people: Ints | None) -> None:
+        """Remembers a job and its people; both are on the disk on return."""
+        with self.lock:
+            self._make()
+            if people is not None:
+                self._put(f"{entry.job}.rows", packed(people))
+            self._append(asdict(entry))
+
+    def add_groups(self, job: str, people: Ints, groups: Mapping[str, Codes]) -> None:
+        """Remembers the groups of a job's release."""
+        order = np.argsort(people)
+        columns = {
+            f"q{at}": codes[order].astype(np.min_scalar_type(int(codes.max(initial=0))))
+            for at, codes in enumerate(groups.values())
+        }
+        content = io.BytesIO()
+        columns["people"] = np.frombuffer(packed(people), np.uint8)
+        columns["names"] = np.array(list(groups), np.str_)
+        np.savez_compressed(content, allow_pickle=False, **columns)
+        numbers = {name: len(np.unique(codes)) for name, codes in groups.items()}
+        with self.lock:
+            self._make()
+            self._put(f"{job}.groups.npz", content.getvalue())
+            self._append({"job": job, "groups": numbers})
+
+    def members(self, job: str) -> Mask:
+        """Which people a job was about."""
+        return unpacked(self._read(f"{job}.rows"))
+
+    def released(self, job: str) -> tuple[Ints, dict[str, Codes]]:
+        """The people of a release, in the order of their numbers, and their groups for each QID."""
+        with np.load(io.BytesIO(self._read(f"{job}.groups.npz")), allow_pickle=False) as found:
+            people = np.flatnonzero(unpacked(found["people"].tobytes()))
+            return people, {str(n): found[f"q{at}"] for at, n in enumerate(found["names"])}
+
+    def old(self, limit: float | None, now: float) -> list[Remembered]:
+        """The entries that are older than this."""
+        return [e for e in self.entries() if limit is not None and now - e.time > limit]
+
+    def prune(self, gone: Collection[str]) -> None:
+        """Forgets these jobs; when none is left, the numbers of people, too."""
+        with self.lock:
+            left = [entry for entry in self.entries() if entry.job not in gone]
+            file = AppendFile(self.folder / _FILE)
+            try:
+                file.replace([asdict(entry) for entry in left])
+            finally:
+                file.close()
+            for job in gone:
+                for name in (f"{job}.rows", f"{job}.groups.npz"):
+                    (self.folder / name).unlink(missing_ok=True)
+            used = {tuple(entry.by) for entry in left}
+            if not any(used):
+                for path in self.folder.glob("people-*"):
+                    path.unlink()
+
+    # How often the data was checked.
+
+    def examined(self, coordinator: str) -> None:
+        """Counts one check of the data for a coordinator."""
+        with self.lock:
+            days = self._days()
+            today = int(self.clock() // _DAY)
+            days.setdefault(coordinator, Counter())[str(today)] += 1
+            self._make()
+            self._put(_EXAMINED, json.dumps(days).encode())
+
+    def examinations(self, coordinator: str, window: float) -> int:
+        """The checks for a coordinator within the last so many seconds, in whole days."""
+        first = (self.clock() - window) // _DAY
+        with self.lock:
+            return sum(
+                n for day, n in self._days().get(coordinator, {}).items() if int(day) >= first
+            )
+
+    def forget_examinations(self, limit: float | None) -> None:
+        """Forgets the counts of days that are older than this."""
+        if limit is None or not (self.folder / _EXAMINED).exists():
+            return
+        first = (self.clock() - limit) // _DAY
+        with self.lock:
+            days = {
+                name: {day: n for day, n in counts.items() if int(day) >= first}
+                for name, counts in self._days().items()
+            }
+            self._put(_EXAMINED, json.dumps({n: c for n, c in days.items() if c}).encode())
+
+    def _days(self) -> dict[str, Counter[str]]:
+        try:
+            read = json.loads((self.folder / _EXAMINED).read_text())
+            return {str(name): Counter(counts) for name, counts in read.items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, AttributeError):
+            raise EnvironmentFaultError(
+                f"{self.folder / _EXAMINED}: cannot be read; remove it to begin to count anew"
+            ) from None
+
+    def _make(self) -> None:
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise EnvironmentFaultError(f"{self.folder}: {error.strerror}") from None
+
+    def _append(self, entry: dict[str, Any]) -> None:
+        file = AppendFile(self.folder / _FILE)
+        try:
+            file.append(entry)
+        finally:
+            file.close()
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return (self.folder / name).read_bytes()
+        except OSError as error:
+            raise EnvironmentFaultError(f"{self.folder / name}: {error.strerror}") from None
+
+    def _put(self, name: str, content: bytes) -> None:
+        """Puts a file in its place as a whole."""
+        made = self.folder / f"{name}.new"
+        try:
+            with os.fdopen(
+                os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
+            ) as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            made.replace(self.folder / name)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                made.unlink(missing_ok=True)
+            raise EnvironmentFaultError(f"{made}: {error.strerror}") from None
+
+
+def packed(people: Ints) -> bytes:
+    """A set of people as bits."""
+    members = np.zeros(int(people.max(initial=-1)) + 1, np.bool_)
+    members[people] = True
+    return np.packbits(members).tobytes()
+
+
+def unpacked(bits: bytes) -> Mask:
+    return np.unpackbits(np.frombuffer(bits, np.uint8)).astype(np.bool_)
+
+
+def digest_of(people: Ints) -> str:
+    """Equal for equal sets of people."""
+    return hashlib.sha256(packed(people)).hexdigest()

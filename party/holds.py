@@ -1,0 +1,101 @@
+"""Questions that a running job puts to the steward, and its wait for the answer.
+
+A job asks before its people are counted again (`policy.repeat` with `on: ask`), and before its output
+goes out (`policy.output`). While it waits it runs on for its peers and its coordinator: heartbeats are
+sent, and its step says that it waits. The limit of `policy.answer_within` counts from the first time
+the question was put: a restart of the server does not prolong it. A yes is on the disk, with the digest
+of what it was about, before the job goes on: after an interruption the same question is not put again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from coterie.base.errors import EnvironmentFaultError, RefusedError
+from coterie.base.text import one_line
+from coterie.party.job_record import Hold, Record
+
+_FILE = "held.json"  # in the folder of the job: questions and answers
+_LOOK = 0.1
+
+
+def ask(
+    record: Record,
+    hold: Hold,
+    digest: str,
+    on_ask: Callable[[], None],
+    interrupted: Callable[[], BaseException | None],
+    wall: Callable[[], float] = time.time,
+) -> None:
+    """Waits for the steward's yes; raises `RefusedError` at a no, or when nobody answers in time.
+
+    `interrupted` returns the error that has ended the job meanwhile, if one has.
+    """
+    path = record.folder / _FILE
+    kept = _read(path)
+    before = kept.get(hold.about, {})
+    if before.get("yes") == digest:
+        return
+    within = hold.until - wall()
+    hold.until = min(hold.until, float(before.get("until", hold.until)))
+    _write(path, {**kept, hold.about: {"until": hold.until}})
+    record.held = hold
+    try:
+        on_ask()
+        while not hold.answered.wait(_LOOK):
+            if (error := interrupted()) is not None:
+                raise error
+            if wall() > hold.until:
+                raise RefusedError(
+                    f"nobody answered within {_in_words(within)} (policy.answer_within) about "
+                    f"{hold.question}"
+                )
+        if not hold.yes:
+            reason = f": {hold.reason}" if hold.reason else ""
+            raise RefusedError(f"the operator says no to {hold.question}{reason}")
+        _write(path, {**kept, hold.about: {"until": hold.until, "yes": digest}})
+    finally:
+        record.held = None
+
+
+def answer(record: Record, about: str, yes: bool, reason: str, person: str) -> bool:
+    """The steward's answer; False if the job does not ask this."""
+    with record.changed:
+        hold = record.held
+        if hold is None or hold.about != about or hold.answered.is_set():
+            return False
+        hold.yes, hold.reason, hold.person = yes, one_line(reason), one_line(person)
+        hold.answered.set()
+        return True
+
+
+def _in_words(seconds: float) -> str:
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} seconds"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text())
+        return found if isinstance(found, dict) else {}
+    except (OSError, ValueError):
+        return {}  # the question is put again
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    made = path.with_name(f"{path.name}.new")
+    try:
+        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        made.replace(path)
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None

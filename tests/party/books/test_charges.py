@@ -1,0 +1,98 @@
+"""Charges to a budget: added up over the days, once for each job, never beyond the budget."""
+
+import threading
+from fractions import Fraction
+
+import pytest
+
+from coterie.base.errors import RefusedError, VerificationError
+from coterie.jobs.file.job import Job
+from coterie.party.books.charges import Charges, Spent
+from coterie.party.books.ledger import Ledger
+from coterie.party.policy import Budget
+
+BUDGET = Budget(Fraction(1), Fraction(1, 1000), 30)
+JOB = Job("aggregate", "pay", (), "", {})
+DAY = 86_400.0
+
+
+def ask(epsilon, delta=0):
+    return Fraction(str(epsilon)), Fraction(str(delta))
+
+
+def test_a_budget_is_spent_to_the_last_and_not_beyond(tmp_path):
+    charges = Charges(tmp_path)
+    for number in range(10):
+        assert charges.charge(f"job {number}", JOB, None, BUDGET, ask(0.1))
+    assert charges.spent(None, BUDGET).epsilon == 1
+    with pytest.raises(RefusedError, match=r"policy.budget.epsilon has less left than the 0.001"):
+        charges.charge("one more", JOB, None, BUDGET, ask(0.001))
+
+
+def test_a_job_that_goes_on_is_charged_once(tmp_path):
+    charges = Charges(tmp_path)
+    assert charges.charge("a", JOB, None, BUDGET, ask(0.7))
+    assert not charges.charge("a", JOB, None, BUDGET, ask(0.7))
+    assert Charges(tmp_path).spent(None, BUDGET) == Spent(Fraction(7, 10))
+
+
+def test_delta_has_a_budget_of_its_own(tmp_path):
+    charges = Charges(tmp_path)
+    charges.charge("a", JOB, None, BUDGET, ask(0.1, 0.0008))
+    with pytest.raises(RefusedError, match=r"budget.delta has less left than the 0.0005"):
+        charges.charge("b", JOB, None, BUDGET, ask(0.1, 0.0005))
+    assert charges.charge("c", JOB, None, BUDGET, ask(0.1))
+
+
+def test_what_is_older_than_the_days_counts_no_more_and_tables_count_apart(tmp_path):
+    now = [100 * DAY]
+    charges = Charges(tmp_path, lambda: now[0])
+    charges.charge("a", JOB, "claims", BUDGET, ask(1))
+    assert charges.spent(None, BUDGET) == Spent()
+    now[0] += 29 * DAY
+    assert charges.spent("claims", BUDGET).epsilon == 1
+    now[0] += 2 * DAY
+    assert charges.spent("claims", BUDGET) == Spent()
+    assert charges.charge("b", JOB, "claims", BUDGET, ask(1))
+
+
+def test_of_two_jobs_at_once_only_what_is_left_is_spent(tmp_path):
+    refused = []
+
+    def charge(name):
+        try:
+            Charges(tmp_path).charge(name, JOB, None, BUDGET, ask(0.3))
+        except RefusedError:
+            refused.append(name)
+
+    threads = [threading.Thread(target=charge, args=(f"job {n}",)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 5
+    assert Charges(tmp_path).spent(None, BUDGET).epsilon == Fraction(9, 10)
+
+
+def test_the_coordinator_is_not_told_what_earlier_jobs_spent(tmp_path):
+    charges = Charges(tmp_path)
+    charges.charge("a", JOB, None, BUDGET, ask(0.75))
+    with pytest.raises(RefusedError) as caught:
+        charges.charge("b", JOB, None, BUDGET, ask(0.5))
+    assert "0.75" not in str(caught.value)
+    assert "epsilon 0.75 of 1" in caught.value.inside
+
+
+def test_charges_stand_in_the_ledger_and_leave_its_balances_alone(tmp_path):
+    Charges(tmp_path).charge("a", JOB, None, BUDGET, ask(0.5))
+    ledger = Ledger(tmp_path, "bank")
+    assert ledger.balances() == {}
+    assert ledger.path.read_text().count('"epsilon":"1/2"') == 1
+
+
+def test_a_charge_that_was_changed_into_nonsense_is_named(tmp_path):
+    Charges(tmp_path).charge("a", JOB, None, BUDGET, ask(0.5))
+    path = tmp_path / "ledger.jsonl"
+    path.write_text(path.read_text().replace("1/2", "-1/2"))
+    with pytest.raises(VerificationError, match=r"ledger.jsonl:1"):
+        Charges(tmp_path).spent(None, BUDGET)

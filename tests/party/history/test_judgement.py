@@ -1,0 +1,94 @@
+"""What earlier jobs say against a new one."""
+
+import numpy as np
+import pytest
+
+from coterie.party.history.judgement import (
+    compared,
+    judge_groups,
+    judge_number,
+    judge_people,
+    within,
+)
+from coterie.party.history.releases import History
+from coterie.party.operator.settings import Repeat
+from tests.party.history.test_releases import DAY, entry, remember
+
+REPEAT = Repeat(window=10 * DAY, k=2)
+
+
+@pytest.fixture
+def history(tmp_path):
+    return History(tmp_path, lambda: 20 * DAY)
+
+
+def judged(history, people, at=99, repeat=REPEAT, **more):
+    asked = entry(at, people, time=20 * DAY, **more)
+    return [f.rule for f in judge_people(history, repeat, asked, np.array(people))]
+
+
+def test_only_questions_about_the_same_attribute_within_the_window_count(history):
+    remember(history, 1, [1, 2], time=15 * DAY)
+    remember(history, 2, [2, 3], time=15 * DAY)
+    assert judged(history, [1, 2, 3]) == ["differences"]
+    assert judged(history, [1, 3]) == ["differences"]
+    assert judged(history, [3, 4]) == []
+    assert judged(history, [1, 2, 3], counted=("Job",)) == []
+    assert judged(history, [1, 2, 3], repeat=Repeat(window=4 * DAY, k=2)) == []
+    assert [one.name for one in within(history, REPEAT, f"{1:032x}")] == ["job 2"]
+
+
+def test_a_finding_names_the_attributes_and_how_few(history):
+    remember(history, 1, [1, 2, 3], time=15 * DAY, counted=("Sex", "Job"))
+    asked = entry(9, [1, 2], counted=("Sex", "Job", "Age"))
+    [found] = judge_people(history, REPEAT, asked, np.array([1, 2]))
+    assert found.words == (
+        "numbers by 'Sex' and 'Job' would be told about 1 person, fewer than 2, by differences with "
+        "1 earlier sets of people"
+    )
+
+
+def test_people_who_were_identified_otherwise_cannot_be_compared(history):
+    remember(history, 1, [1, 2, 3], time=15 * DAY, by=("Name",))
+    assert judged(history, [1, 2, 3]) == ["identifiers"]
+
+
+def test_groups_that_meet_in_few_people_are_found_and_the_same_groups_are_not(history):
+    made = remember(history, 1, [1, 2, 3, 4], time=15 * DAY, kind="integrate")
+    history.add_groups(made.job, np.array([1, 2, 3, 4]), {"Sex": np.array([0, 0, 1, 1])})
+    asked = entry(9, [1, 2, 3, 4], time=20 * DAY)
+
+    def rules(people, codes, repeat=REPEAT):
+        groups = {"Age": np.array(codes)}
+        return [f.rule for f in judge_groups(history, repeat, asked, np.array(people), groups)]
+
+    assert rules([1, 2, 3, 4], [0, 1, 1, 0]) == ["groups"]
+    assert rules([1, 2, 3, 4], [5, 5, 3, 3]) == []
+    assert rules([1, 2, 3, 4], [5, 5, 3, 3], Repeat(window=10 * DAY, k=3)) == []  # the same groups
+    assert rules([1, 2, 3], [5, 5, 3]) == ["groups"]
+    assert rules([7, 8], [0, 0]) == []
+    assert rules([1, 2, 3, 4], [0, 1, 1, 0], Repeat(window=DAY, k=2)) == []
+
+
+def test_jobs_and_checks_of_the_window_are_counted(history):
+    repeat = Repeat(window=10 * DAY, jobs=1, examinations=1)
+    assert judge_number(history, repeat, "x", "analyst", ["Sex"]) == []
+    remember(history, 1, [1], time=15 * DAY)
+    history.examined("analyst")
+    assert [f.rule for f in judge_number(history, repeat, "x", "analyst", ["Sex"])] == ["jobs"]
+    assert judge_number(history, repeat, "x", "analyst", []) == []
+    history.examined("analyst")
+    assert [f.rule for f in judge_number(history, repeat, "x", "analyst", [])] == ["examinations"]
+
+
+def test_a_waiting_job_is_compared_with_those_before(history):
+    remember(history, 1, [1, 2, 3], time=2 * DAY)
+    remember(history, 2, [3, 4], time=15 * DAY, counted=("Age",))
+    found = compared(history, None, "x", {"Sex": "10, 20"}, np.array([2, 3, 90]), ("ID",))
+    assert [
+        (one["name"], one["still_here"], one["again"], one["other_classes"]) for one in found
+    ] == [
+        ("job 2", 1, [], []),
+        ("job 1", 2, ["Sex"], ["Sex"]),
+    ]
+    assert [one["name"] for one in compared(history, REPEAT, "x", {}, None, ())] == ["job 2"]

@@ -1,0 +1,66 @@
+"""People are known again by a number, from one table to the next."""
+
+import stat
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from coterie.base.errors import EnvironmentFaultError
+from coterie.party.history.people import People
+
+
+def numbers(folder, ids, columns=("ID",)):
+    people = People(folder, columns)
+    return people.numbers(people.digests(pa.table(ids), columns)).tolist()
+
+
+def test_a_person_keeps_the_number_and_a_new_one_gets_another(tmp_path):
+    first = numbers(tmp_path, {"ID": ["a", "b", "c"]})
+    assert sorted(first) == [0, 1, 2]
+    again = numbers(tmp_path, {"ID": ["c", "d", "a", "d"]})
+    assert again == [first[2], 3, first[0], 3]
+    assert numbers(tmp_path, {"ID": []}) == []
+
+
+def test_several_columns_are_told_apart_however_they_are_cut(tmp_path):
+    one = numbers(tmp_path, {"A": ["ab", "a"], "B": ["c", "bc"]}, ("A", "B"))
+    assert len(set(one)) == 2
+    assert len(set(numbers(tmp_path, {"A": ["1:a", "1"], "B": ["b", "a1:b"]}, ("A", "B")))) == 2
+
+
+def test_a_number_is_the_same_for_numbers_and_texts_and_chunks(tmp_path):
+    ids = {"ID": pa.chunked_array([["1"], ["2", "3"]])}
+    assert numbers(tmp_path, ids) == numbers(tmp_path, {"ID": [1, 2, 3]})
+
+
+def test_what_a_crash_left_of_a_write_is_written_over(tmp_path):
+    first = numbers(tmp_path, {"ID": ["a", "b"]})
+    [path] = tmp_path.glob("people-*")
+    path.write_bytes(path.read_bytes() + b"torn")
+    assert numbers(tmp_path, {"ID": ["a", "b", "c"]}) == [*first, 2]
+    assert path.stat().st_size == 24
+    assert (
+        stat.S_IMODE(path.stat().st_mode)
+        == stat.S_IMODE((tmp_path / "key").stat().st_mode)
+        == 0o600
+    )
+
+
+def test_who_is_known_is_found_without_making_anybody_known(tmp_path):
+    first = numbers(tmp_path, {"ID": ["a", "b", "c"]})
+    people = People(tmp_path, ("ID",))
+    found = people.known(people.digests(pa.table({"ID": ["x", "c", "c"]}), ("ID",)))
+    assert found.tolist() == [first[2]]
+    assert people.known(np.zeros(0, np.uint64)).tolist() == []
+
+
+def test_without_the_key_a_digest_tells_nothing_and_a_broken_key_is_named(tmp_path):
+    first, second = (
+        People(tmp_path / name, ("ID",)).digests(pa.table({"ID": ["a"]}), ("ID",)).tolist()
+        for name in "ab"
+    )
+    assert first != second
+    (tmp_path / "a" / "key").write_bytes(b"short")
+    with pytest.raises(EnvironmentFaultError, match="key: not the key of a history"):
+        People(tmp_path / "a", ("ID",))
