@@ -68,6 +68,22 @@ COMMANDS = {
         "coterie.coordinator.cli.tables:anonymise",
         "Make an anonymous release of one table.",
     ),
+    "condense": (
+        "coterie.coordinator.cli.condense:condense",
+        "Keep sums of a stream of records, and release synthetic ones.",
+    ),
+    "perturb": (
+        "coterie.coordinator.cli.randomize:perturb",
+        "Add noise to a table, and say what it really hides.",
+    ),
+    "reconstruct": (
+        "coterie.coordinator.cli.randomize:reconstruct",
+        "Estimate distributions before noise was added.",
+    ),
+    "hide-rules": (
+        "coterie.coordinator.cli.hide_rules:hide_rules",
+        "Make a table in which given rules are not found.",
+    ),
     "attack": (
         "coterie.coordinator.cli.tables:attack",
         "Link a release with a table of known people.",

@@ -29,6 +29,7 @@ def _size(context: click.Context, option: click.Parameter, text: str | None) -> 
         raise UsageError(f"--memory {error}") from None
 
 
+HTML = click.option("--html", "page", type=click.Path(path_type=Path), help="Also write this page.")
 MEMORY = click.option(
     "--memory",
     metavar="SIZE",
@@ -78,6 +79,24 @@ def anonymise(
                     large.write(out, parquet)
                 print_result(large.result, as_json, lambda: lines(large.result, out))
             return
+    if file.method == "condense":
+        from coterie.house.condense.release import condense_file
+        from coterie.house.condense.release import lines as condensed_lines
+
+        release = condense_file(file)
+        with result_folder(out, force):
+            release.write(file, out, parquet)
+        print_result(release.result, as_json, lambda: condensed_lines(release.result, out))
+        return
+    if file.method == "anatomy":
+        from coterie.house.anatomy.release import anatomise_file
+        from coterie.house.anatomy.release import lines as anatomy_lines
+
+        made = anatomise_file(file)
+        with result_folder(out, force):
+            made.write(out, parquet)
+        print_result(made.result, as_json, lambda: anatomy_lines(made.result, out))
+        return
     prepared, answer, result = anonymise_file(file)
     with result_folder(out, force):
         write_result(file, prepared, answer, result, out, parquet)
@@ -120,9 +139,15 @@ def _names(text: str | None) -> list[str]:
     type=click.IntRange(1),
     help="Group size for which the cost of --columns is measured.",
 )
+@click.option(
+    "--sensitive",
+    multiple=True,
+    metavar="NAME",
+    help="List the rules that tell most of this column; repeatable.",
+)
 @click.option("--seed", type=int, help="Same seed, same samples; for tests only.")
 @MEMORY
-@click.option("--html", "page", type=click.Path(path_type=Path), help="Also write this page.")
+@HTML
 @JSON
 def inspect(
     table: Path,
@@ -137,13 +162,13 @@ def inspect(
     TABLE is a data file (.csv, .parquet) or a table file (.yaml). Nothing leaves this machine.
     """
     from coterie.house.inspect import Settings, inspect_path, read_mask
-    from coterie.house.inspect_report import Inspection, lines
+    from coterie.house.inspect_page import inspection_page
+    from coterie.house.inspect_report import lines
 
     settings = Settings(mask=read_mask(mask) if mask else None, **given)
     found = inspect_path(table, _names(columns), settings)
     if page is not None:
-        body = Inspection(found)._repr_html_()
-        page.write_text(f'<!doctype html><meta charset="utf-8">{body}\n', encoding="utf-8")
+        page.write_text(inspection_page(found, str(table)), encoding="utf-8")
     print_result(found, as_json, lambda: lines(found))
 
 
@@ -230,8 +255,11 @@ def advise(
     help="A table of people: what an outsider knows of them.",
 )
 @click.option("--columns", metavar="A,B,...", help="Link on these columns only.")
+@HTML
 @JSON
-def attack(folder: Path, known: Path, columns: str | None, as_json: bool) -> None:
+def attack(
+    folder: Path, known: Path, columns: str | None, page: Path | None, as_json: bool
+) -> None:
     """Link the release in FOLDER with a table of known people.
 
     Says who is found, how surely, and which values follow. FOLDER is the result of anonymise or of
@@ -239,8 +267,11 @@ def attack(folder: Path, known: Path, columns: str | None, as_json: bool) -> Non
     """
     from coterie.house.attack import attack as work
     from coterie.house.attack import lines
+    from coterie.house.attack_page import attack_page
 
     result = work(folder, known, _names(columns))
+    if page is not None:
+        page.write_text(attack_page(result, str(folder), str(known)), encoding="utf-8")
     print_result(result, as_json, lambda: lines(result))
 
 

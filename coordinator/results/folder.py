@@ -20,7 +20,9 @@ from coterie.jobs.run.archive import FOLDER
 MANIFEST = "files.json"  # what Coterie wrote into a result folder
 # The files that any job may leave besides those that its kind declares.
 _RESULT = (RESULT, "release.csv", "release.parquet", REPORT, "job", "parties", "transcripts")
-_OTHERS = (MANIFEST, "run.json", PUBLIC, "deviation.json", "honest")
+_OTHERS = (
+    MANIFEST, "run.json", PUBLIC, "deviation.json", "honest", "sensitive", "noise.json",
+)  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from coterie.coordinator.run.progress import byte_count, duration
 from coterie.house.report import report_table
 from coterie.house.table_file import load_table_file
 from coterie.house.verify import is_table_result
+from coterie.house.ways.registry import way_of
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import Claim, read_claims
 from coterie.jobs.kinds.registry import KINDS
@@ -50,9 +51,12 @@ def write_report(folder: Path) -> None:
 
 
 def _write_table_report(folder: Path, opinion: Opinion, result: Claim) -> None:
-    file = load_table_file(saved_path(folder))
+    path, way = saved_path(folder), way_of(folder)
     try:
-        parts = report_table(file, result, folder)
+        if way is None:
+            parts = report_table(load_table_file(path), result, folder)
+        else:
+            parts = way.report(path, result)
     except CoterieError as error:
         parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
     about = ["One table, anonymised by its holder."]

@@ -13,6 +13,7 @@ from typing import Any
 
 from coterie.base.errors import UsageError, VerificationError
 from coterie.house.verify import is_table_result, verify_table
+from coterie.house.ways.registry import way_of
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import saved_job
@@ -28,7 +29,8 @@ def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
     `data` is the source of a release of one table, with which more can be checked.
     """
     if is_table_result(folder):
-        return verify_table(folder, data)
+        way = way_of(folder)
+        return verify_table(folder, data) if way is None else way.verify(folder, data)
     if data is not None:
         raise UsageError("--data goes with a release of one table; nobody has the tables of a job")
     job = saved_job(folder)

@@ -28,6 +28,7 @@ from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos import jobs_pb2_grpc
+from coterie.transport.call_errors import failure_reason
 from coterie.trust.identity import KEEPALIVE, Identity
 
 CALL_SECONDS = 15.0
@@ -91,9 +92,7 @@ class PartyClient:
             )
         if code == grpc.StatusCode.DEADLINE_EXCEEDED:
             return UnreachableError(f"{self.name}: did not {doing} within {seconds:g} s")
-        return UnreachableError(
-            f"{self.name}: {detail or code.name.lower()} (while asked to {doing})"
-        )
+        return UnreachableError(f"{self.name}: {failure_reason(error)} (while asked to {doing})")
 
     def describe(self, job: Job | None = None) -> pb.Description:
         seconds = PREFLIGHT_SECONDS if job else CALL_SECONDS

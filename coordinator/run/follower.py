@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
@@ -16,6 +16,7 @@ from coterie.base.errors import (
     CoterieError,
     PeerLostError,
     RefusedError,
+    UnreachableError,
 )
 from coterie.base.text import one_line
 from coterie.coordinator.run.client import PartyClient
@@ -63,6 +64,18 @@ class Heard:
     state: int
     step: str = ""
     ran: bool = False  # the job has begun there
+    phases: list[str] = field(default_factory=list)  # that the party has told of, in order
+
+    def enter(self, step: str) -> None:
+        """The party is in this step now."""
+        self.step = step
+        phase = step.split("/")[0]
+        if phase not in self.phases:
+            self.phases.append(phase)
+
+    def is_past(self, step: str) -> bool:
+        """Whether the party has told of a later phase than that of the step."""
+        return step.split("/")[0] in self.phases[:-1]
 
 
 class Follower:
@@ -164,15 +177,19 @@ class Follower:
         reached: Callable[[str, int], bool],
         seconds: float | None = None,
         otherwise: str = "",
+        late_error: type[CoterieError] = RefusedError,
     ) -> None:
-        """Follows until every party has reached a wanted state; raises if the job cannot get there."""
+        """Follows until every party has reached a wanted state; raises if the job cannot get there.
+
+        After `seconds`, a party that has not reached it is named by a `late_error`.
+        """
         end = None if seconds is None else self._clock() + seconds
         while True:
             late = [n for n, heard in self._heard.items() if not reached(n, heard.state)]
             if not late:
                 return
             if end is not None and self._clock() > end:
-                raise RefusedError(f"{late[0]}: {otherwise} within {duration(seconds or 0)}")
+                raise late_error(f"{late[0]}: {otherwise} within {duration(seconds or 0)}")
             failure = self._next(0.25)
             if failure is not None:
                 raise self.verdict(failure)
@@ -181,7 +198,10 @@ class Follower:
     def until_known(self, seconds: float) -> dict[str, int]:
         """Every party's state, as soon as each has told it."""
         self.until(
-            lambda name, state: state != pb.STATE_UNSPECIFIED, seconds, "does not tell of the job"
+            lambda name, state: state != pb.STATE_UNSPECIFIED,
+            seconds,
+            "does not tell of the job",
+            UnreachableError,
         )
         return {name: heard.state for name, heard in self._heard.items()}
 
@@ -200,7 +220,8 @@ class Follower:
             return PeerLostError(name, heard.step, news)
         heard.at, heard.state = self._clock(), news.state
         heard.ran |= news.state == pb.RUNNING
-        heard.step = news.step or heard.step
+        if news.step:
+            heard.enter(news.step)
         self._show(name, news)
         if news.state not in _FAILED:
             return None
@@ -228,6 +249,7 @@ class Follower:
             event.total if running else 0,
             event.sent_bytes,
             event.received_bytes,
+            event.sent_to,
         )
 
     def require_signs(self) -> None:
@@ -270,8 +292,10 @@ class Follower:
         if any(heard.state == pb.FINISHED for heard in self._heard.values()):
             return lost[0].placed(FINISH)  # no party finishes before all have come to this step
         # The last step that a lost party told of may be long past; those that waited for it know.
+        # But a party that was ahead of them has told so itself.
+        gone = self._heard[lost[0].peer]
         witnesses = [e for e in errors if isinstance(e, ReportedError) and e.peer == lost[0].peer]
-        return (witnesses or lost)[0]
+        return next((e for e in witnesses if not gone.is_past(e.step)), lost[0])
 
 
 def _reported(name: str, event: pb.Event, step: str) -> CoterieError:

@@ -1,12 +1,13 @@
 """`--live`: a page on this machine that shows a job while it runs, and becomes its report.
 
 It shows what the coordinator is told anyway, by the events of the parties' servers: the state of each
-party, its step, rows done and bytes moved. It is served by `LoopbackSite`, which says who can read it.
+party, its step, rows done, and bytes moved to whom. It is served by `LoopbackSite`, which says who can read it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import sys
 import threading
@@ -160,18 +161,16 @@ def _mark(one: Facts, silent_after: float) -> str:
 
 
 def _houses(facts: list[Facts], silent_after: float) -> Element:
-    """A house a party around the middle, where their messages meet; roads move while bytes do."""
+    """A house a party, and a road between any two of them, which moves while bytes do."""
+    roads: list[Content] = []
     shapes: list[Content] = []
+    places: dict[str, tuple[float, float]] = {}
     middle, radius = (_WIDTH / 2, _HEIGHT / 2 + 10), (_WIDTH / 2 - 110, _HEIGHT / 2 - 85)
     wide = max(16.0, min(34.0, 150.0 / len(facts)))
     for at, one in enumerate(facts):
         turn = 2 * math.pi * at / len(facts) - (math.pi if len(facts) == 2 else math.pi / 2)
         x, y = middle[0] + radius[0] * math.cos(turn), middle[1] + radius[1] * math.sin(turn)
-        shapes.append(_line("road", x, y, middle))
-        if one.sending > 0:
-            shapes.append(_line("flow out", x, y, middle))
-        elif one.receiving > 0:
-            shapes.append(_line("flow in", x, y, middle))
+        places[one.party] = x, y
         mark = _mark(one, silent_after)
         points = ((-1, 0.9), (-1, -0.2), (0, -1.1), (1, -0.2), (1, 0.9))
         outline = " ".join(f"{x + wide * px:.1f},{y + wide * py:.1f}" for px, py in points)
@@ -181,18 +180,37 @@ def _houses(facts: list[Facts], silent_after: float) -> Element:
         words = "badword" if mark in ("silent", "failed") else "quiet"
         shapes.append(label(x, beside, one.party, "middle"))
         shapes.append(label(x, beside + 16, _short(one, mark), "middle", words))
-    moving = [f"{one.party} sends {_rate(one.sending)}" for one in facts if one.sending > 0]
+    flows = {
+        (one.party, to): rate for one in facts for to, rate in one.sending_to.items() if rate > 0
+    }
+    for here, there in itertools.combinations(places, 2):
+        roads.append(_line("road", places[here], places[there]))
+        roads += [
+            _line("flow out", places[a], places[b], shift)
+            for a, b, shift in ((here, there, -3.0), (there, here, 3.0))
+            if (a, b) in flows
+        ]
+    named = {giver for giver, _ in flows}
+    moving = [f"{a} sends {b} {_rate(rate)}" for (a, b), rate in flows.items()]
+    moving += [  # of a server of an earlier version only the sum is known
+        f"{one.party} sends {_rate(one.sending)}"
+        for one in facts
+        if one.sending > 0 and one.party not in named
+    ]
     about = (
         "The parties of the job. " + ("; ".join(moving) or "Nothing flows between them now") + "."
     )
-    shapes.insert(0, element("circle", cx=middle[0], cy=middle[1], r=7, class_="house running"))
     return element(
-        "section", element("h2", "The parties"), chart(about, _HEIGHT, *shapes), element("p", about, class_="quiet")
+        "section", element("h2", "The parties"), chart(about, _HEIGHT, *roads, *shapes), element("p", about, class_="quiet")
     )  # fmt: skip
 
 
-def _line(kind: str, x: float, y: float, middle: tuple[float, float]) -> Element:
-    return element("line", x1=x, y1=y, x2=middle[0], y2=middle[1], class_=kind)
+def _line(
+    kind: str, here: tuple[float, float], there: tuple[float, float], shift: float = 0.0
+) -> Element:
+    """A line; `shift` moves it down, so that both directions of a road are seen."""
+    (x1, y1), (x2, y2) = here, there
+    return element("line", x1=x1, y1=y1 + shift, x2=x2, y2=y2 + shift, class_=kind)
 
 
 def _short(one: Facts, mark: str) -> str:

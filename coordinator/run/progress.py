@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
@@ -42,6 +42,7 @@ class Line:
     told: tuple[str, int, int, int] = ("", 0, 0, 0)
     sign: float = 0.0  # the last sign of life
     traffic: deque[tuple[float, int, int]] = field(default_factory=lambda: deque(maxlen=64))
+    flows: deque[tuple[float, dict[str, int]]] = field(default_factory=lambda: deque(maxlen=64))
 
     @property
     def phase(self) -> str:
@@ -74,6 +75,7 @@ class Facts:
     sending: float  # bytes a second, now
     receiving: float
     silent: float  # seconds since the last sign of life
+    sending_to: Mapping[str, float]  # bytes a second, now, by party; empty if it is not told
 
 
 class Board:
@@ -129,6 +131,7 @@ class Board:
         total: int = 0,
         sent_bytes: int = 0,
         received_bytes: int = 0,
+        sent_to: Mapping[str, int] | None = None,
     ) -> None:
         now = self._clock()
         with self._lock:
@@ -141,6 +144,8 @@ class Board:
             line.received_bytes = max(line.received_bytes, received_bytes)
             line.sign = now
             line.traffic.append((now, line.sent_bytes, line.received_bytes))
+            # A party may name anybody: only those of the job are shown.
+            line.flows.append((now, {n: b for n, b in (sent_to or {}).items() if n in self.lines}))
             if line.phase != before:
                 self._log.append(f"{datetime.now():%H:%M:%S}  {party}: {line.phase}")
                 self._logged += 1
@@ -205,7 +210,18 @@ def _facts(party: str, line: Line, now: float) -> Facts:
         (last[1] - first[1]) / seconds,
         (last[2] - first[2]) / seconds,
         now - line.sign,
+        _flows(line, now),
     )
+
+
+def _flows(line: Line, now: float) -> dict[str, float]:
+    """Bytes a second to each party, over the last seconds."""
+    recent = [entry for entry in line.flows if now - entry[0] <= _FLOW_SECONDS]
+    if not recent:
+        return {}
+    (began, first), (_, last) = recent[0], recent[-1]
+    seconds = max(now - began, _SHORTEST_RATE_SECONDS)
+    return {name: max(0, sent - first.get(name, 0)) / seconds for name, sent in last.items()}
 
 
 def _cells(line: Line, now: float) -> tuple[str, str, str, str, str, str]:

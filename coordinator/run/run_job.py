@@ -199,13 +199,8 @@ class Drive:
             self._follower.listen()
             over = self._resume()
             self._follower.start(dict.fromkeys(self._clients, pb.STATE_UNSPECIFIED))
-            known = self._follower.until_known(self._patience.connect)
-            late = [name for name, state in known.items() if state in (pb.WAITING, pb.ACCEPTED)]
-            for name in late:  # its coordinator went away before it had started everybody
-                with contextlib.suppress(PeerLostError):  # it has gone on since: its events tell
-                    self._clients[name].start(self._job_id)
             try:
-                self._follower.until(lambda name, state: state == pb.FINISHED)
+                self._follow_on()
             except (ReportedError, RefusedError, CancelledError, PeerLostError) as error:
                 if not over and self._may_go_on(error):
                     raise _with_advice(error, out) from None
@@ -217,6 +212,15 @@ class Drive:
             return self._collect(out)
         finally:
             self._close()
+
+    def _follow_on(self) -> None:
+        """Follows the job from where it stands at each party to its end."""
+        known = self._follower.until_known(self._patience.connect)
+        late = [name for name, state in known.items() if state in (pb.WAITING, pb.ACCEPTED)]
+        for name in late:  # its coordinator went away before it had started everybody
+            with contextlib.suppress(PeerLostError):  # it has gone on since: its events tell
+                self._clients[name].start(self._job_id)
+        self._follower.until(lambda name, state: state == pb.FINISHED)
 
     def _resume(self) -> bool:
         """Has every party take the job up again if it was interrupted; whether it is over for good.
@@ -336,8 +340,6 @@ def cancel_everywhere(
 def _with_advice(error: BaseException, out: Path) -> BaseException:
     """The error, and how to go on."""
     advice = f"; 'coterie attach {out}' goes on with the job when all parties are back"
-    if isinstance(error, PeerLostError):
-        return error.placed(error.step, error.reason + advice)
-    if isinstance(error, ReportedError):
+    if isinstance(error, PeerLostError | ReportedError):
         return ReportedError(f"{error}{advice}", error.exit_code, error.peer, error.step)
     return error

@@ -70,7 +70,7 @@ def state_folder(environment: Mapping[str, str] | None = None) -> Path:
 def remember(job: Job, job_id: str, out: Path) -> None:
     """Adds a run to the list. A failure does not stop the run: its folder is enough to fetch it."""
     now = datetime.now(UTC)
-    run = Run(job_id, job.name, job.kind, job.party_names, _date(now), str(out.absolute()))
+    run = Run(job_id, job.name, job.kind, job.party_names, _date(now), str(out.resolve()))
     with contextlib.suppress(OSError):
         folder = state_folder() / "runs"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

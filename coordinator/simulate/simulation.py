@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from coterie.base.errors import PeerLostError
+from coterie.base.errors import DataError, PeerLostError
 from coterie.coordinator.run.progress import Board
 from coterie.jobs.data.filtered import left_out, source_of, told
 from coterie.jobs.data.sources import Source, read_wanted
@@ -97,7 +97,8 @@ def simulate(
         for thread in threads:
             thread.join()
         if errors:
-            raise next((e for e in errors if not isinstance(e, PeerLostError)), errors[0])
+            first = next((e for e in errors if not isinstance(e, PeerLostError)), errors[0])
+            raise _with_hints(first, hints)
         for name, space in spaces.items():
             shutil.copytree(space.kept, out / "parties" / name, dirs_exist_ok=True)
             if name in unused:  # a server tells its steward so in its log
@@ -121,6 +122,18 @@ def identifier_hints(job: Job, tables: Mapping[str, pa.Table]) -> dict[str, Any]
         return {}
     hints = would_match(matching, tables)
     return {"identifiers": hints} if hints else {}
+
+
+def _with_hints(error: Exception, hints: Mapping[str, Any]) -> Exception:
+    """The error; where too few records may have matched, also the rules under which more would."""
+    rules = hints.get("identifiers", {}).get("would_match", [])
+    better = [entry for entry in rules if entry["records"]]
+    if not better or not isinstance(error, DataError):
+        return error
+    said = "; ".join(
+        f"{entry['records']:,} records would match under '{entry['rule']}'" for entry in better
+    )
+    return DataError(f"{error}; {said}")
 
 
 def _received(job: Job, name: str, workspace: Path, out: Path) -> str:

@@ -110,6 +110,29 @@ def test_a_reason_being_written_survives_news(organisations, desk, run):
     assert finish(run).code == 130
 
 
+def test_the_output_of_a_running_job_is_looked_at_before_it_goes_out(organisations, desk, tmp_path):
+    organisations.edit("bank", "consent: manual", "output: ask\n  consent: auto  ")
+    organisations.processes["bank"].send_signal(signal.SIGHUP)
+    wait_for(lambda: '"file taken up"' in audit(organisations), "the policy to be in force")
+    started = process(
+        "run", organisations.job, "--out", tmp_path / "out", "--identity", organisations.identity
+    )
+    until(desk, "for your word on its output, before it goes out")
+    assert "Hold it back" in text(desk)
+    for width in (400, 1400):
+        desk.set_window_size(width, 900)
+        inner, whole = desk.execute_script(
+            "return [document.documentElement.clientWidth, document.documentElement.scrollWidth]"
+        )
+        assert whole <= inner
+    press(desk, "approve")
+    assert "Really let it go on?" in text(desk)
+    press(desk, "approve")
+    assert finish(started).code == 0
+    assert '"about":"output"' in audit(organisations)
+    until(desk, "finished")
+
+
 def test_a_server_that_is_away_is_said_and_comes_back(organisations, desk):
     victim = organisations.processes.pop("bank")
     victim.terminate()
@@ -118,4 +141,5 @@ def test_a_server_that_is_away_is_said_and_comes_back(organisations, desk):
     organisations.start("bank")
     until(desk, "serves at")
     config = organisations.folder / "bank" / "party.yaml"
-    assert coterie("party", "health", "--config", config).code == 0
+    # A handshake on a busy machine may need a later try.
+    assert any(coterie("party", "health", "--config", config).code == 0 for _ in range(5))

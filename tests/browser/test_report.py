@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.browser.axe import violations
 from tests.browser.conftest import NEEDS_BROWSER
 from tests.coordinator.support import coterie
 from tests.jobs.loans import JOB_FILE, loan_folder
@@ -29,6 +30,10 @@ def test_nothing_is_loaded_and_nothing_is_complained_about(page):
     loaded = page.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
     assert loaded == []
     assert page.get_log("browser") == []
+
+
+def test_screen_readers_find_nothing_to_complain_about(page):
+    assert violations(page) == []
 
 
 def test_the_verdict_is_seen_first(page):

@@ -139,7 +139,7 @@ def test_commands_in_the_documents_exist(path):
             if words[:1] != ["coterie"]:
                 continue
             options = [word for word in words if word.startswith("--")]
-            names = [word for word in words[1:3] if word.isalpha()]
+            names = [word for word in words[1:3] if re.fullmatch(r"[a-z-]*[a-z]", word)]
             help_text = coterie(
                 *names[:2] if names[0] in ("certs", "party") else names[:1], "--help"
             )

@@ -60,15 +60,28 @@ def page(board):
 def test_a_view_has_each_partys_step_rows_rate_and_traffic(board, clock, page):
     board.update("lender", "running", "intersect/encrypt", 0, 1000)
     clock.now += 2
-    board.update("lender", "running", "intersect/encrypt", 500, 1000, 2_000_000, 10)
+    board.update("lender", "running", "intersect/encrypt", 500, 1000, 2_000_000, 10, {})
     view = page.reader.get("view")
     table, houses = view["parts"]["phases"], view["parts"]["houses"]
     for words in ("intersect/encrypt", "500 of 1,000", "250/s", "2.0 s", "2.0 MB"):
         assert words in table
-    assert "lender sends 1.0 MB/s" in houses
-    assert houses.count("flow out") == 1
+    assert "lender sends 1.0 MB/s" in houses  # as of a server that does not say to whom
+    assert houses.count("flow out") == 0
     assert view["notice"] == "loans: running, intersect"
     assert [line.split("  ")[1] for line in view["log"]] == ["lender: intersect"]
+
+
+def test_what_flows_is_drawn_between_the_two_parties_that_it_flows_between(board, clock, page):
+    board.update("lender", "running", "rounds", sent_bytes=0, sent_to={"bank": 0, "<b>": 0})
+    clock.now += 2
+    board.update("lender", "running", "rounds", sent_bytes=9, sent_to={"bank": 4_000_000, "<b>": 9})
+    houses = page.reader.get("view")["parts"]["houses"]
+    assert "lender sends bank 2.0 MB/s" in houses
+    assert houses.count("flow out") == 1
+    assert houses.count('class="road"') == 1
+    assert "&lt;b" not in houses  # nobody of this name is in the job
+    clock.now += 60
+    assert "Nothing flows" in page.reader.get("view")["parts"]["houses"]
 
 
 def test_a_party_is_marked_after_a_silence_and_no_longer_when_it_is_back(board, clock, page):

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from coterie.base.errors import EnvironmentFaultError, PeerLostError
+from coterie.base.errors import EnvironmentFaultError, PeerLostError, UnreachableError
 from coterie.coordinator.run.follower import Follower, Heard, Patience
 from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import run_job
@@ -319,13 +319,38 @@ def test_a_party_that_floods_its_events_takes_no_memory_of_the_coordinator():
     assert not thread.is_alive()
 
 
-def test_the_step_of_a_lost_party_is_the_one_in_which_the_others_waited_for_it():
+def two_followed():
     clients = dict.fromkeys(("lender", "bank"))
     follower = Follower(clients, "a" * 32, Board(list(clients), show=False), Patience(gather=0.5))
     for name in clients:
-        follower._heard[name] = Heard(0.0, pb.RUNNING, "agree")
+        follower._heard[name] = Heard(0.0, pb.RUNNING, "agree", phases=["agree"])
+    return follower
+
+
+def test_the_step_of_a_lost_party_is_the_one_in_which_the_others_waited_for_it():
+    follower = two_followed()
     told = "bank: broke the connection (step 'intersect/mask')"
     event = pb.Event(state=pb.FAILED, error=told, exit_code=6, culprit="bank", step="intersect")
     follower._news.put(("lender", event))
     found = follower.verdict(PeerLostError("bank", "agree", "the connection was lost"))
     assert (found.exit_code, str(found)) == (6, f"{told}, says lender")
+
+
+def test_the_step_of_a_lost_party_is_its_own_where_it_was_ahead_of_the_others():
+    follower = two_followed()
+    for phase in ("intersect", "class"):
+        follower._news.put(("bank", pb.Event(state=pb.RUNNING, step=phase)))
+        follower._next(0)
+    told = "bank: broke the connection (step 'intersect/tags')"
+    event = pb.Event(state=pb.FAILED, error=told, exit_code=6, culprit="bank", step="intersect")
+    follower._news.put(("lender", event))
+    lost = PeerLostError("bank", follower._heard["bank"].step, "the connection was lost")
+    assert str(follower.verdict(lost)) == "bank: the connection was lost (step 'class')"
+
+
+def test_a_party_that_does_not_tell_of_a_job_is_not_one_that_refuses_it():
+    unheard = two_followed()
+    for heard in unheard._heard.values():
+        heard.state, heard.at = pb.STATE_UNSPECIFIED, time.monotonic()
+    with pytest.raises(UnreachableError, match=r"^lender: does not tell of the job within 0"):
+        unheard.until_known(0.01)

@@ -82,6 +82,19 @@ def test_attach_tells_that_the_operator_said_no(asked):
     done = coterie("attach", told["job"])
     assert done.code != 0
     assert "bank: the operator says no: not now" in done.error
+    assert [run.state for run in known_runs()] == ["ended"]
+
+
+def test_a_job_that_a_party_cancelled_while_nobody_followed_is_over(asked):
+    houses, path, out = asked
+    told = detach(path, out)
+    config = houses.path("card")
+    coterie("party", "cancel", told["job"], "--reason", "steward away", "--config", config)
+    done = coterie("attach", told["job"])
+    assert done.code == 10
+    assert done.error.endswith("card: cancelled by card: steward away")  # card's word, or passed on
+    assert [run.state for run in known_runs()] == ["ended"]
+    assert not (out / "run.json").exists()
 
 
 def test_a_refused_job_is_no_run(asked):

@@ -1,0 +1,31 @@
+"""`coterie hide-rules`: its arguments and its output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from coterie.coordinator.cli.options import FORCE, JSON, OUT, print_result
+
+
+@click.command("hide-rules")
+@click.argument("table", type=click.Path(path_type=Path))
+@OUT
+@FORCE
+@JSON
+def hide_rules(table: Path, out: Path, force: bool, as_json: bool) -> None:
+    """Make a release of a table in which given association rules are not found.
+
+    TABLE is a file with 'method: hide-rules', the thresholds of whoever looks for rules, and the
+    rules to hide.
+    """
+    from coterie.coordinator.results.folder import result_folder
+    from coterie.house.hiding.hide import hide_file, lines
+    from coterie.house.hiding.hide_file import load_hide_file
+
+    file = load_hide_file(table)
+    hidden = hide_file(file)
+    with result_folder(out, force):
+        hidden.write(file, out)
+    print_result(hidden.result, as_json, lambda: lines(hidden.result, out))

@@ -1,0 +1,43 @@
+"""The pages of `inspect` and `attack` in a real browser."""
+
+import pytest
+
+from tests.browser.axe import violations
+from tests.browser.conftest import NEEDS_BROWSER
+from tests.coordinator.support import coterie
+from tests.house.people import anonymised
+
+pytestmark = NEEDS_BROWSER
+HOSTILE = "<img src=x onerror=document.title='taken'>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Both pages, of a table with a hostile column name and a release."""
+    folder = tmp_path_factory.mktemp("pages")
+    text = "".join(f"{n % 7},{n % 3},{n}\n" for n in range(60))
+    (folder / "table.csv").write_text(f'"{HOSTILE}",b,c\n{text}')
+    assert coterie("inspect", folder / "table.csv", "--html", folder / "inspect.html").code == 0
+    anonymised(folder)
+    done = coterie(
+        "attack", folder / "out", "--known", folder / "people.csv", "--html", folder / "attack.html"
+    )
+    assert done.code == 0
+    return folder
+
+
+@pytest.mark.parametrize("name", ["inspect.html", "attack.html"])
+@pytest.mark.parametrize("width", [400, 1400])
+def test_a_page_loads_nothing_fits_its_window_and_can_be_read_by_everybody(
+    browser, folder, name, width
+):
+    browser.set_window_size(width, 1000)
+    browser.get((folder / name).as_uri())
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    inner, whole = browser.execute_script(
+        "return [document.documentElement.clientWidth, document.documentElement.scrollWidth]"
+    )
+    assert whole <= inner
+    assert browser.title != "taken"
+    assert violations(browser) == []
