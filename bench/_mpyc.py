@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from coterie.base.errors import EnvironmentFaultError
 from coterie.bench._spent import Spent, combined, least
 from coterie.coordinator.demo.ports import free_ports
 
@@ -19,6 +21,8 @@ PATIENCE = 900  # seconds
 
 def run(module: str, parties: int, count: int) -> dict[str, Spent] | None:
     """What every measurement of `python -m module` cost the parties; None where it takes too long."""
+    if importlib.util.find_spec("mpyc") is None:
+        raise EnvironmentFaultError("MPyC is measured beside Coterie: pip install 'coterie[bench]'")
     addresses = [f"-P127.0.0.1:{port}" for port in free_ports(parties)]
     processes = [
         subprocess.Popen(

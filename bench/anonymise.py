@@ -1,13 +1,16 @@
 """One table anonymised by Coterie and by its peers, in one run: time and entropy loss.
 
     coterie bench anonymise [--data FOLDER] [--records N] [--k 50] [--repeat 3] [--rows 1000000]
-                            [--peers PYTHON]
+                            [--large 10000000] [--peers PYTHON]
 
 Adult, complete training records, with two choices of eight columns: the categorical ones, and those
 with age that the literature on Mondrian uses. The loss is the non-uniform entropy loss, the mean
 over the columns, as docs/one-table.md defines it. `--peers` is the interpreter of an environment
 with anonypy, anjana and pycanon. `--rows` is the size of a random table of eight columns for
-Mondrian. Seconds are the median of the repeats, with the least and the largest; processor seconds
+Mondrian, and of a column of different numbers for the clusters of one dimension. `--large` is the size
+of a table of eight columns that the memory given does not hold, and of one of 54 columns for keys.
+What incognito finds is compared with every node counted by force. `targets` has what is asked of
+Coterie, what was measured, and whether that is enough. Seconds are the median of the repeats, with the least and the largest; processor seconds
 beside them. Compiling is done before the clock starts.
 """
 
@@ -21,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +32,14 @@ import numpy as np
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.methods import anonymise
+from coterie.anonymity.algorithms.one_dimension.clusters import COSTS, optimal_clusters
+from coterie.anonymity.anatomy.anatomy import anatomise
+from coterie.anonymity.models.privacy import JointDiversity
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import ContinuousColumn
-from coterie.anonymity.table.table import Table
+from coterie.anonymity.table.table import Labels, Table
+from coterie.bench.one_table.larger_than_memory import larger_than_memory
+from coterie.bench.one_table.lattice_by_force import by_force
 from coterie.experiments.masking_quasi_identifiers.speed import adult_entries, wide_entry
 from coterie.experiments.secure_data_integration.adult_data import (
     Adult,
@@ -125,11 +134,148 @@ def random_table(rows: int) -> Table:
     return Table(tuple(columns))
 
 
+def condensation_entries(rows: int) -> list[dict[str, Any]]:
+    """Streams of ten columns, condensed; with k = 20 a tenth of the rows, since groups are many."""
+    from coterie.anonymity.condensation.streaming import Condenser
+
+    rng = np.random.default_rng(2)
+    points = rng.normal(size=(rows, 10)) @ rng.normal(size=(10, 10))
+    Condenser(2).add(points[:100])  # compiles the kernel
+    entries = []
+    for k, records in ((1_000, rows), (20, rows // 10)):
+        condenser = Condenser(k)
+        _, spent = timed(partial(condenser.add, points[:records]), 1)
+        groups = 0 if condenser.moments is None else len(condenser.moments.sizes)
+        entries.append({
+            "k": k, "rows": records, "columns": 10, "groups": groups, **spent,
+            "records_per_second": round(records / spent["seconds"]),
+            "records_per_processor_second": round(records / spent["cpu_seconds"]),
+        })  # fmt: skip
+    return entries
+
+
+def reconstruction_entries(rows: int) -> list[dict[str, Any]]:
+    """Distributions of noisy values, by both ways and under both laws."""
+    from coterie.anonymity.randomization.noise import noise_for
+    from coterie.anonymity.randomization.reconstruction import METHODS, reconstruct
+
+    rng = np.random.default_rng(3)
+    values, entries = np.clip(rng.normal(40, 12, rows), 17, 90), []
+    for law in ("normal", "uniform"):
+        noise = noise_for(law, 0.5, 73)
+        noisy = values + noise.draw(rows, rng.bytes)
+        for method in METHODS:
+            found, spent = timed(
+                partial(reconstruct, noisy, noise, np.linspace(17, 90, 41), method), 1
+            )
+            entries.append({"law": law, "method": method, "rows": rows, **spent,
+                            "iterations": found.iterations})  # fmt: skip
+    return entries
+
+
 def peak_memory() -> float:
     """The most memory that this process has had, in gigabytes."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+
+
+def several_sensitive_entries(data: Adult, repeat: int, quick: bool) -> list[dict[str, Any]]:
+    """Mondrian and anatomy of all complete records with three sensitive columns, L = 10, K = 50."""
+    names, sensitive = (
+        ("age", "sex", "race", "fnlwgt"),
+        ("hours-per-week", "occupation", "education"),
+    )
+    rows = np.arange(len(data.table))[:: 15 if quick else 1]
+    labels = {}
+    for name in sensitive:
+        values, codes = np.unique(np.array(data.table[name].to_pylist())[rows], return_inverse=True)
+        labels[name] = Labels(codes, tuple(map(str, values)))
+    table = Table(tuple(column.take(rows) for column in data.columns(names)), labels)
+    least = 5 if quick else 10
+    needs = [Requirement(names, 50, sensitive, JointDiversity(least, sensitive))]
+    works: dict[str, Callable[[], Any]] = {
+        "mondrian": lambda: anonymise("mondrian", table, needs),
+        "anatomy": lambda: anatomise(table, needs),
+    }
+    found = []
+    for method, work in works.items():
+        work()  # compiles the kernels
+        answer, spent = timed(work, repeat)
+        answer.anonymity(needs)
+        _, audit = timed(partial(answer.anonymity, needs), 1)
+        held = answer.anonymity(needs)[0]
+        found.append(
+            {"method": method, "records": table.records, "sensitive": list(sensitive), "k": 50,
+             "l": least, **spent, "audit_cpu_seconds": audit["cpu_seconds"],
+             "groups": held["groups"], "smallest": held["smallest"]}
+        )  # fmt: skip
+    return found
+
+
+def one_dimension(rows: int, k: int) -> dict[str, Any]:
+    """Optimal clusters of different numbers, sorted before the clock starts."""
+    values = np.sort(np.random.default_rng(3).normal(size=rows))
+    ones = np.ones(rows, np.int64)
+    found = {}
+    for cost in COSTS:
+        optimal_clusters(values[: 4 * k], ones[: 4 * k], k, cost)  # compiles
+        answer, spent = timed(partial(optimal_clusters, values, ones, k, cost), 1)
+        found[cost] = {**spent, "clusters": len(answer.starts), "cost": answer.cost}
+    return {"rows": rows, "k": k, **found}
+
+
+def lattice_entry(table: Table, names: tuple[str, ...], k: int, own: dict[str, Any]) -> Any:
+    """The optimum of all nodes, beside every node counted by force."""
+    told = anonymise("incognito", table, [Requirement(names, k)]).details["lattice"]
+    forced = by_force(table, names, k)
+    keys = ("nodes", "satisfying", "minimal", "least_height")
+    found = {key: told[key] for key in keys} | {"entropy_loss": own["entropy_loss"]}
+    return {
+        **found,
+        "seconds": own["seconds"],
+        "cpu_seconds": own["cpu_seconds"],
+        "by_force": forced,
+        "equal": all(found[key] == forced[key] for key in (*keys, "entropy_loss")),
+    }
+
+
+def targets(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is asked, what was measured, and whether it is reached; None where it was not measured."""
+    found: list[dict[str, Any]] = []
+
+    def add(what: str, figure: Any, most: Any) -> None:
+        reached = None if figure is None or most is None else bool(figure <= most)
+        found.append({"target": what, "figure": figure, "at_most": most, "reached": reached})
+
+    for entry in result["adult"]:
+        mondrian = entry["coterie"][0]
+        peers = [peer["entropy_loss"] for peer in entry["peers"] if "entropy_loss" in peer]
+        choice = entry["choice"]
+        if choice == "categorical":
+            add("categorical: entropy loss of mondrian", mondrian["entropy_loss"], 0.32)
+            add("categorical: seconds of mondrian", mondrian["seconds"], 1)
+        add(f"{choice}: entropy loss, below the best peer's", mondrian["entropy_loss"],
+            min(peers, default=None))  # fmt: skip
+    lattice = result["lattice"]
+    add(f"the optimum of all {lattice['nodes']:,} nodes: seconds", lattice["seconds"], 1)
+    add("the optimum differs from brute force", 0 if lattice["equal"] else 1, 0)
+    big = result["mondrian of a random table"]
+    add(f"mondrian of {big['rows']:,} x {big['columns']}: seconds", big["seconds"], 5)
+    large = result["larger than memory"]
+    for command in ("inspect", "mondrian"):
+        told = large[command]
+        peak = None if "error" in told else told["peak_megabytes"] - told["started_megabytes"]
+        what = f"{command} of {large['rows']:,} x {large['columns']}: megabytes above the start"
+        add(what, peak, large["memory_megabytes"])
+    wide = result["wide"]
+    what = f"separation key of {wide['columns']} x {wide['rows']:,}: seconds"
+    add(what, wide["separation_key"]["seconds"], 10)
+    one = result["one dimension"]
+    for cost in COSTS:
+        add(f"clusters ({cost}) of {one['rows']:,} numbers, k = {one['k']}: seconds",
+            one[cost]["seconds"], 2)  # fmt: skip
+    return found
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -139,14 +285,18 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--k", type=int, default=50)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--large", type=int, default=10_000_000)
+    parser.add_argument("--memory", type=int, default=1000, help="megabytes for the large table")
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--patience", type=float, default=300, help="seconds that a peer may take")
     parser.add_argument("--quick", action="store_true", help="3,000 records, 100,000 rows, once")
     options = parser.parse_args(argv)
     if options.quick:
         options.records, options.rows, options.repeat = 3_000, 100_000, 1
+        options.large, options.memory = 100_000, 20
     data = load_adult(adult_folder(options.data))
     entries = []
+    lattice: dict[str, Any] = {}
     for choice, names in CHOICES.items():
         count = min(options.records, data.training)
         rows = np.arange(data.training)[:: max(data.training // count, 1)][:count]
@@ -161,6 +311,8 @@ def main(argv: list[str] | None = None) -> int:
                 told = peer_entry("pycanon", options, made, names)
                 own.append(entry | {"smallest_by_pycanon": told.get("smallest", told)})
             peers = [peer_entry(tool, options, raw, names) for tool in ("anonypy", "anjana")]
+        if choice == "categorical":
+            lattice = lattice_entry(table, names, options.k, own[METHODS.index("incognito")])
         for entry in peers:
             if "seconds" in entry:
                 ratio = entry["cpu_seconds"] / max(own[0]["cpu_seconds"], 0.001)
@@ -171,25 +323,27 @@ def main(argv: list[str] | None = None) -> int:
     _, spent = timed(lambda: anonymise("mondrian", big, [Requirement(big.names, options.k)]), 1)
     mondrian_peak = round(peak_memory(), 2)
     command = [options.peers, str(Path(__file__).with_name("peers") / "anonymise.py")]
-    print(
-        json.dumps(
-            {
-                "benchmark": "anonymise",
-                "k": options.k,
-                "formula": "mean over columns of sum log2(n(R)/n(v)) / sum log2(n/n(v))",
-                "adult": entries,
-                "mondrian of a random table": {
-                    "rows": options.rows,
-                    "columns": 8,
-                    **spent,
-                    "peak_gigabytes": mondrian_peak,
-                },
-                "risk": adult_entries(adult_folder(options.data), command, options.quick),
-                "wide": wide_entry(100_000 if options.quick else 10_000_000, 54),
-            },
-            indent=1,
-        )
-    )
+    result: dict[str, Any] = {
+        "benchmark": "anonymise",
+        "k": options.k,
+        "formula": "mean over columns of sum log2(n(R)/n(v)) / sum log2(n/n(v))",
+        "adult": entries,
+        "lattice": lattice,
+        "mondrian of a random table": {
+            "rows": options.rows,
+            "columns": 8,
+            **spent,
+            "peak_gigabytes": mondrian_peak,
+        },
+        "condensation of a stream": condensation_entries(options.rows),
+        "several sensitive columns": several_sensitive_entries(data, options.repeat, options.quick),
+        "reconstruction": reconstruction_entries(options.rows),
+        "one dimension": one_dimension(options.rows, 100),
+        "risk": adult_entries(adult_folder(options.data), command, options.quick),
+        "wide": wide_entry(options.large, 54),
+        "larger than memory": larger_than_memory(options.large, options.memory, options.k),
+    }
+    print(json.dumps({**result, "targets": targets(result)}, indent=1))
     return 0
 
 

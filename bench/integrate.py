@@ -33,8 +33,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from coterie.anonymity.specialization.specialize import Labels, Requirement, specialize, warm_up
-from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
+from coterie.anonymity.specialization.specialize import Labels, specialize, warm_up
+from coterie.anonymity.table.columns import Column
 from coterie.bench import _sessions
 from coterie.experiments.secure_data_integration.adult_data import (
     CONTINUOUS,
@@ -46,63 +46,19 @@ from coterie.experiments.secure_data_integration.adult_data import (
     adult_folder,
     load_adult,
 )
+from coterie.experiments.secure_data_integration.enlarged import (
+    Qids,
+    attributes_of,
+    fresh,
+    load,
+    plan_of,
+    random_qids,
+    requirements,
+)
 from coterie.protocols.integration.integrate import integrate
-from coterie.protocols.integration.plan import Plan
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wrappers import Metered
 from coterie.protocols.primitives.randomness import Random
-
-K = 50
-HOLDERS = {**dict.fromkeys(PARTY_A, "p0"), **dict.fromkeys(PARTY_B, "p1")}
-Qids = list[list[str]]
-
-
-def fresh(column: Column) -> Column:
-    """The column with a new tree."""
-    if isinstance(column, CategoricalColumn):
-        return column
-    assert isinstance(column, ContinuousColumn)
-    return ContinuousColumn(column.name, column.codes, column.values, column.limits)
-
-
-def load(folder: Path, records: int, names: tuple[str, ...]) -> tuple[dict[str, Column], Labels]:
-    """Adult, or the enlarged table; every process gets the same columns."""
-    adult = load_adult(folder)
-    base = len(adult.target)
-    copies = -(-records // base)
-    columns: dict[str, Column] = {}
-    for name in names:
-        column = adult.column(name)
-        if records > base:
-            rng = np.random.default_rng(NAMES.index(name))
-            codes = np.tile(column.codes, copies)[:records]
-            for start in range(base, records, 1 << 20):
-                part = codes[start : start + (1 << 20)]
-                change = rng.random(len(part), np.float32) < 0.5
-                drawn = rng.integers(0, column.size, len(part), np.uint32)
-                part[change] = drawn[change].astype(codes.dtype)
-            column.codes = codes
-        columns[name] = column
-    classes = np.tile(adult.classes.codes, copies)[:records]
-    return columns, Labels(classes, adult.classes.values)
-
-
-def requirements(qids: Qids) -> tuple[Requirement, ...]:
-    return tuple(Requirement(tuple(qid), K) for qid in qids)
-
-
-def random_qids(seed: int = 1, count: int = 30) -> list[Qids]:
-    """§7.3: 3 to 7 QIDs, all of one length between 2 and 9; repeated ones are dropped."""
-    rng = np.random.default_rng(seed)
-    found = []
-    for _ in range(count):
-        number, length = int(rng.integers(3, 8)), int(rng.integers(2, 10))
-        drawn = {
-            tuple(sorted(rng.choice(14, length, replace=False).tolist())) for _ in range(number)
-        }
-        found.append([[NAMES[i] for i in qid] for qid in sorted(drawn)])
-    return found
-
 
 # One party
 
@@ -129,8 +85,8 @@ def party(channel: Channel, names: list[str], task: dict[str, Any]) -> list[dict
             _reset_peak()
             metered.by_step.clear()
             before = metered.total.sent_bytes
-            mine = {name: fresh(columns[name]) for name in _used(qids) if name in columns}
-            plan = _plan(names, qids, taxonomies, limits)
+            mine = {name: fresh(columns[name]) for name in attributes_of(qids) if name in columns}
+            plan = plan_of(names, qids, taxonomies, limits)
             started.clear()
             used = time.process_time()
             outcome = integrate(meter, plan, mine, {"class": classes}, len(classes.codes), Random())
@@ -157,28 +113,6 @@ def party(channel: Channel, names: list[str], task: dict[str, Any]) -> list[dict
 
 def _note(started: dict[str, float], step: str) -> None:
     started.setdefault(step, time.perf_counter())
-
-
-def _used(qids: Qids) -> list[str]:
-    return [name for name in NAMES if any(name in qid for qid in qids)]
-
-
-def _plan(names: list[str], qids: Qids, taxonomies: Any, limits: Any) -> Plan:
-    from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree
-
-    trees = {
-        name: TaxonomyTree(taxonomies[name]) if name in taxonomies else IntervalTree(*limits[name])
-        for name in _used(qids)
-    }
-    return Plan(
-        tuple(names),
-        trees,
-        {name: HOLDERS[name] for name in trees},
-        requirements(qids),
-        tuple(names),
-        "class",
-        turns=True,
-    )
 
 
 def _memory() -> dict[str, int]:
@@ -242,7 +176,7 @@ def single(columns: dict[str, Column], classes: Labels, qids: Qids, runs: int) -
     """Seconds, processor seconds and the result of the same algorithm on the joined table."""
     times, spent = [], []
     for _ in range(max(runs, 2)):
-        chosen = [fresh(columns[name]) for name in _used(qids)]
+        chosen = [fresh(columns[name]) for name in attributes_of(qids)]
         start, used = time.perf_counter(), time.process_time()
         result = specialize(chosen, classes, requirements(qids))
         times.append(time.perf_counter() - start)
@@ -252,7 +186,7 @@ def single(columns: dict[str, Column], classes: Labels, qids: Qids, runs: int) -
 
 def groups(result: Any, qids: Qids) -> int:
     """The number of different rows of the specialized table: the leaves of its tree."""
-    codes = np.column_stack([result.generalized(name)[0] for name in _used(qids)])
+    codes = np.column_stack([result.generalized(name)[0] for name in attributes_of(qids)])
     return len(np.unique(codes, axis=0))
 
 
@@ -271,7 +205,7 @@ def learner(adult: Adult, qids: Qids, leaves: int, runs: int) -> dict[str, float
     """scikit-learn's tree with at most as many leaves, on the same columns."""
     from sklearn.tree import DecisionTreeClassifier
 
-    names, target = _used(qids), adult.classes.codes
+    names, target = attributes_of(qids), adult.classes.codes
     table = learner_table(adult, names)
 
     def fit() -> Any:
@@ -302,7 +236,7 @@ def measure_adult(folder: Path, runs: int, many: int) -> dict[str, Any]:
         assert pair["winners"] == ours, "the joint run is not that of the single table"
         alone = {
             "seconds": seconds,
-            "coding_seconds": _coding(folder, _used(qids), runs),
+            "coding_seconds": _coding(folder, attributes_of(qids), runs),
             "cpu_seconds": spent,
         }
         leaves = groups(result, qids)

@@ -345,6 +345,35 @@ def anonymise_rows(result: dict[str, Any]) -> str:
     return table(head, [[shown(entry.get(key)) for key in keys]])
 
 
+def anonymise_streams(result: dict[str, Any]) -> str:
+    entries = result["condensation of a stream"]
+    keys = ["k", "rows", "columns", "groups", "seconds", "cpu_seconds", "records_per_second"]
+    head = ["stream: k", "records", "columns", "groups at the end", "seconds",
+            "processor seconds", "records a second"]  # fmt: skip
+    return table(head, [[shown(entry.get(key)) for key in keys] for entry in entries])
+
+
+def anonymise_reconstruction(result: dict[str, Any]) -> str:
+    keys = ["rows", "iterations", "seconds", "cpu_seconds"]
+    head = ["noise, method", "values", "iterations", "seconds", "processor seconds"]
+    return table(
+        head,
+        [
+            [f"{entry['law']}, {entry['method']}", *(shown(entry.get(key)) for key in keys)]
+            for entry in result["reconstruction"]
+        ],
+    )
+
+
+def anonymise_targets(result: dict[str, Any]) -> str:
+    words = {True: "yes", False: "no", None: ""}
+    rows = [
+        [entry["target"], shown(entry["figure"]), shown(entry["at_most"]), words[entry["reached"]]]
+        for entry in result["targets"]
+    ]
+    return table(["what is asked", "measured", "at most", "reached"], rows)
+
+
 # What makes each table, and the parts of a result of which it needs at least one.
 Writer = Callable[[dict[str, Any]], str]
 
@@ -359,7 +388,7 @@ def inspect_risk(result: dict[str, Any]) -> str:
                 shown(own["uniques"]),
                 shown(own["marketer"]),
                 shown(own["mean_over_groups"]),
-                "failed" if "error" in peer else shown(peer["mean_over_groups"]),
+                "failed" if "error" in peer else shown(peer.get("mean_over_groups")),
                 shown(own["cpu_seconds"], " s"),
                 "" if "error" in peer else shown(peer["cpu_seconds"], " s"),
             ]
@@ -387,6 +416,9 @@ def inspect_wide(result: dict[str, Any]) -> str:
 TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("anonymise", "rows"): (anonymise_rows, {"mondrian of a random table"}),
     ("anonymise", "adult"): (anonymise_adult, {"adult"}),
+    ("anonymise", "reconstruction"): (anonymise_reconstruction, {"reconstruction"}),
+    ("anonymise", "streams"): (anonymise_streams, {"condensation of a stream"}),
+    ("anonymise", "targets"): (anonymise_targets, {"targets"}),
     ("channel", "rates"): (channel_rates, {"mtls"}),
     ("conditions", "models"): (conditions_models, {"models"}),
     ("dka", "growth"): (dka_growth, {"growth"}),

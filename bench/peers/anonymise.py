@@ -106,13 +106,15 @@ def main() -> None:
     begun, cpu = time.perf_counter(), time.process_time()
     if tool == "pycanon":
         from pycanon.anonymity import k_anonymity
-        from pycanon.metrics import average_rir, max_rir
 
-        found = {
-            "smallest": int(k_anonymity(frame, columns)),
-            "prosecutor": float(max_rir(frame, columns)),
-            "mean_over_groups": float(average_rir(frame, columns)),
-        }
+        found: dict[str, float] = {"smallest": int(k_anonymity(frame, columns))}
+        try:  # older versions of pycanon do not measure risk
+            from pycanon.metrics import average_rir, max_rir
+        except ModuleNotFoundError:
+            pass
+        else:
+            found["prosecutor"] = float(max_rir(frame, columns))
+            found["mean_over_groups"] = float(average_rir(frame, columns))
     else:
         losses, smallest = {"anonypy": anonypy, "anjana": anjana}[tool](
             frame, columns, folder, int(k)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from coterie.bench import conditions, dka, fair, questions, scalar_products
+from coterie.bench.peers import question_jobs
 from coterie.protocols.messaging.memory import run_same
 
 UNITS = {"seconds", "cpu_seconds", "sent_bytes"}
@@ -55,7 +56,7 @@ def test_sums_by_group_are_measured_in_all_units():
         mine = {"codes": codes, "rows": None} if channel.me == "p1" else {"codes": {}}
         rows = np.ones((1200, 2), np.uint64)
         owners = dict.fromkeys(codes, "p1")
-        argument = {"records": 1200, "owners": owners, "rows": rows, **mine}
+        argument = {"records": 1200, "owners": owners, "rows": rows, "noisy": False, **mine}
         return questions.aggregate_party(channel, names, argument)
 
     for report in run_same(names, party).values():
@@ -63,3 +64,37 @@ def test_sums_by_group_are_measured_in_all_units():
         _, counts, sums = report["found"]
         assert counts == sums
         assert min(counts) >= questions.MINIMUM
+
+
+def test_sums_of_mixed_cells_are_measured_in_all_units():
+    names = ["p0", "p1"]
+    codes = {name: np.arange(1200) % size for name, size in questions._axes()}
+
+    def party(channel):
+        mine = (np.arange(1200) % 2 == 0) == (channel.me == "p0")
+        held = {name: np.where(mine, column, -1) for name, column in codes.items()}
+        rows = np.stack([mine, mine], axis=1).astype(np.uint64)
+        return questions.mixed_party(channel, names, {"records": 1200, "codes": held, "rows": rows})
+
+    for report in run_same(names, party).values():
+        assert {*UNITS, "rounds", "found"} == set(report)
+        assert sum(report["found"]) == 2 * 1200
+
+
+def test_a_job_is_measured_whole_and_its_answer_is_that_of_the_pooled_table():
+    names, table = ["p0", "p1"], question_jobs.people(240)
+    tables = dict(zip(names, question_jobs.in_parts(table, 2), strict=True))
+    keys = "partition: horizontal\nmodel: linear\noutcome: cost\nfeatures: [x0, x1]\n"
+    text = question_jobs.job_text("regress", names, keys)
+
+    def party(channel):
+        mine = question_jobs.as_text(tables[channel.me])
+        argument = {"job": text, "table": mine, "small": mine.slice(0, 60)}
+        return question_jobs.job_party(channel, names, argument)
+
+    x = np.column_stack([np.ones(240), table["x0"], table["x1"]])
+    due = np.linalg.lstsq(x, table["cost"])[0]
+    for report in run_same(names, party).values():
+        assert {*UNITS, "rounds", "found"} == set(report)
+        found = [entry["value"] for entry in report["found"]["coefficients"].values()]
+        assert found == pytest.approx(due[1:])

@@ -1,0 +1,97 @@
+"""`coterie inspect` and `coterie anonymise` of a table that the memory given does not hold.
+
+A random table of eight columns is written as Parquet, piece by piece; each command runs as a process
+of its own with `--memory`, so that its peak is its own. The peak has the interpreter, its libraries
+and compiled loops in it, which the memory given does not count: `started_megabytes` is the peak of the same
+command on a table of a thousand rows.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+SIZES = (2, 5, 7, 16, 40, 73, 1000, 20_000)  # values of the columns at most
+_PIECE = 1 << 20
+
+
+def written(rows: int, path: Path) -> None:
+    """Numbers of different kinds: few values, many, skewed."""
+    rng = np.random.default_rng(1)
+    names = [f"c{j}" for j in range(len(SIZES))]
+    schema = pa.schema([(name, pa.int32()) for name in names])
+    with pq.ParquetWriter(path, schema) as out:
+        for start in range(0, rows, _PIECE):
+            number = min(_PIECE, rows - start)
+            columns = [
+                np.minimum(rng.geometric(min(3 / size, 0.6), number) - 1, size - 1)
+                for size in SIZES
+            ]
+            out.write_table(pa.table([pa.array(c, pa.int32()) for c in columns], schema=schema))
+
+
+# A process tells its own peak: the system's figure for a child begins with that of its parent.
+_TELLING = """
+import sys
+from coterie.__main__ import run
+code = run(sys.argv[1:])
+print(open("/proc/self/status").read(), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def spent(arguments: list[str]) -> dict[str, Any]:
+    """Seconds, processor seconds and the peak of memory of one command."""
+    before, begun = os.times(), time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", _TELLING, *arguments], capture_output=True, text=True, check=False
+    )
+    after = os.times()
+    used = after.children_user + after.children_system
+    used -= before.children_user + before.children_system
+    peak = re.search(r"VmHWM:\s*(\d+) kB", done.stderr)
+    found = {
+        "seconds": round(time.perf_counter() - begun, 1),
+        "cpu_seconds": round(used, 1),
+        "peak_megabytes": round(int(peak[1]) * 1024 / 1e6) if peak else None,
+    }
+    return found if not done.returncode else {**found, "error": done.stderr.strip()[:200]}
+
+
+def larger_than_memory(rows: int, megabytes: int, k: int) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "rows": rows,
+        "columns": len(SIZES),
+        "memory_megabytes": megabytes,
+    }
+    memory = ["--memory", f"{megabytes}MB"]
+    small, large = (_commands(number, memory, k) for number in (1000, rows))
+    for name, started in small.items():
+        found[name] = {**large[name], "started_megabytes": started["peak_megabytes"]}
+    return found
+
+
+def _commands(rows: int, memory: list[str], k: int) -> dict[str, dict[str, Any]]:
+    """What each command takes for a table of so many rows."""
+    with tempfile.TemporaryDirectory(prefix="coterie-bench-") as place:
+        table, file = Path(place, "table.parquet"), Path(place, "table.yaml")
+        written(rows, table)
+        names = [f"c{j}" for j in range(len(SIZES))]
+        lines = ["data: table.parquet", "method: mondrian", "attributes:"]
+        lines += [f"  {name}: {{}}" for name in names]
+        lines += ["requirement:", f"  - {{qid: [{', '.join(names)}], k: {k}}}", ""]
+        file.write_text("\n".join(lines), encoding="utf-8")
+        return {
+            "inspect": spent(["inspect", str(table), *memory]),
+            "mondrian": spent(["anonymise", str(file), "--out", str(Path(place, "out")), *memory]),
+        }
