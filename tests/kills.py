@@ -4,9 +4,9 @@
     python -m tests.kills servers [--job NAME] [--places N]
 
 `memory` kills every party before and after each of its messages (at most N of them, spread evenly),
-in this process. `servers` kills real servers by SIGKILL and has `coterie attach` go on; it also says
-which phase `coterie run` has named, beside the phases in which the killed party and the witness
-stood. Each line is one place, or one job; a release that differs, and an attempt that does not end
+in this process. `servers` kills real servers by SIGKILL, one, two or all at once, and has `coterie
+attach` go on; it also says which phase `coterie run` has named, beside the phase in which the party
+that it named stood. Each line is one place, or one job; a release that differs, and an attempt that does not end
 as it should, end the command with code 1.
 """
 
@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from coterie.protocols.messaging.wrappers import Fault
 from tests.jobs.run.interrupted import fresh, places
@@ -72,50 +72,83 @@ def at_servers(name: str, number: int, phases: Counter[str]) -> int:
             houses.begin({})
             assert houses.run(Path(scratch) / "whole").code == 0
             expected = comparable(name, release(Path(scratch) / "whole"))
-            counts = {
-                party: len((houses.state(party) / "steps").read_text().splitlines())
+            steps = {
+                party: (houses.state(party) / "steps").read_text().splitlines()
                 for party in houses.names
             }
             for turn in range(number):
-                victim = houses.names[turn % len(houses.names)]
-                at = (2 * turn + 1) * counts[victim] // (2 * number)
-                kill = (victim, "before" if turn % 2 else "after", at)
+                victim, *others = turned(houses.names, turn)
+                at = (2 * turn + 1) * len(steps[victim]) // (2 * number)
+                kill = Death(
+                    victim,
+                    "before" if turn % 2 else "after",
+                    at,
+                    others[: (0, 1, len(others))[turn % 3]],
+                    phase(steps[victim][min(at + 1, len(steps[victim]) - 1)]),
+                )
                 wrong += _killed(houses, kill, expected, phases, Path(scratch) / f"out-{turn}")
     return wrong
 
 
+class Death(NamedTuple):
+    """A server dies before or after a message, and others with it."""
+
+    victim: str
+    when: str
+    at: int
+    others: list[str]
+    following: str  # the phase of the victim's next message
+
+
+def phase(step: str) -> str:
+    return step.split("/")[0]
+
+
+def turned(names: tuple[str, ...], turn: int) -> tuple[str, ...]:
+    """The names, beginning with another one at each turn."""
+    at = turn % len(names)
+    return names[at:] + names[:at]
+
+
 def _killed(
     houses: Mortals,
-    kill: tuple[str, str, int],
+    kill: Death,
     expected: dict[str, Any],
     phases: Counter[str],
     out: Path,
 ) -> int:
-    """Whether the job went wrong after this kill of a party: 0 or 1."""
-    victim, when, at = kill
+    """Whether the job went wrong after this kill of a party, and of others with it: 0 or 1."""
+    victim, when, at, others, following = kill
     houses.processes[victim].kill()
     houses.processes[victim].wait()
     houses.bury()
     houses.begin({victim: (when, at)})
+    houses.together(victim, others)
     begun = time.monotonic()
     done = houses.run(out)
     told = time.monotonic() - begun
-    stood = houses.last_step(victim).split("/")[0]
-    houses.bury()
+    dead = houses.bury(1 + len(others))
+    lost = done.json.get("party", victim) if done.code else victim
+    stood = phase(houses.last_step(lost if lost in houses.names else victim))
     houses.begin({})
-    named = str(done.json.get("step", "")).split("/")[0] if done.code else ""
-    code, error = done.code, done.json.get("error", "")
+    named = phase(str(done.json.get("step", ""))) if done.code else ""
+    code, errors = done.code, [done.json.get("error", "")]
     if done.code:
         done = houses.attach(out)
-        error = error if done.code == 0 else done.json.get("error", "")
+        errors.append(done.json.get("error", ""))
     same = done.code == 0 and comparable(houses.written.kind, release(out)) == expected
-    right = named == stood
-    phases["right" if right else "another"] += 1
+    if not done.code and not named:
+        phases["nobody missed it"] += 1
+    elif named == stood:
+        phases["its own"] += 1
+    else:  # between two phases, the others wait for it in the next one
+        between = when == "after" and lost == victim and named == following
+        phases["the next one" if between else "another"] += 1
     kept = len(houses.answers())
     print(
-        f"{houses.written.kind}: {victim} {when} message {at}: run ended with {code} after "
-        f"{told:.1f} s, named '{named}', {victim} stood in '{stood}'; attach {done.code}, "
-        f"{'the same release' if same else 'ANOTHER'}, {kept} files left  [{error[:90]}]",
+        f"{houses.written.kind}: {' '.join(dead)} {when} message {at} of {victim}: run ended with "
+        f"{code} after {told:.1f} s, named '{named}', {lost} stood in '{stood}'; attach {done.code}, "
+        f"{'the same release' if same else 'ANOTHER'}, {kept} files left  {errors}",
         flush=True,
     )
     return int(not same or bool(kept))

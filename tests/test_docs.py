@@ -9,7 +9,7 @@ import pytest
 
 from tests import ROOT
 
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def test_every_protocol_stands_in_the_reading_order():
@@ -48,7 +48,7 @@ def test_the_threat_model_lists_what_is_opened_as_the_code_declares_it():
 
 
 WITH_PYTHON = [
-    page for page in sorted((ROOT / "docs").glob("*.md")) if "```python\n" in page.read_text()
+    page for page in sorted((ROOT / "docs").rglob("*.md")) if "```python\n" in page.read_text()
 ]
 FRAGMENTS = {
     "fair-play.md": "its lines stand inside a protocol, which has a channel",

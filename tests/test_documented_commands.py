@@ -10,10 +10,11 @@ import pytest
 
 from tests import ROOT
 
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 ELSEWHERE = {
     r"make \w+( .*)?": "what .ci/run calls, and a test would call itself",
     r"docker.*": "tests/compose/test_documented_lines.py",
+    r"python -m tests\.world\..*": "tests/world/test_world.py plays the same worlds",
     r"git clone .*": "needs the address of a repository",
     r"python -m venv peers .*": "installs peers that want other versions of the dependencies",
     r"coterie bench .*--peers .*": "needs these peers",
@@ -78,6 +79,18 @@ def shell(tmp_path_factory):
     (desk / "people.yaml").write_text(
         "data: people.csv\nid: ID\nattributes:\n  Job: {taxonomy: taxonomies/Job.csv}\n"
         "requirement:\n  - {qid: [Job], k: 10}\n"
+    )
+    (desk / "numbers.yaml").write_text(
+        "data: people.csv\nmethod: condense\nk: 20\nid: ID\nattributes:\n  Salary: {range: [18, 121]}\n"
+    )
+    (desk / "noise.yaml").write_text(
+        "data: people.csv\nmethod: perturb\nid: ID\nclass: Education\nattributes:\n"
+        "  Salary: {range: [18, 121], noise: 50%}\n"
+    )
+    (desk / "baskets.csv").write_text("Bread,Beer\n" + "1,1\n" * 9 + "1,\n,1\n" * 3)
+    (desk / "baskets.yaml").write_text(
+        "data: baskets.csv\nmethod: hide-rules\nattributes: [Bread, Beer]\nsupport: 0.2\n"
+        'confidence: 0.5\nhide:\n  - {if: {Bread: "1"}, then: {Beer: "1"}}\n'
     )
     (desk / "taxonomies").symlink_to("../analyst/taxonomies")
     (desk / "analyst").symlink_to("../analyst")

@@ -27,7 +27,7 @@ BELOW = {
 # In the order in which the folders of a room build on each other.
 FOLDERS = {
     "anonymity": ["table", "models", "classifier", "utility", "counts", "specialization",
-                  "algorithms", "risk"],
+                  "algorithms", "anatomy", "condensation", "randomization", "rules", "risk"],
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
                   "numbers", "statistics", "models", "aggregates", "patterns", "integration"],
     "jobs": ["file", "data", "matching", "pages", "kinds", "run"],

@@ -44,7 +44,8 @@ def older(tmp_path_factory):
     folder = tmp_path_factory.mktemp("older")
     source, installed = folder / "source", folder / "installed"
     with tarfile.open(fileobj=io.BytesIO(git("archive", commit))) as archive:
-        archive.extractall(source, filter="tar")
+        archive.extraction_filter = getattr(tarfile, "tar_filter", None)  # 3.11.2 has none yet
+        archive.extractall(source)
     code = "import setuptools.build_meta as b; b.build_wheel('..')"
     subprocess.run([sys.executable, "-c", code], cwd=source, check=True, capture_output=True)
     [wheel] = folder.glob("*.whl")

@@ -1,5 +1,6 @@
 """Every decoder of bytes that others wrote: inputs to begin with, and what it may answer."""
 
+import contextlib
 import json
 import tempfile
 from collections.abc import Callable
@@ -13,9 +14,12 @@ from coterie.base.errors import CoterieError
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.integrate.release_table import Coded, read_share, write_share
 from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.run.answers_file import AnswersFile, finished_here
+from coterie.party.books.audit import AuditLog, verify
 from coterie.party.books.ledger_lines import LedgerFile
 from coterie.party.config import load_party
 from coterie.party.records import JOURNAL, Book
+from coterie.protocols.messaging.kept import Answer
 from coterie.protocols.messaging.wire import WireError, decode, encode
 from coterie.protos.peers_pb2 import Farewell, Frame
 from coterie.transport.frames import FrameCheck, FrameError, closing
@@ -24,11 +28,23 @@ from tests.party.authority import Authority
 
 _HEAD = "name: n\nparties:\n  lender: {address: 127.0.0.1:7001}\n  bank: {address: 127.0.0.1:7002}\nid: [ID, Name]\n"
 _BODY = "class: Class\nattributes:\n  Sex: {party: lender, values: [F, M]}\n  Age: {party: bank, cuts: [30, 50]}\n"
+_VALUES = (
+    "attributes:\n  Sex: {party: lender, values: [F, M]}\n  Age: {party: bank, range: [0, 120]}\n"
+)
+_POOLED = f"{_HEAD.replace('id: [ID, Name]', 'partition: horizontal')}"
 JOBS = [
     f"kind: intersect\n{_HEAD}protocol: ring\nreveal: pairwise\nnormalise: [trim, lower]\n",
     f"kind: count\n{_HEAD}{_BODY}tables: [[Sex, Age], [Age, Class]]\nminimum: 5\nzeros: show\n",
     f"kind: tree\n{_HEAD}{_BODY}max_depth: 3\nminimum: 20\nprune: true\npredict: bank\n",
     f"kind: bayesnet\n{_HEAD}{_BODY}order: [Sex, Age]\nmax_parents: 1\nparameters: true\n",
+    f"kind: aggregate\n{_HEAD}{_VALUES}by: [Sex]\nmeasures: [{{count: true}}, {{sum: Age}}, {{quantile: [Age, 0.5]}}]\n"
+    "minimum: 5\nround: 10\n",
+    f"kind: rules\n{_HEAD}attributes:\n  Sex: {{party: lender, values: [F, M]}}\n  Age: {{party: bank, cuts: [30, 50]}}\n"
+    "support: 0.1\nconfidence: 0.6\nlongest: 3\n",
+    f"kind: identify\n{_HEAD}attributes: {{Sex: {{party: lender}}, Age: {{party: bank}}}}\npopulation: 90000\nalpha: 0.1\n",
+    f"kind: regress\n{_POOLED}model: logistic\noutcome: Class\nfeatures: [Age, Sex]\nminimum: 3\n"
+    "attributes: {Sex: {values: [F, M]}, Class: {values: [N, Y]}}\n",
+    f"kind: cluster\n{_POOLED}attributes: {{Age: {{}}}}\nclusters: 2\nminimum: 3\niterations: 9\n",
 ]
 
 
@@ -161,6 +177,58 @@ def _result(data: bytes, folder: Path) -> None:
     read_claims(folder)
 
 
+def _audit_seeds() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "audit.log"
+        log = AuditLog(path)
+        for number in range(3):
+            log.note("examined", coordinator="analyst", job=f"{number}")
+        log.close()
+        return [path.read_bytes()]
+
+
+def _audit(data: bytes, folder: Path) -> None:
+    for old in folder.glob("audit*"):
+        old.unlink()
+    path = folder / "audit.log"
+    path.write_bytes(data)
+    with contextlib.suppress(CoterieError):
+        verify(path)
+    log = AuditLog(path)  # what a server does at its start, whatever it finds
+    log.note("examined", coordinator="analyst")
+    log.close()
+    assert path.read_bytes().endswith(b"\n")
+
+
+def _answers_seeds() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "answers"
+        answers = AnswersFile(path, b"data")
+        answers.read()
+        for number in range(3):
+            answers.append(
+                Answer(b"token", f"round {number}", (("sum", ("bank",), 1),), bytes([number]))
+            )
+        answers.close()
+        return [path.read_bytes()]
+
+
+def _answers(data: bytes, folder: Path) -> None:
+    (folder / "answers").write_bytes(data)
+    finished_here(folder)
+    answers = AnswersFile(folder / "answers", b"data")
+    try:
+        found = answers.read()
+        answers.append(Answer(b"token", "one more", (), b"1"))
+    finally:
+        answers.close()
+    again = AnswersFile(folder / "answers", b"data")
+    try:
+        assert len(again.read()) == len(found) + 1  # nothing torn stands before the new one
+    finally:
+        again.close()
+
+
 _OWN = (CoterieError,)
 DECODERS = {
     "wire": Decoder(_wire_seeds, _wire, (WireError,)),
@@ -172,5 +240,7 @@ DECODERS = {
     "journal": Decoder(_journal_seeds, _journal, _OWN),
     "ledger": Decoder(_ledger_seeds, _ledger, _OWN),
     "release share": Decoder(_share_seeds, _share, _OWN),
+    "audit log": Decoder(_audit_seeds, _audit, _OWN),
+    "answers": Decoder(_answers_seeds, _answers, _OWN),
     "result": Decoder(lambda: [b'{"records": 3, "job": {"version": "0.1.0"}}'], _result, _OWN),
 }

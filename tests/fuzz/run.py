@@ -1,8 +1,8 @@
 """Fuzzes the decoders: `python -m tests.fuzz.run [--inputs N] [--seconds S] [NAME ...]`, or `make fuzz`.
 
 Each decoder runs in a process of its own, since a fault of a library may end the process. How many
-inputs a decoder has had is added up over runs in `.fuzz/`, and the random numbers go on from there, so
-that no run repeats an earlier one. An input that makes a decoder answer in a new way is kept in the
+inputs a decoder has had is added up over runs in `inputs.json`, which is committed, and the random
+numbers go on from there, so that no run repeats an earlier one. An input that makes a decoder answer in a new way is kept in the
 corpus. A decoder that breaks is named with the file of the input, and the command ends with 1.
 """
 
@@ -24,7 +24,7 @@ from tests.fuzz.decoders import DECODERS, Decoder
 from tests.fuzz.mutations import mutated
 
 CORPUS = Path(__file__).with_name("corpus")
-COUNTED = ROOT / ".fuzz"
+COUNTED = Path(__file__).with_name("inputs.json")
 _MEMORY = 4 << 30  # bytes: a decoder that wants more has been talked into it
 _KEPT = 60  # inputs of a decoder, so that the corpus stays small
 _SLOW = 2.0  # seconds of the processor for one input of at most 64 KiB
@@ -126,17 +126,23 @@ def main() -> int:
     return failed
 
 
+def counted() -> dict[str, int]:
+    """How many inputs each decoder has had in all runs."""
+    found: dict[str, int] = json.loads(COUNTED.read_text()) if COUNTED.exists() else {}
+    return found
+
+
 def _alone(name: str, inputs: int, seconds: float) -> int:
-    COUNTED.mkdir(exist_ok=True)
-    path = COUNTED / f"{name.replace(' ', '-')}.json"
-    before = json.loads(path.read_text())["inputs"] if path.exists() else 0
+    before = counted().get(name, 0)
     begun = time.monotonic()
     done = 0
     try:
         # In pieces, so that a crash of the process loses little of the count.
         while done < inputs and (left := seconds - (time.monotonic() - begun)) > 0:
             done += fuzz(name, min(20_000, inputs - done), left, before + done, keep=True)
-            path.write_text(json.dumps({"inputs": before + done}) + "\n")
+            COUNTED.write_text(
+                json.dumps({**counted(), name: before + done}, indent=1, sort_keys=True) + "\n"
+            )
     except BrokenDecoderError as error:
         print(error, file=sys.stderr)
         return 1

@@ -2,7 +2,7 @@
 
     python -m tests.secrecy.run [NAME …] [--jobs 2]
 
-Each mutant of `tests/secrecy/mutants.py` is applied in a copy of the tree, where only the tests that
+Each mutant of `tests/secrecy/mutants/` is applied in a copy of the tree, where only the tests that
 it names are run; each of them must fail (of a file, some test). Before that the same tests must pass
 on the copy as it is. A snippet that no longer stands in its file, a test that cannot be run, and a
 mutant that survives each end the run with exit code 1.

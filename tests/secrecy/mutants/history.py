@@ -1,0 +1,54 @@
+"""What keeps several jobs from telling together what none tells alone."""
+
+from __future__ import annotations
+
+from tests.secrecy.mutants.form import mutant
+
+MUTANTS = [
+    mutant(
+        "the judgement of counts by earlier jobs",
+        "party/history/gate.py",
+        "found = judge_people(self._history, self._repeat, entry, people)",
+        "found: list[Finding] = []",
+        "tests/party/history/test_gate.py::"
+        "test_what_is_refused_is_not_remembered_and_says_nothing_of_what_was_found",
+    ),
+    mutant(
+        "the judgement of groups by earlier releases",
+        "party/history/gate.py",
+        "return judge_groups(self._history, self._repeat, self._entry, people, groups)",
+        "return []",
+        "tests/party/history/test_gate.py::test_groups_are_judged_before_anything_leaves",
+    ),
+    mutant(
+        "the history before a release leaves",
+        "party/history/gate.py",
+        "        self._history.add(entry, people)\n",
+        "",
+        "tests/party/history/test_gate.py::"
+        "test_people_and_groups_are_on_the_disk_when_they_have_passed",
+    ),
+    mutant(
+        "the groups in the history before a release leaves",
+        "party/history/gate.py",
+        "        self._history.add_groups(self._record.job_id, people, groups)\n",
+        "",
+        "tests/party/history/test_gate.py::"
+        "test_people_and_groups_are_on_the_disk_when_they_have_passed",
+    ),
+    mutant(
+        "the window of earlier jobs",
+        "party/history/judgement.py",
+        "since = history.clock() - repeat.window",
+        "since = history.clock()",
+        "tests/party/history/test_judgement.py::"
+        "test_only_questions_about_the_same_attribute_within_the_window_count",
+    ),
+    mutant(
+        "the steward's look at the output",
+        "party/history/gate.py",
+        "        if self.asks:\n            self._ask_output(result)\n",
+        "        pass\n",
+        "tests/party/test_output_served.py::test_the_steward_sees_the_columns_and_lets_them_out",
+    ),
+]

@@ -1,0 +1,134 @@
+"""Mutants of intersections."""
+
+from __future__ import annotations
+
+from tests.secrecy.mutants.form import hiding, job, mutant, view
+
+_NO_WORD = hiding("two_intersections_of_the_same_digests_have_no_word_in_common")
+_SET_ORDER = hiding("a_set_is_sent_in_an_order_that_says_nothing_of_its_table")
+_ZERO = hiding("shares_of_zero_hide_what_a_party_holds")
+_SALT = hiding("every_party_adds_to_the_salt_of_an_intersection")
+
+MUTANTS = [
+    # intersections
+    mutant(
+        "keys of the ring",
+        "protocols/primitives/cipher.py",
+        "return rng.bytes(POINT_BYTES)",
+        'return b"k" * POINT_BYTES',
+        f"{_NO_WORD}[names0-ring]",
+        view("intersection_of_2_sets_by_ring", "bob"),
+        view("pairwise_of_3_sets_by_ring", "cat"),
+        view("where_two_holders_of_the_class_differ", "ann"),
+    ),
+    mutant(
+        "scalars of the group",
+        "protocols/primitives/group.py",
+        "scalar_reduce(rng.bytes(64))",
+        'scalar_reduce(b"k" * 64)',
+        f"{_NO_WORD}[names1-ring]",
+        view("intersection_of_3_sets_by_ring", "bob"),
+    ),
+    mutant(
+        "identifiers that are not common",
+        "protocols/intersection/intersect.py",
+        "        plan = _agree(channel, names, identifiers, rng, pad_to, memory, store)\n",
+        "        plan = _agree(channel, names, identifiers, rng, pad_to, memory, store)\n"
+        "        channel.broadcast(identifiers.digests(bytes(32)))\n"
+        "        channel.gather()\n",
+        *(
+            job(name, "bank")
+            for name in (
+                "intersect",
+                "integrate",
+                "integrate with hidden scores",
+                "integrate with recipients",
+                "integrate with a strategy",
+                "integrate with a condition at its holder",
+                "count, vertical",
+                "count as shares",
+                "tree, vertical",
+                "tree with predictions",
+                "bayesnet, vertical",
+                "identify",
+                "aggregate, vertical",
+                "aggregate with noise",
+            )
+        ),
+    ),
+    mutant(
+        "the salt of the digests",
+        "protocols/intersection/intersect.py",
+        "share = rng.bytes(32)",
+        "share = bytes(32)",
+        _SALT,
+    ),
+    mutant(
+        "the shuffle before the intersection",
+        "protocols/intersection/intersect.py",
+        "order = shuffled(sizes[channel.me], rng)",
+        "order = np.arange(sizes[channel.me])",
+        _SET_ORDER,
+    ),
+    mutant(
+        "the words of the shuffle",
+        "protocols/primitives/shuffle.py",
+        "_shuffle(order, rng.array(count))",
+        "_shuffle(order, np.arange(count).astype(np.uint64))",
+        hiding("a_shuffle_depends_on_the_generator_alone"),
+    ),
+    mutant(
+        "the padding of sets",
+        "protocols/intersection/intersect.py",
+        "padding = rng.array((sizes[channel.me] - len(digests), 16), np.uint8)",
+        "padding = np.zeros((sizes[channel.me] - len(digests), 16), np.uint8)",
+        "tests/protocols/intersection/test_intersect_messages.py::test_padding_hides_the_sizes",
+    ),
+    mutant(
+        "keys of the shares of zero among the hints",
+        "protocols/intersection/multiparty_intersect.py",
+        "keys[peer] = rng.bytes(16)",
+        "keys[peer] = bytes(16)",
+        _ZERO,
+        view("intersection_of_3_sets_by_ring_with_the_smallest", "ann"),
+    ),
+    mutant(
+        "the shares of zero among the hints",
+        "protocols/intersection/multiparty_intersect.py",
+        "total ^= encrypted(key, tags)[:, 0]",
+        "total ^= encrypted(key, tags)[:, 0] & np.uint64(0)",
+        _ZERO,
+        view("intersection_of_3_sets_by_oprf_with_the_smallest", "bob"),
+    ),
+    mutant(
+        "words of a hint that no key needs",
+        "protocols/intersection/okvs.py",
+        "table, dense = rng.array(size), rng.array(DENSE)",
+        "table, dense = np.zeros(size, np.uint64), np.zeros(DENSE, np.uint64)",
+        hiding("words_of_a_hint_that_no_key_needs_are_random"),
+    ),
+    mutant(
+        "the mask of the columns of the oblivious function",
+        "protocols/intersection/oprf.py",
+        "matrix ^= _next(self._streams[1], matrix.shape[1])",
+        "matrix ^= first",
+        "tests/protocols/intersection/test_oprf.py",
+        view("intersection_of_2_sets_by_oprf", "alice"),
+        view("intersection_of_3_sets_by_oprf", "bob"),
+    ),
+    mutant(
+        "the function of values that are not common",
+        "protocols/intersection/oprf_intersect.py",
+        "channel.send(peer, outputs)",
+        "channel.send(peer, tags[done % len(tags) :][: len(outputs)])",
+        view("intersection_of_2_sets_by_oprf_with_the_smallest", "alice"),
+        view("intersection_of_2_sets_by_oprf_with_the_smallest", "bob"),
+    ),
+    mutant(
+        "the secret of the oblivious function",
+        "protocols/intersection/oprf.py",
+        "choices = self._rng.bits(self._width)",
+        "choices = np.zeros(self._width, np.uint8)",
+        "tests/protocols/intersection/test_oprf.py",
+    ),
+]

@@ -1,0 +1,48 @@
+"""Uses of randomness that have no mutant."""
+
+from __future__ import annotations
+
+# (file, function): why a use of randomness hides nothing that a test could miss.
+REASONS = {
+    ("protocols/primitives/randomness.py", "*"): "the generator itself: tests/protocols/primitives",
+    ("protocols/circuits/garbling.py", "Garbler.run"): (
+        "labels that the evaluator is to hold, told to it as a seed; the secret of the transfers "
+        "hides the others"
+    ),
+    ("protocols/integration/bounds.py", "_good_groups"): "forks",
+    ("protocols/integration/bounds.py", "_looked_up"): "a fork",
+    ("protocols/integration/sensitive/conditions.py", "SharedConditions._between"): "a fork",
+    ("protocols/integration/sensitive/conditions.py", "SharedConditions._conjunction"): "a fork",
+    ("protocols/integration/rounds.py", "Rounds.__init__"): "a fork",
+    ("protocols/integration/sensitive/holders.py", "Holders.judge_jointly"): "a fork",
+    ("protocols/integration/dka.py", "*"): "a baseline to be measured; no kind of job uses it",
+    ("protocols/intersection/cuckoo.py", "build"): (
+        "a public choice of hash functions, and the order of moves, which nobody sees"
+    ),
+    ("protocols/intersection/okvs.py", "encode"): "a public choice of hash functions",
+    ("protocols/intersection/oprf.py", "OprfReceiver.extend"): (
+        "inputs of empty bins, which the transfers hide like all others"
+    ),
+    ("protocols/intersection/oprf.py", "OprfSender.set_up"): "a public choice of the code",
+    ("protocols/aggregates/group_tables.py", "group_shares"): "a fork",
+    ("protocols/aggregates/group_tables.py", "horizontal_group_shares"): "a fork",
+    ("protocols/aggregates/discrete_noise.py", "*"): (
+        "the numbers themselves: tests/protocols/aggregates/test_discrete_noise.py"
+    ),
+    ("protocols/statistics/mixed_cells.py", "held_once"): "forks",
+    ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",
+    ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
+    ("protocols/models/time_grid.py", "longest_power"): "a fork, beside what a mutant removes",
+    ("protocols/models/joint_products.py", "joint_sums"): "forks",
+    ("protocols/models/joint_logistic.py", "_Work.__init__"): "a fork",
+    ("protocols/models/joint_logistic.py", "_Work.steps"): "forks; the masks are those of scaling",
+    ("protocols/models/joint_logistic.py", "_Work._within"): "a fork",
+    ("protocols/models/joint_logistic.py", "_Work.slope"): "a fork; the shares are share_out's",
+    ("protocols/models/server_products.py", "ServerProducts._at_servers"): (
+        "a fork; the shares are those of share_out"
+    ),
+    ("protocols/models/concordance.py", "ranked"): "forks; the shares are those of share_out",
+    ("protocols/statistics/hidden_scores.py", "HiddenScores.__init__"): "a fork",
+    ("protocols/patterns/separation.py", "separation"): "forks",
+    ("protocols/patterns/separation.py", "draw_pairs"): "a public choice from the joint seed",
+}

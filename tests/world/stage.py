@@ -1,0 +1,139 @@
+"""The organisations of a world before it begins: certificates, party files, tables and jobs.
+
+They are made once in a process, because no world changes them.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.party.config import PartyConfig, load_party
+from coterie.trust.identity import Identity
+from tests.jobs.run.resumed_jobs import LOANS, PEOPLE, write_job
+from tests.party.authority import Authority
+from tests.world.kind import NAME
+
+COORDINATORS = ("carol", "dora")
+_CHEAP = ("alba", "birk", "cedar")
+_PAID = {"alba": (3, 5, 8), "birk": (20, 30), "cedar": (17, 4, 40, 26)}
+_DEADLINES = {"interval": 0.5, "deadline": 2.0}
+UNSTARTED = 12.0  # seconds after which a server gives up a job that nobody begins
+_LIMITS = {"unstarted": UNSTARTED, "reserved": 3}
+
+
+class Stage:
+    """Parties and coordinators for jobs of one kind. `release` is what a finished job says."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._scratch = tempfile.TemporaryDirectory(prefix="stage-")
+        self._folder = Path(self._scratch.name)
+        self._content: dict[str, Any] = {}
+        self._files: Mapping[str, bytes] = {}
+        self.names: Sequence[str] = _CHEAP
+        tables = self._write_cheap() if kind == NAME else self._write_real()
+        self.addresses = {name: f"{name}:7000" for name in self.names}
+        authority = Authority(self._folder / "certs")
+        self.identities: dict[str, Identity] = {
+            name: authority.identity(name) for name in (*self.names, *COORDINATORS)
+        }
+        self._configs = {name: self._config(name, tables[name]) for name in self.names}
+
+    def _write_cheap(self) -> dict[str, Path]:
+        tables = {}
+        for name, values in _PAID.items():
+            tables[name] = self._folder / f"{name}.csv"
+            tables[name].write_text("Paid\n" + "".join(f"{value}\n" for value in values))
+        self._content = {"kind": NAME, "name": "paid", "column": "Paid", "minimum": 2}
+        self._content["unit"] = "unit.txt"
+        self._files = {"unit.txt": b"EUR\n"}
+        return tables
+
+    def _write_real(self) -> dict[str, Path]:
+        data = self._folder / "data"
+        data.mkdir()
+        job = write_job(self.kind, data)
+        self.names = job.party_names
+        self._content = yaml.safe_load(job.text)
+        self._files = dict(job.files)
+        part = PEOPLE[self.kind][2] if self.kind in PEOPLE else ""
+        return {name: data / f"{name}{part}.csv" for name in self.names}
+
+    def _config(self, name: str, table: Path) -> PartyConfig:
+        with table.open() as file:
+            header = next(csv.reader(file))
+        content = {
+            "name": name,
+            "listen": self.addresses[name],
+            "tls": {
+                "certificate": f"certs/{name}.crt",
+                "key": f"certs/{name}.key",
+                "authority": "certs/ca.crt",
+            },
+            "peers": {o: {"address": a} for o, a in self.addresses.items() if o != name},
+            "data": {"csv": str(table)},
+            "state": "state",
+            "memory": "64MB",
+            "heartbeat": _DEADLINES,
+            "limits": _LIMITS,
+            "policy": {
+                "coordinators": list(COORDINATORS),
+                "kinds": [self._content["kind"]],
+                "peers": [other for other in self.names if other != name],
+                "columns": {
+                    "use": header,
+                    "release": [column for column in header if column != "ID"],
+                    "raw": [column for column in header if column == "Zodiac"],
+                },
+                "smallest_k": 2,
+                "conditions": "holder",
+                "consent": "auto",
+                "examinations": 1000,
+                "budget": {"epsilon": 100},
+            },
+        }
+        path = self._folder / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(content, sort_keys=False))
+        return load_party(path)
+
+    def config(self, name: str, state: Path, manual: bool, running: int) -> PartyConfig:
+        """The party file of one world."""
+        made = self._configs[name]
+        policy = replace(made.policy, consent="manual" if manual else "auto")
+        return replace(
+            made, state=state, policy=policy, limits=replace(made.limits, running=running)
+        )
+
+    @functools.lru_cache(maxsize=16)  # noqa: B019 - a process has few stages
+    def job(self, parties: tuple[str, ...]) -> Job:
+        """The job among some of the parties."""
+        entries = {
+            name: {**(self._content.get("parties") or {}).get(name, {}), "address": address}
+            for name, address in self.addresses.items()
+            if name in parties
+        }
+        content = {**self._content, "parties": entries}
+        return parse_job(yaml.safe_dump(content, sort_keys=False), self._files)
+
+    def expected(self, parties: Sequence[str]) -> dict[str, Any]:
+        """What the release of the cheap kind must say."""
+        values = [value for name in parties for value in _PAID[name]]
+        return {"records": len(values), "total": sum(values)}
+
+
+@functools.cache
+def stage_of(kind: str) -> Stage:
+    return Stage(kind)
+
+
+REAL = (*PEOPLE, *LOANS)

@@ -1,0 +1,163 @@
+"""Puts the simulated threads, clocks, files and gRPC below the product, and takes them away again.
+
+Nothing of the product is changed or left out: its modules find other modules behind the names
+`threading`, `time`, `queue`, `fcntl`, `grpc` and `secrets`, and other functions behind what they
+imported from them. Default arguments and the locks of modules and classes are replaced, too.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures as real_futures
+import contextlib
+import fcntl as real_fcntl
+import functools
+import importlib
+import io
+import os
+import pkgutil
+import queue as real_queue
+import secrets as real_secrets
+import sys
+import threading as real_threading
+import time as real_time
+from collections.abc import Callable, Iterator
+from types import FunctionType, ModuleType
+from typing import Any
+
+import grpc as real_grpc
+
+import coterie.coordinator.run
+import coterie.party
+from coterie.jobs.kinds.job_file import parse_job
+from coterie.party import proposals, records
+from tests.world import disks, threads
+from tests.world.network import Network
+from tests.world.tasks import scheduler
+from tests.world.threads import module_like
+
+_LOCKS = (type(real_threading.Lock()), type(real_threading.RLock()), real_threading.Condition)
+_networks: list[Network] = []
+
+
+def _of_network(name: str) -> Callable[..., Any]:
+    def call(*words: Any, **named: Any) -> Any:
+        return getattr(_networks[-1], name)(*words, **named)
+
+    return call
+
+
+_GRPC = module_like(
+    real_grpc,
+    **{
+        name: _of_network(name)
+        for name in (
+            "server",
+            "secure_channel",
+            "ssl_channel_credentials",
+            "dynamic_ssl_server_credentials",
+        )
+    },
+)
+_SECRETS = module_like(
+    real_secrets,
+    token_hex=lambda size=32: scheduler().random.randbytes(size).hex(),
+    token_bytes=lambda size=32: scheduler().random.randbytes(size),
+)
+_FUTURES = module_like(
+    real_futures, ThreadPoolExecutor=threads.Executor, wait=threads.wait_for_futures
+)
+_PAIRS: tuple[tuple[Any, Any], ...] = (
+    (real_threading, threads.threading),
+    (real_time, threads.time),
+    (real_queue, threads.queue),
+    (real_fcntl, disks.fcntl),
+    (real_grpc, _GRPC),
+    (real_secrets, _SECRETS),
+    (real_futures, _FUTURES),
+    (real_queue.SimpleQueue, threads.SimpleQueue),
+    (real_futures.ThreadPoolExecutor, threads.Executor),
+    (real_futures.wait, threads.wait_for_futures),
+    (real_time.monotonic, threads.monotonic),
+    (real_time.time, threads.wall),
+    (real_time.sleep, threads.sleep),
+    (real_threading.Condition, threads.Condition),
+)
+_BY_ID = {id(real): simulated for real, simulated in _PAIRS}
+
+
+def enter(network: Network) -> None:
+    _networks.append(network)
+
+
+def leave() -> None:
+    _networks.pop()
+
+
+@contextlib.contextmanager
+def substituted() -> Iterator[None]:
+    """While this is open, worlds can run in this process."""
+    _import_all()
+    undo: list[Callable[[], None]] = []
+    try:
+        for module in [m for name, m in sys.modules.items() if name.startswith("coterie.")]:
+            _substitute(module, undo)
+        for name, call in disks.CALLS.items():
+            _set(os, name, call, undo)
+        _set(io, "open", disks.open_file, undo)
+        once = functools.lru_cache(maxsize=64)(lambda text, files: parse_job(text, dict(files)))
+        for module in (proposals, records):  # the same few jobs are parsed again and again
+            parsed = lambda text, files: once(text, tuple(files.items()))  # noqa: E731
+            _set(module, "parse_job", parsed, undo)
+        yield
+    finally:
+        for act in reversed(undo):
+            act()
+
+
+def _import_all() -> None:
+    """A module that is imported within a world would keep what it finds there."""
+    for package in (coterie.party, coterie.coordinator.run, coterie.jobs, coterie.protocols):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(found.name)
+
+
+def _set(owner: Any, name: str, value: Any, undo: list[Callable[[], None]]) -> None:
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    undo.append(lambda: setattr(owner, name, before))
+
+
+def _substitute(module: ModuleType, undo: list[Callable[[], None]]) -> None:
+    for name, value in list(vars(module).items()):
+        if id(value) in _BY_ID:
+            _set(module, name, _BY_ID[id(value)], undo)
+        elif isinstance(value, _LOCKS):
+            _set(module, name, _lock_like(value), undo)
+        elif isinstance(value, FunctionType) and value.__module__ == module.__name__:
+            _substitute_defaults(value, undo)
+        elif isinstance(value, type) and value.__module__ == module.__name__:
+            for key, inner in list(vars(value).items()):
+                if isinstance(inner, FunctionType):
+                    _substitute_defaults(inner, undo)
+                elif isinstance(inner, _LOCKS):
+                    _set(value, key, _lock_like(inner), undo)
+
+
+def _lock_like(lock: Any) -> Any:
+    """Every process of the world shares it, as the threads of one process do."""
+    if isinstance(lock, real_threading.Condition):
+        return threads.Condition()
+    return threads.Lock() if isinstance(lock, _LOCKS[0]) else threads.RLock()
+
+
+def _substitute_defaults(function: FunctionType, undo: list[Callable[[], None]]) -> None:
+    defaults, named = function.__defaults__, function.__kwdefaults__
+    if defaults and any(id(value) in _BY_ID for value in defaults):
+        _set(function, "__defaults__", tuple(_BY_ID.get(id(v), v) for v in defaults), undo)
+    if named and any(id(value) in _BY_ID for value in named.values()):
+        made = {key: _BY_ID.get(id(value), value) for key, value in named.items()}
+        _set(function, "__kwdefaults__", made, undo)
+    for cell in function.__closure__ or ():  # the factories of a dataclass
+        with contextlib.suppress(ValueError):
+            if id(cell.cell_contents) in _BY_ID:
+                _set(cell, "cell_contents", _BY_ID[id(cell.cell_contents)], undo)
