@@ -55,7 +55,7 @@ RUN coterie demo --prepare-only --out /tmp/warm --people 200 >/dev/null \
  && rm -rf /tmp/warm
 VOLUME /var/cache/coterie
 EXPOSE 7000
-HEALTHCHECK --interval=5s --timeout=10s --start-period=30s --retries=6 \
+HEALTHCHECK --interval=5s --timeout=30s --start-period=120s --retries=6 \
   CMD ["coterie", "party", "health", "--config", "/data/party.yaml"]
 ENTRYPOINT ["coterie"]
 CMD ["party", "serve", "/data/party.yaml"]

@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test coverage quick traces secrecy openings pictures sbom soak soak-jobs soak-kills kills fuzz lint protos compose-test clean
+.PHONY: demo test coverage quick traces secrecy openings docs pictures sbom soak soak-jobs soak-kills kills fuzz world lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -13,12 +13,14 @@ help:
 	@echo "make traces        renews the digests of the wire traces; CONTRIBUTING.md says when that is right"
 	@echo "make secrecy       removes every step that hides something, one at a time; the tests must notice"
 	@echo "make openings      writes the threat model's tables of what is opened anew"
+	@echo "make docs          the documents as a site, in dist/site"
 	@echo "make figures       every benchmark, DATA=folder of Adult; writes the tables of docs/ (an hour, idle machine)"
 	@echo "make pictures      the pictures of the docs, from a real run in chromium"
 	@echo "make sbom          writes dist/sbom.json: what Coterie needs to run, with licences and hashes"
 	@echo "make soak          real servers: 500 jobs of all kinds and outcomes, then 30 minutes of kills; figures"
 	@echo "make kills         kills every party of small jobs of all kinds at every message; all must go on to the same release"
 	@echo "make fuzz          a million inputs for every decoder of bytes that others wrote, ten minutes each at most"
+	@echo "make world         100,000 simulated worlds with faults at any moment, forty minutes at most; RUNS and SECONDS change it"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
 
 $(STAMP): pyproject.toml
@@ -62,6 +64,10 @@ secrecy: $(STAMP)
 openings: $(STAMP)
 	$(BIN)/python docs/openings.py
 
+docs: $(STAMP)
+	$(BIN)/mkdocs build --quiet
+	@echo "the site: dist/site/index.html"
+
 # PEERS is the Python of an environment with the other tools that are measured beside Coterie.
 PEERS ?= $(BIN)/python
 MEASURE = $(BIN)/coterie bench --runs 3 --save bench/results
@@ -100,6 +106,14 @@ kills: $(STAMP)
 
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz.run
+
+# Worlds add up over runs in tests/world/worlds.json; a world that goes wrong is kept in tests/world/corpus.
+RUNS ?= 100000
+REAL ?= 500
+SECONDS ?= 2400
+
+world: $(STAMP)
+	$(BIN)/python -m tests.world.run --runs $(RUNS) --real $(REAL) --seconds $(SECONDS)
 
 protos: $(STAMP)
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. coterie/protos/*.proto
