@@ -28,14 +28,13 @@ def best(table, sensitive, least, border):
     return answer
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5])
 def test_nothing_better_exists(seed):
     table = np.random.default_rng(seed).random((4, 7)) < 0.75
     least = 3
     kept = [s for s in frequent_sets(table, least, 3) if not {0, 1} <= set(s)]
     border = maximal(kept)
-    if count(table, (0, 1)) < least:
-        pytest.skip("nothing to hide")
+    assert count(table, (0, 1)) >= least, "there is nothing to hide"
     done = hide_exactly(table, [Rule((0,), (1,))], least, kept)
     assert count(done, (0, 1)) < least
     lost = sum(count(done, items) < least for items in border)

@@ -304,7 +304,8 @@ def test_a_value_of_another_form_gets_a_hint_that_its_holder_alone_sees(
         run(tmp_path, table)
     assert f"row 18: column '{name}': '{value}' is not " in str(caught.value)
     assert hint in str(caught.value)
-    general = caught.value.message(rows=False)
+    # The folder's name has numbers of its own.
+    general = caught.value.message(rows=False).replace(str(tmp_path), "")
     assert value not in general
     assert "18" not in general
     # Which hint it is would tell about the value.
