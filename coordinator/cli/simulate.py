@@ -24,6 +24,12 @@ from coterie.coordinator.cli.options import FORCE, JOB, JSON, OUT, print_result,
     metavar="PARTY=WAY",
     help="Compare with a party that deviates: never, from:N, underdeclare or overdeclare.",
 )
+@click.option(
+    "--models",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="For kind predict: the result folder of the simulated job that kept the model.",
+)
 @FORCE
 @JSON
 def simulate(
@@ -31,6 +37,7 @@ def simulate(
     out: Path,
     seed: str | None,
     deviations: tuple[str, ...],
+    models: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -53,5 +60,5 @@ def simulate(
         print_result(compared, as_json, lambda: lines(compared, out))
         return
     with result_folder(out, force), Board(parsed.party_names, show=not as_json) as board:
-        result = work(parsed, job.parent, out, seed, board)
+        result = work(parsed, job.parent, out, seed, board, models=models)
     print_result(result, as_json, lambda: summary(parsed, result, out))

@@ -30,6 +30,7 @@ def simulate(
     *,
     out: str | Path | None = None,
     seed: str | None = None,
+    models: str | Path | None = None,
     force: bool = False,
     progress: bool = False,
 ) -> Outcome:
@@ -38,6 +39,7 @@ def simulate(
     `frames` has each party's table as a pandas, polars, DuckDB or Arrow frame, or the name of a
     file; without it the job's `data` keys are read, relative to the job file or the working
     directory. The result folder is `out`, or a temporary one that lives as long as the outcome.
+    `models` is the result folder of a simulated job that kept the model of a job of kind predict.
     """
     made, folder = _job(job)
     sources: dict[str, Source] | None = None
@@ -49,7 +51,15 @@ def simulate(
         sources = {name: FrameSource.of(name, frame) for name, frame in frames.items()}
     place = _Place(out)
     with result_folder(place.path, force), Board(made.parties, show=progress) as board:
-        result = simulate_job(made.typed, folder, place.path, seed, board, sources=sources)
+        result = simulate_job(
+            made.typed,
+            folder,
+            place.path,
+            seed,
+            board,
+            sources=sources,
+            models=None if models is None else Path(models),
+        )
     return Outcome(result, place.path, place.kept)
 
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from coterie.base.errors import DataError, PeerLostError
+from coterie.base.errors import DataError, PeerLostError, UsageError
 from coterie.coordinator.run.progress import Board
 from coterie.jobs.data.filtered import left_out, source_of, told
 from coterie.jobs.data.sources import Source, read_wanted
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.kind import AnyKind
+from coterie.jobs.kinds.kept_models import Models, NoModels, ResultModels
+from coterie.jobs.kinds.kind import AnyKind, Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import Matching
 from coterie.jobs.matching.would_match import would_match
@@ -37,11 +38,13 @@ def simulate(
     board: Board | None = None,
     kind: AnyKind | None = None,
     sources: Mapping[str, Source] | None = None,
+    models: Path | None = None,
 ) -> dict[str, Any]:
     """Runs the job on the sources that its parties' entries name, relative to `folder`.
 
     The same seed gives the same messages. Results are left in `out`, which must exist. `kind`
-    replaces the job's own, to let parties deviate; `sources` replace what the job names.
+    replaces the job's own, to let parties deviate; `sources` replace what the job names. `models` is
+    the result folder of an earlier simulation, whose parties have kept a model.
     """
     board = board or Board(job.party_names, show=False)
     kind = kind or KINDS[job.kind]
@@ -53,7 +56,9 @@ def simulate(
         source = source_of(party, folder) if sources is None else sources[party.name]
         wanted = kind.needs(job, party.name)
         table = read_wanted(source, wanted.used, wanted.optional)
-        prepared[party.name] = kind.prepare(job, party.name, table, str(source))
+        made = kind.prepare(job, party.name, table, str(source))
+        kept = _models(models, party.name, wanted)
+        prepared[party.name] = kind.recall(job, party.name, made, kept)
         tables[party.name] = table
         if counts := left_out(table):
             unused[party.name] = counts
@@ -113,6 +118,18 @@ def simulate(
             name: _received(job, name, spaces[name].folder, out) for name in recipients_of(job)
         }
         return add_recipients(result, digests, out)
+
+
+def _models(folder: Path | None, party: str, wanted: Needs) -> Models:
+    """Where a simulated party finds what it has kept of an earlier job."""
+    if folder is not None:
+        return ResultModels(folder, party)
+    if wanted.model is not None:
+        raise UsageError(
+            f"the job uses the model '{wanted.model}': name the result folder of the simulated job "
+            "that kept it, by --models DIR (from Python, models=DIR)"
+        )
+    return NoModels()
 
 
 def identifier_hints(job: Job, tables: Mapping[str, pa.Table]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ begin.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -164,6 +164,20 @@ def _has_password(node: Node) -> bool:
         return any(urlsplit(text).password for text in node.texts())
     except ValueError:
         raise node.error("is not an address of a database") from None
+
+
+def read_recipients(node: Node, parties: Sequence[str]) -> tuple[str, ...]:
+    """`all`, or a list of parties; in the order of the parties."""
+    if not node.is_list:
+        node.choice("all")
+        return tuple(parties)
+    named = node.texts()
+    for name in named:
+        if name not in parties:
+            raise node.error(f"'{name}' is not among the parties")
+    if not named or len(set(named)) < len(named):
+        raise node.error("must be 'all', or name parties once each")
+    return tuple(name for name in parties if name in named)
 
 
 def referred_file(node: Node, files: Mapping[str, bytes]) -> str:

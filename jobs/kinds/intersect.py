@@ -75,6 +75,9 @@ class Intersect(Kind[IntersectJob, Prepared]):
             identified_by=job.matching.columns,
             counted={},
             groups=False,
+            keeps=None,
+            model=None,
+            predicted_for=(),
         )
 
     def prepare(self, job: IntersectJob, party: str, table: pa.Table, source: str) -> Prepared:

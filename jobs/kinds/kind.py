@@ -9,6 +9,7 @@ is generic in its job and in a party's prepared data. Its members, in the order 
     needs     everything that a party's policy checks; a kind that declares nothing is refused
     told_of   what others learn of a party's table by this kind, in plain words for its steward
     prepare   reads the party's own table and sends nothing; raises `DataError`
+    recall    adds what the party has kept of an earlier job, if the kind uses it; sends nothing
     run       the joint computation, through the channel
     preview   what a party would release, for its steward to look at before it goes out
     assemble  at the coordinator, from what the parties released; returns the files that it wrote
@@ -39,6 +40,7 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.kept_models import Models
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
@@ -75,6 +77,10 @@ class Needs:
                     where that is another question
     groups          whether each record is released in a group that others see, which `run` has to
                     pass by `show_groups` before anything of it leaves
+    keeps           the name under which the party keeps its part of a model; None: it keeps none
+    model           the kept model that the job uses; None: it uses none
+    predicted_for   parties that learn a class of each common person that depends on this party's
+                    columns
     """
 
     used: tuple[str, ...]
@@ -93,6 +99,9 @@ class Needs:
     identified_by: tuple[str, ...]
     counted: Mapping[str, str]
     groups: bool
+    keeps: str | None
+    model: str | None
+    predicted_for: tuple[str, ...]
 
     def __post_init__(self) -> None:
         for part, whole in (("released", "used"), ("raw", "released")):
@@ -143,6 +152,10 @@ class Kind(ABC, Generic[J, P]):
     @abstractmethod
     def prepare(self, job: J, party: str, table: pa.Table, source: str) -> P:
         """Checks and encodes this party's columns. `source` is the table's name in errors."""
+
+    def recall(self, job: J, party: str, prepared: P, models: Models) -> P:
+        """What `prepare` made, together with what the party has kept of an earlier job."""
+        return prepared
 
     @abstractmethod
     def run(
@@ -210,6 +223,9 @@ class AnyKind(ABC):
     def prepare(self, job: Job, party: str, table: pa.Table, source: str) -> object: ...
 
     @abstractmethod
+    def recall(self, job: Job, party: str, prepared: object, models: Models) -> object: ...
+
+    @abstractmethod
     def run(
         self, job: Job, prepared: object, channel: Channel, rng: Random, workspace: Workspace
     ) -> Mapping[str, Json]: ...
@@ -257,6 +273,11 @@ class _Registered(AnyKind, Generic[J, P]):
             raise TypeError(f"a job of kind '{job.kind}' was given to {type(self._kind).__name__}")
         return job
 
+    def _data(self, job: Job, prepared: object) -> P:
+        if not isinstance(prepared, self._kind.data_type):
+            raise TypeError(f"{type(prepared).__name__} is not what kind '{job.kind}' prepares")
+        return prepared
+
     def parse(self, section: Section, common: Common) -> Job:
         return self._own(self._kind.parse(section, common))
 
@@ -275,12 +296,14 @@ class _Registered(AnyKind, Generic[J, P]):
     def prepare(self, job: Job, party: str, table: pa.Table, source: str) -> object:
         return self._kind.prepare(self._own(job), party, table, source)
 
+    def recall(self, job: Job, party: str, prepared: object, models: Models) -> object:
+        return self._kind.recall(self._own(job), party, self._data(job, prepared), models)
+
     def run(
         self, job: Job, prepared: object, channel: Channel, rng: Random, workspace: Workspace
     ) -> Mapping[str, Json]:
-        if not isinstance(prepared, self._kind.data_type):
-            raise TypeError(f"{type(prepared).__name__} is not what kind '{job.kind}' prepares")
-        return self._kind.run(self._own(job), prepared, channel, rng, workspace)
+        data = self._data(job, prepared)
+        return self._kind.run(self._own(job), data, channel, rng, workspace)
 
     def preview(self, job: Job, party: str, released: Path) -> Mapping[str, Json]:
         return self._kind.preview(self._own(job), party, released)

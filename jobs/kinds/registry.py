@@ -9,6 +9,7 @@ from coterie.jobs.kinds.intersect import INTERSECT
 from coterie.jobs.kinds.kind import AnyKind, registered
 from coterie.jobs.kinds.models.cluster import CLUSTER
 from coterie.jobs.kinds.models.regress import REGRESS
+from coterie.jobs.kinds.predict.kind import PREDICT
 from coterie.jobs.kinds.rules.kind import RULES
 from coterie.jobs.kinds.statistics.bayesnet import BAYESNET
 from coterie.jobs.kinds.statistics.count import COUNT
@@ -25,4 +26,5 @@ KINDS: dict[str, AnyKind] = {
     "cluster": registered(CLUSTER),
     "identify": registered(IDENTIFY),
     "rules": registered(RULES),
+    "predict": registered(PREDICT),
 }

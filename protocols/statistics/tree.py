@@ -49,11 +49,11 @@ import numpy as np
 
 from coterie.base.arrays import Bits, Codes, Mask
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.mixed_cells import pattern_rows
+from coterie.protocols.statistics.predictions import PREDICTED
 from coterie.protocols.statistics.shared_counts import (
     Ring,
     Transfers,
@@ -66,13 +66,6 @@ from coterie.protocols.statistics.shared_counts import (
 )
 
 STOP = -1
-
-PREDICTIONS = declare(
-    "tree: predictions",
-    what="The predicted class of every common record, not the leaf that it reaches.",
-    to="the party that `predict` names",
-    why="The job asks for the predictions.",
-)
 
 
 class Decisions(Protocol):
@@ -395,12 +388,53 @@ def predict(
     receiver: str,
     rng: Random,
 ) -> Codes | None:
-    """The classes of new records, at one party; the others learn nothing, and nobody learns a path.
+    """The classes of records at one party, as `predict_for` gives them to several."""
+    return predict_for(transfers, plan, tree, codes, records, [receiver], rng)
+
+
+def predict_for(
+    transfers: Transfers,
+    plan: TreePlan,
+    tree: Node,
+    codes: Mapping[str, Codes],
+    records: int,
+    receivers: Sequence[str],
+    rng: Random,
+) -> Codes | None:
+    """The classes of new records, at the receivers; the others learn nothing, and nobody a path.
 
     For every leaf and record a party has one bit: whether the record passes its own tests on the
     way to the leaf. The class is the sum over the leaves of the leaf's class times the product of
-    these bits. The parties get shares of the sum by `shared_counts`, and send them to the receiver.
+    these bits. The parties get shares of the sum by `shared_counts`, and send them to each receiver.
     """
+    channel = transfers.channel
+    found = None
+    with channel.step("predict"):
+        involved, share = _class_shares(transfers, plan, tree, codes, records)
+        for receiver in receivers:
+            mine = share.copy()
+            if len(involved) > 1:
+                # Fresh shares of zero are added, so that the receiver learns only the sum.
+                mine += _zero_share(channel, involved, records, rng)
+            if channel.me != receiver:
+                channel.open(PREDICTED, None, to=receiver)
+                if channel.me in involved:
+                    channel.send(receiver, mine)
+                continue
+            total = mine if channel.me in involved else np.zeros(records, np.uint32)
+            for name in involved:
+                if name != receiver:
+                    total = total + received_ring(channel, name, records)
+            if len(total) and int(total.max()) >= plan.classes:
+                raise channel.fault(involved[-1], "and the others sent shares of no class")
+            found = channel.open(PREDICTED, total.astype(np.int64), to=receiver)
+    return found
+
+
+def _class_shares(
+    transfers: Transfers, plan: TreePlan, tree: Node, codes: Mapping[str, Codes], records: int
+) -> tuple[list[str], Ring]:
+    """The parties whose tests decide, and this party's share of each record's class."""
     channel = transfers.channel
     leaves = list(leaves_of(tree, {}))
     owners = {plan.attributes[at].owner for path, _ in leaves for at in path}
@@ -414,31 +448,17 @@ def predict(
     share = np.zeros(records * len(leaves), np.uint32)
     weights = np.array([leaf.label for _, leaf in leaves], np.uint32)
     rows = (bits * weights).reshape(-1, 1).astype(np.uint32) if channel.me == first else None
-    with channel.step("predict"):
-        for part, mine in masked_rows(
-            transfers,
-            first,
-            [(name, 1) for name in others],
-            records * len(leaves),
-            1,
-            rows,
-            bits.reshape(-1, 1).astype(np.uint8),
-        ):
-            share[part] = mine[:, 0]
-        mine = share.reshape(records, len(leaves)).sum(axis=1, dtype=np.uint32)
-        if len(involved) > 1:
-            # Fresh shares of zero are added, so that the receiver learns only the sum.
-            mine += _zero_share(channel, involved, records, rng)
-        if channel.me != receiver:
-            channel.open(PREDICTIONS, None, to=receiver)
-            if channel.me in involved:
-                channel.send(receiver, mine)
-            return None
-        total = mine if channel.me in involved else np.zeros(records, np.uint32)
-        for name in involved:
-            if name != receiver:
-                total = total + received_ring(channel, name, records)
-    return channel.open(PREDICTIONS, total.astype(np.int64), to=receiver)
+    for part, mine in masked_rows(
+        transfers,
+        first,
+        [(name, 1) for name in others],
+        records * len(leaves),
+        1,
+        rows,
+        bits.reshape(-1, 1).astype(np.uint8),
+    ):
+        share[part] = mine[:, 0]
+    return involved, share.reshape(records, len(leaves)).sum(axis=1, dtype=np.uint32)
 
 
 def _zero_share(channel: Channel, involved: Sequence[str], count: int, rng: Random) -> Ring:

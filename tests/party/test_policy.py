@@ -43,6 +43,9 @@ NEEDS = Needs(
     identified_by=("ID",),
     counted={"Sex": "", "Job": ""},
     groups=False,
+    keeps=None,
+    model=None,
+    predicted_for=(),
 )
 
 

@@ -106,6 +106,9 @@ class Aggregate(StatisticsKind[AggregateJob]):
             else {n: item.classes for n, item in job.attributes.items()}
             | dict.fromkeys(job.measured, ANY_CLASSES),
             groups=False,
+            keeps=None,
+            model=None,
+            predicted_for=(),
         )
 
     def prepare(

@@ -158,6 +158,9 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             identified_by=matching.columns if matching else (),
             counted={n: a.classes for n, a in job.attributes.items()} if matching else {},
             groups=False,
+            keeps=None,
+            model=None,
+            predicted_for=(),
         )
 
     def prepare(self, job: IdentifyJob, party: str, table: pa.Table, source: str) -> OpenColumns:

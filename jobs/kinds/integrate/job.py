@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,7 +17,7 @@ from coterie.jobs.data.missing import read_missing
 from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
 from coterie.jobs.file.document import Node, Section
-from coterie.jobs.file.job import Common, Job, referred_file
+from coterie.jobs.file.job import Common, Job, read_recipients, referred_file
 from coterie.jobs.kinds.integrate.requirement_warnings import (
     apart_warnings,
     covered_warnings,
@@ -189,7 +188,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         epsilon=section.read("epsilon", lambda n: n.number(minimum=0), 0.01),
         hide_scores=section.read("hide_scores", Node.boolean, False),
         conditions=section.read("conditions", lambda n: n.choice("shares", "holder"), "shares"),
-        recipients=section.read("recipients", lambda n: _recipients(n, common.party_names), ()),
+        recipients=section.read("recipients", lambda n: read_recipients(n, common.party_names), ()),
     )
     for node, requirement in zip(requirement_node.items(), requirements, strict=True):
         _check_decidable(node, requirement, job)
@@ -218,20 +217,6 @@ def read_split(section: Section, rule: str, class_name: str | None) -> str:
             "are split otherwise"
         )
     return BY_QUANTILE
-
-
-def _recipients(node: Node, parties: Sequence[str]) -> tuple[str, ...]:
-    """`all`, or a list of parties; in the order of the parties."""
-    if not node.is_list:
-        node.choice("all")
-        return tuple(parties)
-    named = node.texts()
-    for name in named:
-        if name not in parties:
-            raise node.error(f"'{name}' is not among the parties")
-    if not named or len(set(named)) < len(named):
-        raise node.error("must be 'all', or name parties once each")
-    return tuple(name for name in parties if name in named)
 
 
 def _check_decidable(node: Node, requirement: Requirement, job: IntegrateJob) -> None:

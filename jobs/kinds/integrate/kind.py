@@ -83,6 +83,9 @@ class Integrate(Kind[IntegrateJob, Prepared]):
                 [*(a.name for a in job.attributes), *filter(None, [job.class_name])], ANY_CLASSES
             ),
             groups=True,
+            keeps=None,
+            model=None,
+            predicted_for=(),
         )
 
     def told_of(self, job: IntegrateJob, party: str) -> Sequence[str]:

@@ -120,6 +120,9 @@ def model_needs(job: ModelJob, party: str) -> Needs:
         identified_by=ids,
         counted=dict.fromkeys(job.attributes, ANY_CLASSES),
         groups=False,
+        keeps=None,
+        model=None,
+        predicted_for=(),
     )
 
 

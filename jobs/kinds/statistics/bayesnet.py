@@ -3,11 +3,13 @@
     order: [Sex, Job, Class]    a parent stands before its child
     max_parents: 2
     precision: standard         or high: scores to six digits, by Paillier, more slowly
+    structure: search           or naive: the class is the only parent of every attribute
+    keep: risk                  of a naive net: each party keeps its part, for `kind: predict`
     parameters: false           true: also the counts of every family, small ones hidden
     minimum: 5                  of these counts, and
     zeros: hide                 as in `kind: count`
 
-All parties learn the edges. A class without parents has no table: all parties know which classes
+All parties learn the edges; those of a naive net are known before. A class without parents has no table: all parties know which classes
 there are, so that a rare class could not be hidden.
 """
 
@@ -23,13 +25,18 @@ from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.kept_models import read_keep
 from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
+    UNCHECKED,
+    Joined,
     PreparedColumns,
     StatisticsJob,
     StatisticsKind,
     begin,
     count_shares,
+    kept_words,
+    partition_of,
     read_precision,
     read_statistics,
     reported,
@@ -47,6 +54,7 @@ from coterie.jobs.kinds.statistics.count import (
     total_records,
 )
 from coterie.jobs.kinds.statistics.drawing import draw_net
+from coterie.jobs.kinds.statistics.keeping import check_classes, keep_net
 from coterie.jobs.kinds.statistics.report import report_drawing, report_tables
 from coterie.jobs.kinds.statistics.verify_models import verify_net, verify_precision
 from coterie.jobs.kinds.statistics.verify_tables import read_tables, verify_tables
@@ -55,6 +63,7 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.bayesnet import search
 from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.shared_counts import Ring, Transfers
 
@@ -67,6 +76,8 @@ class BayesnetJob(StatisticsJob):
     minimum: int
     zeros: bool
     precise: bool
+    naive: bool
+    keep: str | None
 
 
 class Bayesnet(StatisticsKind[BayesnetJob]):
@@ -77,6 +88,13 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
 
     def parse(self, section: Section, common: Common) -> BayesnetJob:
         fields = read_statistics(section, common, needs_class=False, mixed=True)
+        if section.read("structure", lambda n: n.choice("search", "naive"), "search") == "naive":
+            return _naive_job(section, fields)
+        if node := section.optional("keep"):
+            raise node.error(
+                "of the nets only those with 'structure: naive' can be kept: tables of a net that is "
+                "searched for may lie across parties, who know no part of them"
+            )
         known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
         order = tuple(known)
         if node := section.optional("order"):
@@ -91,18 +109,31 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             precise=read_precision(section),
             minimum=read_minimum(section),
             zeros=read_zeros(section),
+            naive=False,
+            keep=None,
         )
 
     def needs(self, job: BayesnetJob, party: str) -> Needs:
         shown = job.parameters
-        return statistics_needs(job, party, job.minimum if shown else None, shown and job.zeros)
+        return statistics_needs(
+            job,
+            party,
+            job.minimum if shown else None,
+            shown and job.zeros,
+            numbers=shown or not job.naive,
+            keeps=job.keep,
+        )
 
     def told_of(self, job: BayesnetJob, party: str) -> Sequence[str]:
         told = told_of_columns(job, party)
-        told.append(
-            "every party and the coordinator: the net: which attributes depend on which, and in which "
-            "order that was found"
-        )
+        if not job.naive:
+            told.append(
+                "every party and the coordinator: the net: which attributes depend on which, and in "
+                "which order that was found"
+            )
+        if job.keep is not None:
+            words = "how often your values occur by class among the common people"
+            told.append(kept_words(job.keep, words))
         if job.parameters:
             also = ", and that a hidden count is not 0" if job.zeros else ""
             told.append(
@@ -121,6 +152,8 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         workspace: Workspace,
     ) -> dict[str, Any]:
         joined = begin(job, prepared, channel, rng, workspace)
+        if job.naive:
+            check_classes(job, joined)
         check_cells(
             sorted(job.order, key=lambda n: -joined.axes[n].size)[: job.max_parents + 1], joined
         )
@@ -130,6 +163,8 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
                 if name != job.class_name:
                     plan_tables(job, joined, [(name,)])
         records = total_records(job, joined, channel, rng)
+        if job.naive:
+            return _run_naive(job, joined, records, channel, rng, workspace)
         largest = records + max(joined.axes[name].size for name in job.order)
         scores = HiddenScores(
             channel,
@@ -159,16 +194,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             },
         }
         if job.parameters:
-            families = [
-                (*(parent for parent, child in edges if child == name), name) for name in job.order
-            ]
-            families = families_told(job, families)
-            components = plan_tables(job, joined, families)
-            shares = count_tables(job, joined, families, channel, rng.fork("parameters"))
-            visible = reveal_tables(
-                components, records, shares, scores, job.minimum, job.zeros
-            )  # fmt: skip
-            result["tables"] = as_tables(families, joined, visible)
+            result["tables"] = _tables(job, joined, edges, records, scores, rng)
         return result
 
     def assemble(self, job: BayesnetJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
@@ -204,12 +230,18 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
     def verify(self, job: BayesnetJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
         parents = verify_net(result, job.order, job.max_parents)
-        verify_precision(result)
         edges = sum(map(len, parents.values()))
-        holds = [
-            f"{edges} edges among {len(parents)} attributes, each from an earlier to a later one, "
-            f"at most {job.max_parents} to a child"
-        ]
+        if job.naive:
+            alone = [name for name in job.attributes if parents[name] != [job.class_name]]
+            if alone:
+                raise result.entry("edges").error(f"'{alone[0]}' has not the class as only parent")
+            holds = [f"the class is the only parent of each of {edges} attributes"]
+        else:
+            verify_precision(result)
+            holds = [
+                f"{edges} edges among {len(parents)} attributes, each from an earlier to a later "
+                f"one, at most {job.max_parents} to a child"
+            ]
         facts: dict[str, Json] = {"records": records, "edges": edges}
         tables = result.optional("tables")
         if job.parameters:
@@ -228,7 +260,74 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             )
         elif tables is not None:
             raise tables.error("the job asks for no parameters")
-        return Verdict(holds, ["whether the records would give this net"], facts)
+        unchecked = "the parts that the parties keep" if job.keep else UNCHECKED
+        if not job.naive:
+            unchecked = "whether the records would give this net"
+        return Verdict(holds, [unchecked], facts)
+
+
+def _naive_job(section: Section, fields: Mapping[str, Any]) -> BayesnetJob:
+    """A job whose net is known: the class is the only parent of every attribute."""
+    node = section.required("structure")
+    for key in ("order", "max_parents", "precision"):
+        if stray := section.optional(key):
+            raise stray.error("has no meaning with 'structure: naive', which searches for nothing")
+    if fields["class_name"] is None:
+        raise node.error("a naive net needs a 'class', the only parent of every attribute")
+    job = BayesnetJob(
+        **fields,
+        order=(fields["class_name"], *fields["attributes"]),
+        max_parents=1,
+        parameters=section.read("parameters", YamlNode.boolean, False),
+        precise=False,
+        minimum=read_minimum(section),
+        zeros=read_zeros(section),
+        naive=True,
+        keep=read_keep(section, partition_of(fields)),
+    )
+    if not job.parameters and job.keep is None:
+        raise node.error("the net is known before: say 'parameters: true', or 'keep' it")
+    return job
+
+
+def _run_naive(
+    job: BayesnetJob,
+    joined: Joined,
+    records: int,
+    channel: Channel,
+    rng: Random,
+    workspace: Workspace,
+) -> dict[str, Any]:
+    """The counts of a naive net, and the parties' parts of it."""
+    edges = [(job.order[0], name) for name in job.attributes]
+    result: dict[str, Any] = {
+        "records": records,
+        "nodes": list(job.order),
+        "edges": [list(edge) for edge in edges],
+    }
+    if job.parameters:
+        counts = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+        result["tables"] = _tables(job, joined, edges, records, counts, rng)
+    if job.keep is not None:
+        keep_net(job, job.keep, joined, channel, workspace)
+    return result
+
+
+def _tables(
+    job: BayesnetJob,
+    joined: Joined,
+    edges: Sequence[tuple[str, str]],
+    records: int,
+    counts: HiddenCounts,
+    rng: Random,
+) -> list[dict[str, Any]]:
+    """The counts of every family that can be shown."""
+    families = [(*(parent for parent, child in edges if child == name), name) for name in job.order]
+    families = families_told(job, families)
+    components = plan_tables(job, joined, families)
+    shares = count_tables(job, joined, families, counts.channel, rng.fork("parameters"))
+    visible = reveal_tables(components, records, shares, counts, job.minimum, job.zeros)
+    return as_tables(families, joined, visible)
 
 
 def families_told(job: BayesnetJob, families: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:

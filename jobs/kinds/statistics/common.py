@@ -160,6 +160,13 @@ def read_partition(section: Section, mixed: bool) -> str:
     return section.read("partition", lambda node: node.choice(*choices), "vertical")
 
 
+def partition_of(fields: Mapping[str, Any]) -> str:
+    """How the cells are divided, from the fields of `read_statistics`."""
+    if fields["matching"] is None:
+        return "horizontal"
+    return "mixed" if fields["mixed"] else "vertical"
+
+
 def read_servers(section: Section, common: Common) -> tuple[str, str]:
     """The two parties that compute on shares; the first two unless the job names them."""
     servers = common.party_names[:2]
@@ -187,11 +194,13 @@ def statistics_needs(
     smallest_group: int | None,
     zeros: bool = False,
     numbers: bool = True,
+    keeps: str | None = None,
 ) -> Needs:
     """The needs of a party: its own attributes and identifiers, and the class if it has it.
 
     Columns are released if all parties learn their values: attributes whose values the job does not
-    declare, and the class. `numbers`: whether anything is told that follows from counts.
+    declare, and the class. `numbers`: whether anything is told that follows from counts. `keeps`: the
+    name under which the party keeps its part of the model.
     """
     own = own_columns(job, party)
     label = (job.class_name,) if job.class_name else ()
@@ -218,6 +227,9 @@ def statistics_needs(
         identified_by=job.matching.columns if job.matching else (),
         counted=counted | dict.fromkeys(label, "") if numbers else {},
         groups=False,
+        keeps=keeps,
+        model=None,
+        predicted_for=(),
     )
 
 
@@ -308,6 +320,14 @@ def told_of_columns(job: StatisticsJob, party: str) -> list[str]:
             "those of people who are not common"
         )
     return told
+
+
+def kept_words(name: str, what: str) -> str:
+    """A sentence for a party's steward about the part of a model that it keeps."""
+    return (
+        f"nobody: {what}. It stays with you as your part of the model '{name}', by which later jobs of "
+        "the same coordinator (of any that you permit, with 'models: shared') may classify people"
+    )
 
 
 def check_domain(values: tuple[str, ...], name: str, source: str) -> None:

@@ -8,6 +8,7 @@
     precision: standard   or high: scores to six digits, by Paillier, more slowly
     open: false           true: branches carry values; otherwise numbers that only the owner can read
     predict: lender       optional: this party gets the predicted class of every common record
+    keep: risk            optional: each party keeps its part of the tree, for `kind: predict`
     show: [records, accuracy]   optional: the records of leaves, and how often the tree is right, if
                                 no small count can be computed from them (`leaf_counts`)
 
@@ -35,6 +36,7 @@ from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.kept_models import read_keep
 from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     Joined,
@@ -43,6 +45,8 @@ from coterie.jobs.kinds.statistics.common import (
     StatisticsKind,
     begin,
     count_shares,
+    kept_words,
+    partition_of,
     read_precision,
     read_statistics,
     reported,
@@ -51,6 +55,7 @@ from coterie.jobs.kinds.statistics.common import (
 )
 from coterie.jobs.kinds.statistics.count import total_records
 from coterie.jobs.kinds.statistics.drawing import draw_tree
+from coterie.jobs.kinds.statistics.keeping import check_classes, keep_tree
 from coterie.jobs.kinds.statistics.report import report_drawing
 from coterie.jobs.kinds.statistics.verify_models import (
     TreePromise,
@@ -83,12 +88,13 @@ class TreeJob(StatisticsJob):
     open: bool
     predict: str | None
     show: tuple[str, ...]
+    keep: str | None
 
 
 class Tree(StatisticsKind[TreeJob]):
     about = "A decision tree over attributes of several parties."
     leaves = ("tree.svg",)
-    opens = ("statistics", "logarithm")
+    opens = ("statistics", "logarithm", "prediction")
     job_type = TreeJob
 
     def parse(self, section: Section, common: Common) -> TreeJob:
@@ -106,10 +112,11 @@ class Tree(StatisticsKind[TreeJob]):
             open=section.read("open", YamlNode.boolean, False),
             predict=receiver.choice(*common.party_names) if receiver else None,
             show=_read_show(section, fields["matching"] is None, fields["mixed"]),
+            keep=read_keep(section, partition_of(fields)),
         )
 
     def needs(self, job: TreeJob, party: str) -> Needs:
-        return statistics_needs(job, party, job.minimum)
+        return statistics_needs(job, party, job.minimum, keeps=job.keep)
 
     def told_of(self, job: TreeJob, party: str) -> Sequence[str]:
         told = told_of_columns(job, party)
@@ -126,6 +133,8 @@ class Tree(StatisticsKind[TreeJob]):
             )
         if job.predict is not None:
             told.append(f"{job.predict}: which class the tree predicts for each common person")
+        if job.keep is not None:
+            told.append(kept_words(job.keep, "which branch of the tree each of your values takes"))
         return told
 
     def prepare(self, job: TreeJob, party: str, table: pa.Table, source: str) -> PreparedColumns:
@@ -143,12 +152,14 @@ class Tree(StatisticsKind[TreeJob]):
         workspace: Workspace,
     ) -> dict[str, Any]:
         joined = begin(job, prepared, channel, rng, workspace)
+        check_classes(job, joined)
         labels = joined.labels
-        if labels is None or len(labels.values) < 2:
-            raise DataError(f"the class '{job.class_name}' has one value only among these records")
+        if labels is None:
+            raise AssertionError("a tree has a class")
         hides = not job.open and not job.everywhere
+        numbers: dict[str, tuple[int, ...]] = {}
         if hides:
-            joined = _numbered(job, joined, channel, rng.fork("numbers"), workspace)
+            joined = _numbered(job, joined, channel, rng.fork("numbers"), workspace, numbers)
         records = total_records(job, joined, channel, rng)
         if records < job.minimum:
             raise DataError(f"{records} records are fewer than the minimum of {job.minimum}")
@@ -184,6 +195,8 @@ class Tree(StatisticsKind[TreeJob]):
             if found is not None:
                 _write_predictions(prepared, joined, found, workspace)
         shown = _shown(job, tree, joined, hides, transfers, scores, rng.fork("show"))
+        if job.keep is not None:
+            keep_tree(job, job.keep, tree, numbers, joined, channel, workspace)
         return {
             "records": records,
             "tree": _as_result(job, tree, joined, hides),
@@ -321,9 +334,17 @@ def _promise(job: TreeJob) -> TreePromise:
 
 
 def _numbered(
-    job: TreeJob, joined: Joined, channel: Channel, rng: Random, workspace: Workspace
+    job: TreeJob,
+    joined: Joined,
+    channel: Channel,
+    rng: Random,
+    workspace: Workspace,
+    numbers: dict[str, tuple[int, ...]] | None = None,
 ) -> Joined:
-    """The joined columns with this party's values renumbered in an order that only it knows."""
+    """The joined columns with this party's values renumbered in an order that only it knows.
+
+    `numbers` gets the number of each value of this party's attributes.
+    """
     codes = dict(joined.codes)
     rows: list[list[str | int]] = []
     for name in job.attributes:
@@ -333,6 +354,8 @@ def _numbered(
         # Drawn once: two attempts with different numbers would tell which branches are the same.
         number = channel.drawn(f"numbers of {name}", partial(rng.permutation, len(values)))
         codes[name] = number[codes[name]].astype(np.int32)
+        if numbers is not None:
+            numbers[name] = tuple(number.tolist())
         order = np.argsort(number)
         rows += [[name, at + 1, values[code]] for at, code in enumerate(order)]
     with (workspace.kept / BRANCHES).open("w", newline="", encoding="utf-8") as file:

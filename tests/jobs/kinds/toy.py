@@ -78,6 +78,9 @@ class Total(Kind[TotalJob, Numbers]):
             identified_by=(),
             counted={job.column: ANY_CLASSES},
             groups=False,
+            keeps=None,
+            model=None,
+            predicted_for=(),
         )
 
     def prepare(self, job: TotalJob, party: str, table: pa.Table, source: str) -> Numbers:

@@ -1,0 +1,102 @@
+"""The joint classification of common people by a kept tree or a kept naive net.
+
+The predicted class of a naive net is that of greatest probability, by the counts of the records that
+the net was made of: P(class) = n(class) / n, and P(value | class) = (n(value, class) + 1) /
+(n(class) + v) for an attribute of v values. The logarithms are rounded to multiples of 2^-20, and
+equal sums go to the first class. So the class is the one that the plain computation gives wherever
+the best two differ by more than (a + 1) / 2^20 nats, for a attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from coterie.base.arrays import Codes, Ints
+from coterie.base.errors import DataError
+from coterie.jobs.kinds.kept_models import KeptModel
+from coterie.jobs.kinds.predict.people import PredictJob
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.opening import declare
+from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.contingency import Axis
+from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.predictions import cost_bits, costs_of, predict_by_costs
+from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.tree import Node, TreePlan, predict_for
+
+SMOOTHING = 1  # records that are added to each value of each class
+
+MODEL_DIGEST = declare(
+    "predict: digest of the model",
+    what="A digest of what all parties know of the kept model: its attributes, its classes, and the tree, if it is one.",
+    to="every party",
+    why="Parts of different models would give wrong classes.",
+)
+
+
+def compare_models(job: PredictJob, model: KeptModel, channel: Channel) -> None:
+    """Checks that all parties have kept the same model; the error names one that has not."""
+    with channel.step("model"):
+        channel.broadcast(channel.open(MODEL_DIGEST, bytes.fromhex(model.digest)))
+        for peer in channel.peers:
+            told = channel.recv_bytes(peer, len(model.digest) // 2, "digest of the model")
+            if told.hex() != model.digest:
+                raise DataError(
+                    f"{channel.me} and {peer} have kept different models under the name "
+                    f"'{job.model}': keep the model again, under a new name"
+                )
+
+
+def by_tree(
+    job: PredictJob,
+    model: KeptModel,
+    codes: Mapping[str, Codes],
+    records: int,
+    channel: Channel,
+    rng: Random,
+) -> Codes | None:
+    """The classes by the kept tree, at the recipients."""
+    names = list(model.attributes)
+    axes = tuple(Axis(name, party, size) for name, (party, size) in model.attributes.items())
+    plan = TreePlan(job.party_names, job.servers, axes, len(model.classes), records, len(axes), 1)
+    branches = {
+        name: np.array(model.own[name].numbers, np.int32)[column]
+        for name, column in codes.items()
+    }  # fmt: skip
+    transfers = Transfers(channel, rng.fork("transfers"))
+    tree = _as_node(model.tree or {}, names)
+    return predict_for(
+        transfers, plan, tree, branches, records, job.recipients, rng.fork("predict")
+    )
+
+
+def _as_node(kept: Mapping[str, Any], names: list[str]) -> Node:
+    if "attribute" not in kept:
+        return Node(int(kept["label"]))
+    branches = [_as_node(branch, names) for branch in kept["branches"]]
+    return Node(0, names.index(kept["attribute"]), branches)
+
+
+def by_net(
+    job: PredictJob,
+    model: KeptModel,
+    codes: Mapping[str, Codes],
+    records: int,
+    channel: Channel,
+    rng: Random,
+) -> Codes | None:
+    """The classes by the kept naive net, at the recipients."""
+    totals = np.array(model.class_counts, np.float64)
+    costs: Ints = np.zeros((records, len(totals)), np.int64)
+    for name, column in codes.items():
+        counts = np.array(model.own[name].counts, np.float64)
+        shares = (counts + SMOOTHING) / (totals + SMOOTHING * len(counts))
+        costs += costs_of(shares)[column]
+    if channel.me == job.party_names[0]:
+        costs += costs_of(totals / totals.sum())
+    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+    bits = cost_bits(len(model.attributes))
+    return predict_by_costs(hidden, costs, bits, job.recipients, rng.fork("predict"))

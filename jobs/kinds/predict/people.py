@@ -1,0 +1,96 @@
+"""A party's new people, as the kept model codes them: checks that job, model and table fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from coterie.base.arrays import Codes
+from coterie.base.errors import DataError
+from coterie.base.text import quoted_list
+from coterie.jobs.data.missing import Dropped, without_gaps
+from coterie.jobs.data.scaled import spelling_of
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.kept_models import KeptModel
+from coterie.jobs.matching.identifiers import Matching, PreparedIdentifiers, prepare_identifiers
+
+
+@dataclass(frozen=True)
+class PredictJob(Job):
+    matching: Matching
+    model: str
+    attributes: Mapping[str, str]  # each with the party that has it
+    recipients: tuple[str, ...]
+    servers: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class NewPeople:
+    """A party's table of new people; with the model, its columns as codes, too."""
+
+    table: pa.Table
+    source: str
+    model: KeptModel | None = None
+    identifiers: PreparedIdentifiers | None = None
+    codes: Mapping[str, Codes] = field(default_factory=dict)
+    dropped: Dropped = field(default_factory=Dropped)
+
+
+def check_fits(job: PredictJob, party: str, model: KeptModel) -> None:
+    """Checks that the job is about the model's parties and columns."""
+    if set(job.party_names) != set(model.parties):
+        raise DataError(
+            f"the model '{model.name}' is of the parties {quoted_list(model.parties)}, and this job "
+            f"is of {quoted_list(job.party_names)}"
+        )
+    for name, holder in job.attributes.items():
+        if name not in model.attributes:
+            raise DataError(f"the model '{model.name}' knows no attribute '{name}'")
+        if model.attributes[name][0] != holder:
+            raise DataError(
+                f"in the model '{model.name}' the attribute '{name}' is of "
+                f"{model.attributes[name][0]}, not of {holder}"
+            )
+    left = [name for name in model.used if name not in job.attributes]
+    if left:
+        raise DataError(
+            f"the model '{model.name}' also looks at {quoted_list(left)}: list each under "
+            "'attributes'"
+        )
+    lost = [name for name, holder in job.attributes.items() if holder == party]
+    if not set(lost) <= set(model.own):
+        raise DataError(f"the part of the model '{model.name}' that is kept here is not whole")
+
+
+def coded(job: PredictJob, party: str, people: NewPeople, model: KeptModel) -> NewPeople:
+    """The party's columns as codes of the model; a value that the model does not know is named."""
+    source = people.source
+    own = {
+        name: model.own[name].coded(name, party)
+        for name, holder in job.attributes.items()
+        if holder == party and name in model.used
+    }
+    dropping = {name: item.values or () for name, item in own.items() if item.missing == "drop"}
+    table, dropped = without_gaps(people.table, dropping, source)
+    spelling = spelling_of(table)
+    codes: dict[str, Codes] = {}
+    with dropped.counted_as_read():
+        for name, item in own.items():
+            try:
+                codes[name], _ = item.encode(table.column(name), source, spelling)
+            except DataError as error:
+                raise DataError(
+                    f"{error.what} (by the model '{model.name}')",
+                    file=error.file,
+                    column=error.columns,
+                    rows=error.rows,
+                    value=error.value,
+                    bare=error.bare,
+                ) from None
+        identifiers = prepare_identifiers(job.matching, table, source)
+    ids = table.select(list(job.matching.columns))
+    return replace(
+        people, table=ids, model=model, identifiers=identifiers, codes=codes, dropped=dropped
+    )
