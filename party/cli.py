@@ -20,10 +20,11 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.checks import show as show_checks
-from coterie.base.errors import INTERRUPTED, UnreachableError, UsageError
+from coterie.base.errors import INTERRUPTED, DataError, UnreachableError, UsageError
 from coterie.base.text import one_line
 from coterie.party.books.audit import heads_of, verify
 from coterie.party.books.ledger import Ledger
+from coterie.party.books.models import ModelFolder
 from coterie.party.config import load_party
 from coterie.party.desk.desk import Desk
 from coterie.party.history.releases import History
@@ -289,6 +290,36 @@ def history(config: Path, job: str | None, as_json: bool) -> int:
         for e in shown
     ]
     _print(as_json, {"jobs": shown}, "\n".join(map(one_line, lines)) or "no jobs yet")
+    return 0
+
+
+@party.command()
+@_CONFIG
+@_JSON
+def models(config: Path, as_json: bool) -> int:
+    """List the models that this party keeps a part of, by which later jobs may classify people.
+
+    Who had each made, by which job and when, with whom, and which of this party's columns it looks
+    at; never a value or a number of it.
+    """
+    folder = ModelFolder(load_party(config).state)
+    shown, lines = [], []
+    for name in folder.names():
+        try:
+            entry = folder.entry(name)
+        except DataError as error:
+            shown.append({"name": name, "unreadable": str(error)})
+            lines.append(f"{name}  {error}")
+            continue
+        if entry is None:  # it was pruned meanwhile
+            continue
+        e = entry.shown()
+        shown.append(e)
+        lines.append(
+            f"{name}  {e['kind']:<8}  {e['kept']}  of {e['coordinator']}, job {e['job']}, with "
+            f"{', '.join(e['parties'])}: {', '.join(e['own_columns']) or 'no column of yours'}"
+        )
+    _print(as_json, {"models": shown}, "\n".join(map(one_line, lines)) or "no models yet")
     return 0
 
 

@@ -366,6 +366,7 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
         zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
         budget=section.read("budget", _budget, None),
         repeat=section.read("repeat", read_repeat, None),
+        models=section.read("models", lambda n: n.choice("none", "keep", "shared"), Policy.models),
         output=section.read("output", lambda n: n.choice("auto", "ask"), Policy.output),
         answer_within=section.read("answer_within", duration, Policy.answer_within),
     )

@@ -45,6 +45,7 @@ class Policy:
     purposes: frozenset[str] | None = None  # None: any, and none
     budget: Budget | None = None  # None: no job with noise
     repeat: Repeat | None = None  # None: each job is judged alone
+    models: str = "none"  # keep: jobs may keep models; shared: any coordinator may use them
     output: str = "auto"
     answer_within: float = 86400.0  # seconds for the steward, while a job waits
 
@@ -92,6 +93,8 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_zeros(policy, needs.zeros),
         *_judge_budget(policy.budget, needs.noise),
         *_judge_repeat(policy, needs),
+        *_judge_models(policy, needs),
+        *_judge_recipients(policy, needs.predicted_for, party),
     ]
 
 
@@ -178,6 +181,17 @@ def _judge_repeat(policy: Policy, needs: Needs) -> list[str]:
     return [
         "policy.repeat names no 'id', without which people of a job that matches no records cannot "
         "be known again"
+    ]
+
+
+def _judge_models(policy: Policy, needs: Needs) -> list[str]:
+    """A model outlives its job, so that keeping one and using one need a permission."""
+    if policy.models != "none":
+        return []
+    return [
+        f"policy.models is 'none', and the job {what} the model '{name}'"
+        for what, name in (("keeps", needs.keeps), ("uses", needs.model))
+        if name is not None
     ]
 
 

@@ -16,6 +16,7 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.books.charges import Charges, number
 from coterie.party.books.ledger import Ledger
+from coterie.party.books.models import ModelFolder, refusals_of
 from coterie.party.config import PartyConfig
 from coterie.party.history.gate import identified_by
 from coterie.party.history.people import People
@@ -50,6 +51,8 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool 
     inside = list(debts.values())  # earlier jobs may be another coordinator's
     if not refusals and not resumed:
         inside = _check_budget(config, job, refusals)
+    if not refusals:
+        inside += _check_models(config, job, coordinator, resumed, refusals)
     if refusals:
         error = RefusedError("; ".join(refusals))
         error.inside = "; ".join(inside)
@@ -64,6 +67,22 @@ def _check_budget(config: PartyConfig, job: Job, refusals: list[str]) -> list[st
     spent = Charges(config.state).spent(job.table_of(config.name), budget)
     refusals += spent.refusals(budget, noise)
     return [spent.in_words(budget)]
+
+
+def _check_models(
+    config: PartyConfig, job: Job, coordinator: str, resumed: bool, refusals: list[str]
+) -> list[str]:
+    """Adds why the job may not keep or use a model to `refusals`; whose it is, for the own log.
+
+    A job that is `resumed` has its name already.
+    """
+    needs = KINDS[job.kind].needs(job, config.name)
+    keeps = None if resumed else needs.keeps
+    shared = config.policy.models == "shared"
+    folder = ModelFolder(config.state)
+    found, inside = refusals_of(folder, keeps, needs.model, coordinator, shared)
+    refusals += found
+    return inside
 
 
 def charge(config: PartyConfig, job_id: str, job: Job) -> dict[str, str]:
@@ -117,7 +136,8 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
             log.info("digest %s: %s", job.digest[:12], told(counts))
             note("rows left out", digest=job.digest, **counts)
         read = table_digest(table)
-        prepared = kind.prepare(job, config.name, table, str(config.source))
+        made = kind.prepare(job, config.name, table, str(config.source))
+        prepared = kind.recall(job, config.name, made, ModelFolder(config.state))
         dropped = prepared.dropped if isinstance(prepared, WithoutGaps) else Dropped()
         people = None
         if known_by:

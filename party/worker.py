@@ -22,6 +22,7 @@ from coterie.base.errors import (
 )
 from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
+from coterie.jobs.kinds.kept_models import FILE as MODEL
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.answers_file import NAME as ANSWERS
 from coterie.jobs.run.answers_file import (
@@ -34,6 +35,7 @@ from coterie.jobs.run.answers_file import (
 from coterie.jobs.run.party_run import Progress, run_party
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.ledger import Ledger
+from coterie.party.books.models import ModelFolder
 from coterie.party.config import PartyConfig
 from coterie.party.history.gate import HistoryGate
 from coterie.party.history.judgement import Finding
@@ -202,6 +204,7 @@ class Worker:
             record.job_id, peers, self._config.connect
         ):
             self._remember(record, job, None)
+            self._keep_model(record)
             if self._book.finish_late(record):
                 self._audit.note("finished late", job=record.job_id, by=record.coordinator)
             return
@@ -262,6 +265,7 @@ class Worker:
             )
             session.finish()
             self._remember(record, job, None)
+            self._keep_model(record)
             self._end(record, None)
         except MemoryError:
             self._break_off(
@@ -356,6 +360,22 @@ class Worker:
         except CoterieError as failure:
             log.error("job %s: the ledger was not written: %s", record.job_id, failure)
             self._audit.note("ledger not written", job=record.job_id, reason=str(failure))
+
+    def _keep_model(self, record: Record) -> None:
+        """Moves the part of a model that the finished job left to the other models."""
+        left = record.workspace.kept / MODEL
+        if not left.exists():
+            return
+        try:
+            folder = ModelFolder(self._config.state)
+            reason = folder.take(left.parent, record.coordinator, record.job_id)
+        except CoterieError as error:
+            reason = str(error)
+        if reason:  # another job was given the name meanwhile, or the disk is full
+            log.error("job %s: the model was not kept: %s", record.job_id, reason)
+            self._audit.note("model not kept", job=record.job_id, reason=one_line(reason))
+        else:
+            self._audit.note("model kept", job=record.job_id, by=record.coordinator)
 
     def _end(self, record: Record, error: BaseException | None) -> None:
         if error is None:

@@ -148,6 +148,10 @@ def _rules(policy: Policy, job: Job, needs: Needs) -> list[dict[str, Any]]:
         rules.append(("recipients", sorted(policy.recipients), list(needs.recipients)))
     if needs.servers and policy.servers is not None:
         rules.append(("servers", sorted(policy.servers), list(needs.servers)))
+    if needs.predicted_for:
+        rules.append(("recipients", sorted(policy.recipients), list(needs.predicted_for)))
+    if name := needs.keeps or needs.model:
+        rules.append(("models", policy.models, name))
     if policy.repeat is not None and needs.counted:
         ours = (
             f"k {policy.repeat.k}, within {policy.repeat.window / 86400:g} days, {policy.repeat.on}"

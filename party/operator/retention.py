@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from coterie.party.books.audit import AuditLog, older_files
+from coterie.party.books.models import FOLDER as MODELS
+from coterie.party.books.models import ModelFolder
 from coterie.party.books.state_folder import bring_forward, take
 from coterie.party.config import PartyConfig
 from coterie.party.history.releases import FOLDER, History
@@ -69,6 +71,7 @@ def old_places(book: Book, audit: Path, state: Path, retention: Retention, now: 
     places["history"] = [
         history.folder / entry.job for entry in history.old(retention.history, now)
     ]
+    places["models"] = ModelFolder(state).old(retention.models, now)
     return Old({field.name: places[field.name] for field in fields(Retention)}, jobs)
 
 
@@ -95,8 +98,8 @@ def prune(
         book.forget(old.jobs)
         for record in old.jobs:
             _remove(record.folder)
-    for path in old.places["audit"]:
-        path.unlink()
+    for path in (*old.places["audit"], *old.places["models"]):
+        path.unlink(missing_ok=True)
     history = History(state, lambda: now)
     if old.places["history"]:
         history.prune({path.name for path in old.places["history"]})
@@ -132,7 +135,7 @@ def would_prune_unserved(config: PartyConfig) -> dict[str, Any]:
         for path in (config.state / JOURNAL, *config.state.glob("audit*.log")):
             if path.exists():
                 shutil.copy(path, copy)
-        for folder in ("jobs", FOLDER):
+        for folder in ("jobs", FOLDER, MODELS):
             (copy / folder).symlink_to(config.state.absolute() / folder)
         book = Book(copy)
         try:
@@ -194,6 +197,7 @@ def told(removed: dict[str, Any], done: bool = True) -> str:
         "jobs": "whole jobs",
         "audit": "older files of the audit log",
         "history": "jobs of the history",
+        "models": "kept models",
     }
     parts = [f"{removed[key]} {text}" for key, text in words.items() if removed.get(key)]
     if not parts:

@@ -13,7 +13,10 @@ _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @dataclass(frozen=True)
 class Retention:
-    """How many seconds after the end of a job its parts are kept; None means for ever."""
+    """How many seconds after the end of a job its parts are kept; None means for ever.
+
+    `models` is about the models that jobs have made, and counts from when they were kept.
+    """
 
     kept: float | None = None
     released: float | None = None
@@ -22,6 +25,7 @@ class Retention:
     jobs: float | None = None
     audit: float | None = None
     history: float | None = None
+    models: float | None = None
 
 
 def read_retention(node: Node) -> Retention:

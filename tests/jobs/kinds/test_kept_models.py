@@ -1,0 +1,104 @@
+"""A party's part of a model: what is in its file, and files that cannot be used."""
+
+import json
+import stat
+
+import pytest
+
+from coterie.base.errors import DataError, UsageError
+from coterie.jobs.kinds import kept_models
+from coterie.jobs.kinds.kept_models import FILE, NoModels, ResultModels, read_model
+from tests.jobs.kinds.predict.kept import part
+
+ATTRIBUTES = {
+    "Sex": ("lender", ["F", "M"], []),
+    "Job": ("bank", ["x", "y", "z"], []),
+    "Age": ("bank", ["<30", "[30, 50)", ">=50"], [30.0, 50.0]),
+}
+
+
+@pytest.mark.parametrize("kind", ["tree", "bayesnet"])
+def test_a_part_is_read_as_it_was_written_by_its_party_alone(kind, tmp_path):
+    for party in ("lender", "bank"):
+        model = part(kind, ATTRIBUTES, party)
+        model.write(tmp_path)
+        path = tmp_path / FILE
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert read_model(path.read_bytes(), "here") == model
+        assert set(model.own) == {n for n, entry in ATTRIBUTES.items() if entry[0] == party}
+        path.unlink()
+
+
+def test_parties_have_one_digest_of_one_model_and_others_of_others():
+    digests = {part("tree", ATTRIBUTES, party).digest for party in ("lender", "bank")}
+    assert len(digests) == 1
+    assert part("tree", ATTRIBUTES, "bank", run="another").digest not in digests
+    assert part("bayesnet", ATTRIBUTES, "bank").digest not in digests
+
+
+def test_a_tree_uses_what_it_tests_and_a_net_everything():
+    model = part("tree", ATTRIBUTES, "bank")
+    assert model.used == ("Sex", "Job", "Age")
+    model.tree["branches"][1] = {"label": 0}
+    assert model.used == ("Sex", "Job")
+    assert part("bayesnet", ATTRIBUTES, "bank").used == ("Sex", "Job", "Age")
+
+
+@pytest.mark.parametrize("kind", ["tree", "bayesnet"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda c: c.pop("own"),
+        lambda c: c["shared"].update(classes=["N"]),
+        lambda c: c["shared"].update(kind="count"),
+        lambda c: c["shared"].update(name="../x"),
+        lambda c: c["shared"].update(tree={"label": 7}),
+        lambda c: c["shared"].update(tree={"attribute": "Sex", "branches": []}),
+        lambda c: c["own"]["Job"].update(values=["x"]),
+        lambda c: c["own"]["Job"].update(numbers=[0, 0, 1], counts=[[1], [1], [1]]),
+        lambda c: c["own"]["Job"].update(scale="colour"),
+        lambda c: c["own"].update(Zodiac=c["own"]["Job"]),
+        lambda c: c["shared"].update(attributes=[]),
+    ],
+)
+def test_a_damaged_part_is_named_and_not_used(kind, damage, tmp_path):
+    part(kind, ATTRIBUTES, "bank").write(tmp_path)
+    content = json.loads((tmp_path / FILE).read_bytes())
+    damage(content)
+    with pytest.raises(DataError, match="there: is no part of a model that can be read"):
+        read_model(json.dumps(content).encode(), "there")
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"\xff", b"[" * 100_000])
+def test_what_is_no_model_at_all_is_named(data):
+    with pytest.raises(DataError, match="can be read"):
+        read_model(data, "there")
+
+
+def test_a_part_of_a_later_version_is_named(tmp_path):
+    part("tree", ATTRIBUTES, "bank").write(tmp_path)
+    content = json.loads((tmp_path / FILE).read_bytes())
+    content["shared"]["version"] = 2
+    with pytest.raises(DataError, match="a model of version 2, not 1"):
+        read_model(json.dumps(content).encode(), "there")
+
+
+def test_a_part_that_is_too_large_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept_models, "LARGEST", 100)
+    with pytest.raises(DataError, match="a kept one has at most 100"):
+        part("tree", ATTRIBUTES, "bank").write(tmp_path)
+    assert not (tmp_path / FILE).exists()
+
+
+def test_a_simulation_finds_a_model_by_name_in_an_earlier_result(tmp_path):
+    folder = tmp_path / "parties" / "bank"
+    folder.mkdir(parents=True)
+    model = part("tree", ATTRIBUTES, "bank")
+    model.write(folder)
+    assert ResultModels(tmp_path, "bank").find("risk") == model
+    with pytest.raises(UsageError, match="the model there is 'risk', not 'other'"):
+        ResultModels(tmp_path, "bank").find("other")
+    with pytest.raises(UsageError, match="name the result folder of a simulated job"):
+        ResultModels(tmp_path, "lender").find("risk")
+    with pytest.raises(DataError, match="no model 'risk' is kept here"):
+        NoModels().find("risk")
