@@ -21,6 +21,7 @@ from coterie.jobs.kinds.statistics import common, tree
 from coterie.jobs.run.party_run import run_party
 from coterie.protocols.models import concordance
 from coterie.protocols.primitives.randomness import Random
+from tests.jobs.kinds.predict.kept import Parts, part
 from tests.secrecy.mutants import MUTANTS
 from tests.views import assert_alike
 
@@ -104,8 +105,17 @@ attributes: {Sex: {values: [F, M]}, Job: {values: [A, B, C]}, Late: {values: ['0
 grid: {step: 25, end: 100}
 minimum: 3
 """
+PREDICT = """id: ID
+attributes: {Sex: {party: lender}, Job: {party: bank}, Late: {party: card}}
+recipients: [card]
+"""
 JOBS = {
     "intersect": "kind: intersect\nid: ID\n",
+    "predict by a tree": f"kind: predict\nmodel: tree\n{PREDICT}",
+    "predict by a naive net": f"kind: predict\nmodel: bayesnet\n{PREDICT}",
+    "naive bayesnet": (
+        f"kind: bayesnet\n{VERTICAL}structure: naive\nkeep: risk\nparameters: true\nminimum: 3\n"
+    ),
     "rules, vertical": f"kind: rules\n{VERTICAL.replace('class: Class', '')}{RULES}",
     "rules, horizontal": f"kind: rules\n{HORIZONTAL.replace('class: Class', '')}{RULES}",
     "identify": IDENTIFY,
@@ -152,7 +162,7 @@ IN_JOINT_ORDER = (
     "integrate: instruction",
     "integrate: proposal",
     "participation: digest of an instruction",
-    "tree: predictions",
+    "prediction: classes",
     "identify: seed of the pairs",
     "identify: alike pairs in steps",  # which have a random offset
     "aggregate: numbers with noise",
@@ -252,6 +262,12 @@ def horizontal_tables(watched, world):
     }
 
 
+def kept_by(party):
+    """The party's part of a tree and of a net, which are named after their kinds."""
+    attributes = {name: (owner, VALUES[name], []) for name, owner in OWNERS.items()}
+    return Parts(*(part(kind, attributes, party, name=kind) for kind in ("tree", "bayesnet")))
+
+
 def world_of(text, folder, watched, world):
     job = parse_job(text, {name: data for name, data in TAXONOMIES.items() if name in text})
     kind = KINDS[job.kind]
@@ -275,6 +291,7 @@ def world_of(text, folder, watched, world):
 
         def run(channel, rng):
             prepared = kind.prepare(job, name, table, name)
+            prepared = kind.recall(job, name, prepared, kept_by(name))
             result = run_party(job, prepared, channel._transport, "views", rng, space)["result"]
             for one in result.get("sets", ()):  # its offset is drawn anew in each run
                 one.pop("separation", None)

@@ -31,6 +31,7 @@ from coterie.protocols.numbers.scalar_product import (
 from coterie.protocols.numbers.shares import split
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
+from tests.jobs.kinds.predict.kept import part
 from tests.jobs.loans import JOB_FILE, SIGNS, loan_folder
 from tests.protocols.pairs import KEY
 
@@ -62,14 +63,16 @@ def write_people(folder: Path) -> None:
             (folder / file).write_text("\n".join([",".join(kept), *lines]) + "\n")
 
 
-def job(text: str, parties: str = "abc", part: str = "") -> Callable[[Path], None]:
+def job(
+    text: str, parties: str = "abc", part: str = "", models: Path | None = None
+) -> Callable[[Path], None]:
     """A job of these parties, run in memory with a fixed seed."""
 
     def run(folder: Path) -> None:
         write_people(folder)
         named = "".join(f"  {name}: {{data: {name}{part}.csv}}\n" for name in parties)
         (folder / "job.yaml").write_text(f"name: trace\nparties:\n{named}{text}")
-        simulated(folder / "job.yaml")
+        simulated(folder / "job.yaml", models)
 
     return run
 
@@ -78,10 +81,22 @@ def loans(keys: str = "") -> Callable[[Path], None]:
     return lambda folder: simulated(loan_folder(folder, JOB_FILE + keys, zodiac=SIGNS))
 
 
-def simulated(path: Path) -> None:
+def simulated(path: Path, models: Path | None = None) -> None:
     out = path.parent / "out"
     out.mkdir()
-    simulate(load_job(path), path.parent, out, seed="trace")
+    simulate(load_job(path), path.parent, out, seed="trace", models=models)
+
+
+def predicted(kind: str) -> Callable[[Path], None]:
+    """A job on people whom a model that the parties have kept classifies."""
+
+    def run(folder: Path) -> None:
+        for name in NAMES:
+            (folder / "kept" / "parties" / name).mkdir(parents=True)
+            part(kind, KEPT, name).write(folder / "kept" / "parties" / name)
+        job(PREDICT, models=folder / "kept")(folder)
+
+    return run
 
 
 ATTRIBUTES = """\
@@ -91,6 +106,18 @@ attributes:
   Sex: {party: a}
   Job: {party: b, values: [x, y, z]}
   Age: {party: c, cuts: [30, 50]}
+"""
+KEPT = {
+    "Sex": ("a", ["F", "M"], []),
+    "Job": ("b", ["x", "y", "z"], []),
+    "Age": ("c", ["<30", "[30, 50)", ">=50"], [30.0, 50.0]),
+}
+PREDICT = """\
+kind: predict
+id: ID
+model: risk
+recipients: [a, c]
+attributes: {Sex: {party: a}, Job: {party: b}, Age: {party: c}}
 """
 POOLED = """\
 partition: horizontal
@@ -139,6 +166,11 @@ JOBS: dict[str, Callable[[Path], None]] = {
         part="-part",
     ),
     "bayesnet": job(f"kind: bayesnet\n{ATTRIBUTES}minimum: 5\n"),
+    "bayesnet naive": job(
+        f"kind: bayesnet\n{ATTRIBUTES}structure: naive\nparameters: true\nkeep: risk\nminimum: 5\n"
+    ),
+    "predict by a tree": predicted("tree"),
+    "predict by a naive net": predicted("bayesnet"),
     "rules": job(
         f"kind: rules\n{ATTRIBUTES.replace('class: Class', '')}support: 0.1\nconfidence: 0.6\n"
     ),

@@ -19,6 +19,7 @@ from coterie.jobs.run.party_run import assemble, run_party
 from coterie.protocols.messaging.memory import MemoryNetwork
 from coterie.protocols.messaging.wrappers import Fault, Faulty, KilledError
 from coterie.protocols.primitives.randomness import Random
+from tests.jobs.run.resumed_jobs import kept_by
 
 # What a result says of the run that made it, not of the data.
 _OF_THE_RUN = ("seconds", "parties", "job", "opened")
@@ -41,7 +42,7 @@ class World:
         needs = kind.needs(self.job, name)
         [party] = [party for party in self.job.parties if party.name == name]
         table = read_wanted(parse_source(party.data, self.data), needs.used, needs.optional)
-        return kind.prepare(self.job, name, table, name)
+        return kind.recall(self.job, name, kind.prepare(self.job, name, table, name), kept_by(name))
 
     def attempt(self, faults: Mapping[str, Fault] | None = None) -> dict[str, BaseException | None]:
         """One attempt, in which these parties do this; how it ended at each party."""
@@ -98,8 +99,10 @@ class World:
             if path.is_file() and path.name != "result.json" and "job" not in path.parts:
                 found[path.relative_to(out).as_posix()] = path.read_bytes()
         for name in self.job.party_names:
-            for path in sorted(self.space(name).kept.glob("common.csv")):
-                found[f"{name}/{path.name}"] = path.read_bytes()
+            for kept in ("common.csv", "predictions.csv", "model.json"):
+                for path in sorted(self.space(name).kept.glob(kept)):
+                    if self.job.kind != "tree":  # whose branches are numbered at random
+                        found[f"{name}/{path.name}"] = path.read_bytes()
         return found
 
 

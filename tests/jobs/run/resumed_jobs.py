@@ -6,8 +6,9 @@ from pathlib import Path
 
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import load_job
+from tests.jobs.kinds.predict.kept import Parts, part
 from tests.jobs.loans import JOB_FILE, SIGNS, loan_folder
-from tests.traces.cases import ATTRIBUTES, POOLED, write_people
+from tests.traces.cases import ATTRIBUTES, KEPT, POOLED, write_people
 
 _BOUNDED = JOB_FILE.replace("taxonomy: Job.csv", "taxonomy: Job.csv, at_most: [White-collar]")
 _SENSITIVE = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}").replace(
@@ -74,7 +75,21 @@ PEOPLE = {
         "",
     ),
 }
-NAMES = (*PEOPLE, *LOANS)
+PREDICT = (
+    "kind: predict\nid: ID\nmodel: {}\nrecipients: all\n"
+    "attributes: {{Sex: {{party: a}}, Job: {{party: b}}, Age: {{party: c}}}}\n"
+)
+# Jobs about models that parties keep, which servers would have to have kept before.
+OF_MODELS = {
+    "naive bayesnet": (
+        f"kind: bayesnet\n{ATTRIBUTES}structure: naive\nparameters: true\nkeep: risk\nminimum: 5\n",
+        "abc",
+        "",
+    ),
+    "predict by a tree": (PREDICT.format("tree"), "abc", ""),
+    "predict by a naive net": (PREDICT.format("bayesnet"), "abc", ""),
+}
+NAMES = (*PEOPLE, *OF_MODELS, *LOANS)
 # What a release has that is random by design: hidden numbers of branches, drawn pairs.
 RANDOM = {
     "tree": ("tree", "tree.svg"),
@@ -83,12 +98,17 @@ RANDOM = {
 }
 
 
+def kept_by(party: str) -> Parts:
+    """The party's part of a tree and of a net, which are named after their kinds."""
+    return Parts(*(part(kind, KEPT, party, name=kind) for kind in ("tree", "bayesnet")))
+
+
 def write_job(name: str, folder: Path) -> Job:
     """The job of this name, with its parties' tables in the folder."""
     if name in LOANS:
         return load_job(loan_folder(folder, LOANS[name], zodiac=SIGNS))
     write_people(folder)
-    text, parties, part = PEOPLE[name]
+    text, parties, part = (PEOPLE | OF_MODELS)[name]
     named = "".join(f"  {party}: {{data: {party}{part}.csv}}\n" for party in parties)
     (folder / "job.yaml").write_text(f"name: resumed\nparties:\n{named}{text}")
     return load_job(folder / "job.yaml")

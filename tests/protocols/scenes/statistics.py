@@ -11,6 +11,7 @@ from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.leaf_counts import Leaf, leaf_counts
 from coterie.protocols.statistics.mixed_cells import held_once, pattern_sums
+from coterie.protocols.statistics.predictions import predict_by_costs
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.tree import TreePlan, grow, predict
 from coterie.protocols.statistics.visible_cells import _good_lines
@@ -213,6 +214,25 @@ def a_tree_and_its_predictions(watched, world):
         tree = grow(transfers, plan, mine, label, scores, rng)
         predict(transfers, plan, tree, mine, RECORDS, "cat" if watched != "cat" else "ann", rng)
         return tree
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/predictions", THREE, runs=2)
+def classes_by_costs(watched, world):
+    """Cat gets the same classes, by little or by much; the servers get none, and others each time."""
+    draw = np.random.default_rng(11)
+    first = draw.integers(0, 2, 200)
+    if world and watched != "cat":
+        first = 1 - first
+    ahead = (5, 90_000_000)[world]
+    costs = np.stack([ahead * first, ahead * (1 - first)], axis=1) + 7
+
+    def party(channel, rng):
+        hidden = HiddenCounts(channel, THREE, SERVERS, rng.fork("hidden"))
+        holder = "bob" if watched != "bob" else "ann"
+        mine = costs if channel.me == holder else np.full((200, 2), 3)
+        return predict_by_costs(hidden, mine, 28, ["cat"], rng)
 
     return dict.fromkeys(THREE, party)
 

@@ -17,6 +17,7 @@ MUTANTS = [
         view("a_shared_table_of_divided_records", "bob"),
         view("pairs_that_are_ranked", "bob"),
         view("sums_by_group_of_divided_records", "bob"),
+        job("predict by a naive net", "bank"),
         *(
             job(f"{kind}, horizontal", "bank")
             for kind in ("count", "tree", "bayesnet", "aggregate", "rules")
@@ -97,6 +98,8 @@ MUTANTS = [
         "correction = 0 * mine + rows[:, None, :]",
         view("a_shared_table", "ann"),
         view("a_tree_and_its_predictions", "ann"),
+        job("predict by a tree", "bank"),
+        job("naive bayesnet", "bank"),
         view("sums_of_cells_that_lie_anywhere", "ann"),
         *(job(f"{kind}, mixed", "bank") for kind in ("tree", "bayesnet", "aggregate")),
         "tests/protocols/patterns/test_joint_counts.py::"
@@ -156,6 +159,14 @@ MUTANTS = [
         "mine += _zero_share(channel, involved, records, rng)",
         "_zero_share(channel, involved, records, rng)",
         hiding("the_receiver_of_predictions_sees_nothing_but_their_sum"),
+    ),
+    mutant(
+        "classes as shares of the servers",
+        "protocols/statistics/predictions.py",
+        'places = minindex(garbling, share[part] & low, 1 << bits, reveal="shares")',
+        'places = minindex(garbling, share[part] & low, 1 << bits, reveal="both")',
+        view("classes_by_costs", "ann"),
+        view("classes_by_costs", "bob"),
     ),
     # cells of few records
     mutant(

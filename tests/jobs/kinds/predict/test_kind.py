@@ -14,7 +14,7 @@ from coterie.base.errors import DataError, UsageError
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
 
-SIZE, NEW = 240, 60
+SIZE, NEW = 150, 60
 HEAD = "parties: {lender: {}, bank: {}, card: {}}\nid: ID\n"
 KEPT = """class: Class
 attributes:
@@ -75,13 +75,12 @@ def newcomers():
     return people(6, NEW, "n")
 
 
-@pytest.fixture(scope="module", params=["tree", "open tree", "net"])
+@pytest.fixture(scope="module", params=["tree", "net"])
 def kept(request, training, tmp_path_factory):
     """The result folder of a job that keeps a model, and which one."""
     folder = tmp_path_factory.mktemp("kept")
     texts = {
         "tree": f"kind: tree\nname: kept\n{HEAD}{KEPT}max_depth: 2\nminimum: 5\n",
-        "open tree": f"kind: tree\nname: kept\n{HEAD}{KEPT}max_depth: 2\nminimum: 5\nopen: true\n",
         "net": f"kind: bayesnet\nname: kept\n{HEAD}{KEPT}structure: naive\n",
     }
     out = folder / "out"
