@@ -113,11 +113,18 @@ class ModelFolder:
         return ""
 
     def old(self, limit: float | None, now: float) -> list[Path]:
-        """The files of models that were kept so many seconds ago, by the time they were written."""
+        """The files of models that were kept longer than so many seconds ago."""
         if limit is None:
             return []
-        paths = [self._path(name) for name in self.names()]
-        return [path for path in paths if now - path.stat().st_mtime > limit]
+        return [self._path(name) for name in self.names() if now - self._since(name) > limit]
+
+    def _since(self, name: str) -> float:
+        """When a model was kept; of a file that cannot be read, when it was written."""
+        try:
+            found = self.entry(name)
+            return self._clock() if found is None else found.kept
+        except DataError:
+            return self._path(name).stat().st_mtime
 
     def _path(self, name: str) -> Path:
         if not is_name(name):

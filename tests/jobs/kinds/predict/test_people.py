@@ -71,7 +71,7 @@ def test_a_model_that_is_not_kept_is_named():
 
 
 WRONG = {
-    "of the parties 'lender', 'bank'": ("bank: {}}", "bank: {}, card: {}}"),
+    "of the parties 'lender' and 'bank'": ("bank: {}}", "bank: {}, card: {}}"),
     "knows no attribute 'Zodiac'": (
         "Age: {party: bank}",
         "Age: {party: bank}, Zodiac: {party: bank}",
