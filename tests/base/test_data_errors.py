@@ -116,6 +116,24 @@ COMPOSED = {
     ("jobs/data/missing.py", "error.what"),  # an error of the same form, with other row numbers
     ("jobs/data/missing.py", "error.bare"),
     ("jobs/data/own_columns.py", "most"),  # a fixed limit
+    ("jobs/kinds/kept_models.py", "self.name"),  # the name that the job gives a model
+    ("jobs/kinds/kept_models.py", "len(data)"),  # bytes of a part
+    ("jobs/kinds/kept_models.py", "place"),  # the steward's own file, and its version
+    ("jobs/kinds/kept_models.py", "shared['version']"),
+    ("jobs/kinds/kept_models.py", "VERSION"),
+    ("party/books/models.py", "path"),
+    # Parties and attributes of a model, for a coordinator that may use it.
+    ("jobs/kinds/predict/people.py", "quoted_list(model.parties)"),
+    ("jobs/kinds/predict/people.py", "quoted_list(job.party_names)"),
+    ("jobs/kinds/predict/people.py", "model.attributes[name][0]"),
+    ("jobs/kinds/predict/people.py", "holder"),
+    ("jobs/kinds/predict/people.py", "quoted_list(left)"),
+    ("jobs/kinds/predict/people.py", "error.what"),  # an error of the same form
+    ("jobs/kinds/predict/people.py", "error.bare"),
+    ("jobs/kinds/predict/classify.py", "peer"),
+    ("jobs/kinds/predict/classify.py", "job.model"),
+    ("protocols/statistics/predictions.py", "attributes"),  # how many the model has, and the most
+    ("protocols/statistics/predictions.py", "MOST_TERMS - 1"),
     ("anonymity/models/closeness.py", "what"),
     ("anonymity/models/closeness.py", "str(error)"),  # of a model's check, which tells no value
     ("anonymity/counts/hidden_cells.py", "others"),  # names of attributes

@@ -127,6 +127,19 @@ def test_a_job_that_shows_zeros_needs_a_permission_of_its_own(kind):
     assert verdict(zeros=True) == []
 
 
+@pytest.mark.parametrize(("field", "what"), [("keeps", "keeps"), ("model", "uses")])
+def test_a_model_is_kept_and_used_only_where_the_policy_says_so(kind, field, what):
+    kind.declared = dataclasses.replace(NEEDS, **{field: "risk"})
+    assert verdict() == [f"policy.models is 'none', and the job {what} the model 'risk'"]
+    assert verdict(models="keep") == verdict(models="shared") == []
+
+
+def test_whoever_learns_a_class_of_each_person_needs_a_rule(kind):
+    kind.declared = dataclasses.replace(NEEDS, predicted_for=("lender", "card"))
+    assert verdict() == ["policy.recipients does not list the recipient 'card'"]
+    assert verdict(recipients=frozenset({"card"})) == []
+
+
 def test_larger_groups_than_asked_for_are_permitted(kind):
     kind.declared = dataclasses.replace(NEEDS, smallest_group=100)
     assert verdict() == []

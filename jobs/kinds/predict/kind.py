@@ -139,7 +139,7 @@ class Predict(Kind[PredictJob, NewPeople]):
         else:
             found = by_net(job, model, codes, len(rows), channel, rng)
         if found is not None:
-            _write_predictions(job, prepared, rows, found, model, workspace)
+            _write_predictions(prepared, rows, found, model, workspace)
         return {
             "records": len(rows),
             "model": job.model,
@@ -179,7 +179,7 @@ class Predict(Kind[PredictJob, NewPeople]):
                 "else has a class of anybody, or how many people have which."
             ),
         ]
-        return [Part("The predictions", content, public=True)]
+        return [Part("The predictions", content, public=False)]
 
     def verify(self, job: PredictJob, result: Claim, folder: Path) -> Verdict:
         records = verify_form(result, job.model, job.recipients)
@@ -218,7 +218,6 @@ def _read_attributes(section: Section, common: Common) -> dict[str, str]:
 
 
 def _write_predictions(
-    job: PredictJob,
     people: NewPeople,
     rows: Ints,
     found: Codes,

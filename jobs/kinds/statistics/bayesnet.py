@@ -35,8 +35,6 @@ from coterie.jobs.kinds.statistics.common import (
     StatisticsKind,
     begin,
     count_shares,
-    kept_words,
-    partition_of,
     read_precision,
     read_statistics,
     reported,
@@ -54,7 +52,7 @@ from coterie.jobs.kinds.statistics.count import (
     total_records,
 )
 from coterie.jobs.kinds.statistics.drawing import draw_net
-from coterie.jobs.kinds.statistics.keeping import check_classes, keep_net
+from coterie.jobs.kinds.statistics.keeping import check_classes, keep_net, kept_words, partition_of
 from coterie.jobs.kinds.statistics.report import report_drawing, report_tables
 from coterie.jobs.kinds.statistics.verify_models import verify_net, verify_precision
 from coterie.jobs.kinds.statistics.verify_tables import read_tables, verify_tables

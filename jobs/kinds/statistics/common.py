@@ -160,13 +160,6 @@ def read_partition(section: Section, mixed: bool) -> str:
     return section.read("partition", lambda node: node.choice(*choices), "vertical")
 
 
-def partition_of(fields: Mapping[str, Any]) -> str:
-    """How the cells are divided, from the fields of `read_statistics`."""
-    if fields["matching"] is None:
-        return "horizontal"
-    return "mixed" if fields["mixed"] else "vertical"
-
-
 def read_servers(section: Section, common: Common) -> tuple[str, str]:
     """The two parties that compute on shares; the first two unless the job names them."""
     servers = common.party_names[:2]
@@ -320,14 +313,6 @@ def told_of_columns(job: StatisticsJob, party: str) -> list[str]:
             "those of people who are not common"
         )
     return told
-
-
-def kept_words(name: str, what: str) -> str:
-    """A sentence for a party's steward about the part of a model that it keeps."""
-    return (
-        f"nobody: {what}. It stays with you as your part of the model '{name}', by which later jobs of "
-        "the same coordinator (of any that you permit, with 'models: shared') may classify people"
-    )
 
 
 def check_domain(values: tuple[str, ...], name: str, source: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.kept_models import KeptModel, OwnAttribute
@@ -61,10 +62,30 @@ def keep_net(
     _part(job, name, joined, channel, counts=counts, class_counts=totals).write(workspace.kept)
 
 
-def check_classes(job: StatisticsJob, joined: Joined) -> None:
-    """A classifier needs two classes."""
+def partition_of(fields: Mapping[str, Any]) -> str:
+    """How the cells are divided, from the fields of `read_statistics`."""
+    if fields["matching"] is None:
+        return "horizontal"
+    return "mixed" if fields["mixed"] else "vertical"
+
+
+def kept_words(name: str, what: str) -> str:
+    """A sentence for a party's steward about the part of a model that it keeps.
+
+    `what` is what it alone knows of the model; empty if that is nothing.
+    """
+    own = f"nobody: {what}. It stays with you as your" if what else "nobody: more. All keep a"
+    return (
+        f"{own} part of the model '{name}', by which later jobs of the same coordinator (of any that "
+        "you permit, with 'models: shared') may classify people"
+    )
+
+
+def check_classes(job: StatisticsJob, joined: Joined) -> Labels:
+    """The class of every record; a classifier needs two classes."""
     if joined.labels is None or len(joined.labels.values) < 2:
         raise DataError(f"the class '{job.class_name}' has one value only among these records")
+    return joined.labels
 
 
 def _own(job: StatisticsJob, me: str) -> list[str]:

@@ -45,8 +45,6 @@ from coterie.jobs.kinds.statistics.common import (
     StatisticsKind,
     begin,
     count_shares,
-    kept_words,
-    partition_of,
     read_precision,
     read_statistics,
     reported,
@@ -55,7 +53,7 @@ from coterie.jobs.kinds.statistics.common import (
 )
 from coterie.jobs.kinds.statistics.count import total_records
 from coterie.jobs.kinds.statistics.drawing import draw_tree
-from coterie.jobs.kinds.statistics.keeping import check_classes, keep_tree
+from coterie.jobs.kinds.statistics.keeping import check_classes, keep_tree, kept_words, partition_of
 from coterie.jobs.kinds.statistics.report import report_drawing
 from coterie.jobs.kinds.statistics.verify_models import (
     TreePromise,
@@ -134,7 +132,8 @@ class Tree(StatisticsKind[TreeJob]):
         if job.predict is not None:
             told.append(f"{job.predict}: which class the tree predicts for each common person")
         if job.keep is not None:
-            told.append(kept_words(job.keep, "which branch of the tree each of your values takes"))
+            own = "" if job.open else "which branch of the tree each of your values takes"
+            told.append(kept_words(job.keep, own))
         return told
 
     def prepare(self, job: TreeJob, party: str, table: pa.Table, source: str) -> PreparedColumns:
@@ -152,10 +151,7 @@ class Tree(StatisticsKind[TreeJob]):
         workspace: Workspace,
     ) -> dict[str, Any]:
         joined = begin(job, prepared, channel, rng, workspace)
-        check_classes(job, joined)
-        labels = joined.labels
-        if labels is None:
-            raise AssertionError("a tree has a class")
+        labels = check_classes(job, joined)
         hides = not job.open and not job.everywhere
         numbers: dict[str, tuple[int, ...]] = {}
         if hides:

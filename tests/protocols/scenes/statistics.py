@@ -222,17 +222,17 @@ def a_tree_and_its_predictions(watched, world):
 def classes_by_costs(watched, world):
     """Cat gets the same classes, by little or by much; the servers get none, and others each time."""
     draw = np.random.default_rng(11)
-    first = draw.integers(0, 2, 200)
+    first = draw.integers(0, 2, 64)
     if world and watched != "cat":
         first = 1 - first
-    ahead = (5, 90_000_000)[world]
+    ahead = (5, 40_000)[world]
     costs = np.stack([ahead * first, ahead * (1 - first)], axis=1) + 7
 
     def party(channel, rng):
         hidden = HiddenCounts(channel, THREE, SERVERS, rng.fork("hidden"))
         holder = "bob" if watched != "bob" else "ann"
-        mine = costs if channel.me == holder else np.full((200, 2), 3)
-        return predict_by_costs(hidden, mine, 28, ["cat"], rng)
+        mine = costs if channel.me == holder else np.full((64, 2), 3)
+        return predict_by_costs(hidden, mine, 16, ["cat"], rng)
 
     return dict.fromkeys(THREE, party)
 
