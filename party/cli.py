@@ -303,23 +303,24 @@ def models(config: Path, as_json: bool) -> int:
     at; never a value or a number of it.
     """
     folder = ModelFolder(load_party(config).state)
-    shown, lines = [], []
+    shown: list[dict[str, Any]] = []
+    rows: list[str] = []
     for name in folder.names():
         try:
             entry = folder.entry(name)
         except DataError as error:
             shown.append({"name": name, "unreadable": str(error)})
-            lines.append(f"{name}  {error}")
+            rows.append(f"{name}  {error}")
             continue
         if entry is None:  # it was pruned meanwhile
             continue
         e = entry.shown()
         shown.append(e)
-        lines.append(
+        rows.append(
             f"{name}  {e['kind']:<8}  {e['kept']}  of {e['coordinator']}, job {e['job']}, with "
             f"{', '.join(e['parties'])}: {', '.join(e['own_columns']) or 'no column of yours'}"
         )
-    _print(as_json, {"models": shown}, "\n".join(map(one_line, lines)) or "no models yet")
+    _print(as_json, {"models": shown}, "\n".join(map(one_line, rows)) or "no models yet")
     return 0
 
 

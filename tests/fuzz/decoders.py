@@ -37,6 +37,8 @@ JOBS = [
     f"kind: count\n{_HEAD}{_BODY}tables: [[Sex, Age], [Age, Class]]\nminimum: 5\nzeros: show\n",
     f"kind: tree\n{_HEAD}{_BODY}max_depth: 3\nminimum: 20\nprune: true\npredict: bank\n",
     f"kind: bayesnet\n{_HEAD}{_BODY}order: [Sex, Age]\nmax_parents: 1\nparameters: true\n",
+    f"kind: bayesnet\n{_HEAD}{_BODY}structure: naive\nkeep: risk\n",
+    f"kind: predict\n{_HEAD}model: risk\nattributes: {{Sex: {{party: lender}}, Age: {{party: bank}}}}\nrecipients: all\n",
     f"kind: aggregate\n{_HEAD}{_VALUES}by: [Sex]\nmeasures: [{{count: true}}, {{sum: Age}}, {{quantile: [Age, 0.5]}}]\n"
     "minimum: 5\nround: 10\n",
     f"kind: rules\n{_HEAD}attributes:\n  Sex: {{party: lender, values: [F, M]}}\n  Age: {{party: bank, cuts: [30, 50]}}\n"
