@@ -240,7 +240,8 @@ def _tested(node: Mapping[str, Any]) -> set[str]:
     """The attributes that a tree tests."""
     if "attribute" not in node:
         return set()
-    return {node["attribute"]}.union(*(_tested(branch) for branch in node["branches"]))
+    below = [name for branch in node["branches"] for name in _tested(branch)]
+    return {node["attribute"], *below}
 
 
 def model_name(node: Node) -> str:

@@ -38,7 +38,7 @@ def simulated(text, tables, folder):
 def test_a_naive_net_shows_the_counts_and_keeps_each_partys_own(tmp_path):
     tables, sex, job, label = frames()
     text = f"{NAIVE}parameters: true\nkeep: risk\n"
-    result = simulated(text, tables, tmp_path).result
+    result = simulated(text, tables, tmp_path)
     assert result["nodes"] == ["Class", "Sex", "Job"]
     assert result["edges"] == [["Class", "Sex"], ["Class", "Job"]]
     counted = {
@@ -65,7 +65,7 @@ def test_a_naive_net_shows_the_counts_and_keeps_each_partys_own(tmp_path):
 
 def test_keeping_alone_opens_no_count(tmp_path):
     tables, *_ = frames()
-    result = simulated(f"{NAIVE}keep: risk\n", tables, tmp_path).result
+    result = simulated(f"{NAIVE}keep: risk\n", tables, tmp_path)
     assert "tables" not in result
     parts = {entry["what"].split(":")[0] for entry in result["opened"]}
     assert parts <= {"job", "intersection", "class", "statistics"}
