@@ -99,7 +99,6 @@ MUTANTS = [
         view("a_shared_table", "ann"),
         view("a_tree_and_its_predictions", "ann"),
         job("predict by a tree", "bank"),
-        job("naive bayesnet", "bank"),
         view("sums_of_cells_that_lie_anywhere", "ann"),
         *(job(f"{kind}, mixed", "bank") for kind in ("tree", "bayesnet", "aggregate")),
         "tests/protocols/patterns/test_joint_counts.py::"
