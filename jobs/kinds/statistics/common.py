@@ -188,12 +188,14 @@ def statistics_needs(
     zeros: bool = False,
     numbers: bool = True,
     keeps: str | None = None,
+    predicted_for: tuple[str, ...] = (),
 ) -> Needs:
     """The needs of a party: its own attributes and identifiers, and the class if it has it.
 
     Columns are released if all parties learn their values: attributes whose values the job does not
     declare, and the class. `numbers`: whether anything is told that follows from counts. `keeps`: the
-    name under which the party keeps its part of the model.
+    name under which the party keeps its part of the model. `predicted_for`: who learns a class of each
+    common person.
     """
     own = own_columns(job, party)
     label = (job.class_name,) if job.class_name else ()
@@ -222,7 +224,7 @@ def statistics_needs(
         groups=False,
         keeps=keeps,
         model=None,
-        predicted_for=(),
+        predicted_for=predicted_for,
     )
 
 

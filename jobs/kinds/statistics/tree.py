@@ -114,7 +114,8 @@ class Tree(StatisticsKind[TreeJob]):
         )
 
     def needs(self, job: TreeJob, party: str) -> Needs:
-        return statistics_needs(job, party, job.minimum, keeps=job.keep)
+        receivers = () if job.predict is None else (job.predict,)
+        return statistics_needs(job, party, job.minimum, keeps=job.keep, predicted_for=receivers)
 
     def told_of(self, job: TreeJob, party: str) -> Sequence[str]:
         told = told_of_columns(job, party)

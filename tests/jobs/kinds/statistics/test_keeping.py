@@ -118,6 +118,7 @@ def test_a_model_that_cannot_be_kept_is_refused_in_the_job_file(text, message):
 def test_a_steward_reads_what_is_kept():
     told = "\n".join(KINDS["bayesnet"].told_of(parse_job(f"{NAIVE}keep: risk\n", {}), "bank"))
     assert "nobody: how often your values occur by class among the common people" in told
-    tree = parse_job(f"kind: tree\n{HEAD}{ATTRIBUTES}keep: risk\n", {})
+    tree = parse_job(f"kind: tree\n{HEAD}{ATTRIBUTES}keep: risk\npredict: lender\n", {})
+    assert KINDS["tree"].needs(tree, "bank").predicted_for == ("lender",)
     told = "\n".join(KINDS["tree"].told_of(tree, "bank"))
     assert "your part of the model 'risk'" in told
