@@ -82,7 +82,7 @@ def test_an_error_is_json_where_json_is_asked_for():
 
 
 def break_it(monkeypatch, error):
-    def broken(*arguments):
+    def broken(*arguments, **keys):
         raise error
 
     monkeypatch.setattr(simulate, "simulate", broken)

@@ -17,7 +17,7 @@ MUTANTS = [
         view("a_shared_table_of_divided_records", "bob"),
         view("pairs_that_are_ranked", "bob"),
         view("sums_by_group_of_divided_records", "bob"),
-        job("predict by a naive net", "bank"),
+        view("classes_by_costs", "bob"),
         *(
             job(f"{kind}, horizontal", "bank")
             for kind in ("count", "tree", "bayesnet", "aggregate", "rules")
