@@ -41,6 +41,7 @@ class Policy:
     servers: frozenset[str] | None = None  # None: any
     conditions: str = "shares"
     zeros: bool = False
+    slack: bool = False
     recipients: frozenset[str] = frozenset()  # besides the coordinator
     purposes: frozenset[str] | None = None  # None: any, and none
     budget: Budget | None = None  # None: no job with noise
@@ -91,6 +92,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_groups(policy, needs.smallest_group),
         *_judge_conditions(policy, needs.shows_proposals),
         *_judge_zeros(policy, needs.zeros),
+        *_judge_slack(policy, needs.slack),
         *_judge_budget(policy.budget, needs.noise),
         *_judge_repeat(policy, needs),
         *_judge_models(policy, needs),
@@ -157,6 +159,13 @@ def _judge_zeros(policy: Policy, zeros: bool) -> list[str]:
     if policy.zeros or not zeros:
         return []
     return ["policy.zeros does not permit 'zeros: show', which the job asks for"]
+
+
+def _judge_slack(policy: Policy, slack: bool) -> list[str]:
+    """The slack is the size of a group that the release does not show: by permission only."""
+    if policy.slack or not slack:
+        return []
+    return ["policy.slack does not permit 'slack: tell', which the job asks for"]
 
 
 def _judge_budget(budget: Budget | None, noise: tuple[Fraction, Fraction] | None) -> list[str]:

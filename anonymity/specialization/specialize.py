@@ -147,6 +147,16 @@ class Specializer(GeneralizedTable):
             score = self.rule.score(Effect(by_class, np.empty((0, 0)), (), self.records))
         return Candidate(attribute, node, created, low, table, width, split, by_class, score)
 
+    def candidate(self, attribute: int, node: int) -> Candidate | None:
+        """The candidate of a value in the cut of one of this party's columns, be it valid or not."""
+        column = self.columns[attribute]
+        assert column is not None  # noqa: S101
+        return self._candidate(attribute, node, self.creation(attribute, node), column)
+
+    def creation(self, attribute: int, node: int) -> int:
+        """The place of a value among all that have come into the cut, in order."""
+        return self._created[attribute, node]
+
     def _largest_k(self, attribute: int) -> int:
         """The k that every group of records alike in this attribute must have."""
         return max(r.k for r in self.requirements if self.names[attribute] in r.qid)
@@ -167,7 +177,7 @@ class Specializer(GeneralizedTable):
         self._heap = [entry for entry in self._heap if entry[3] is not candidate]
         heapq.heapify(self._heap)
 
-    def _count(self, candidate: Candidate) -> None:
+    def count(self, candidate: Candidate) -> None:
         """Brings the candidate's counts by leaf partition and child up to date."""
         if candidate.counts_at == self.partitions.version:
             return
@@ -186,7 +196,7 @@ class Specializer(GeneralizedTable):
             version = self.partitions.version
         if candidate.valid_at == version:
             return True
-        self._count(candidate)
+        self.count(candidate)
         candidate.left_out = None
         for j in self.binding[candidate.attribute]:
             _, counts, _ = self.partitions.groups[j].counts(candidate.leaves, candidate.counts)
@@ -234,16 +244,20 @@ class Specializer(GeneralizedTable):
         heap = []
         for _, attribute, created, candidate in self._heap:
             if self._is_valid(candidate):
-                self._count(candidate)
-                counts = candidate.counts
-                if candidate.left_out is not None:
-                    counts = np.where(candidate.left_out.cells, 0, counts)
-                by_class = self._kept_by_class(candidate)
-                effect = self.effect(attribute, candidate.leaves, counts, by_class)
-                candidate.score = self.rule.score(effect)
+                self.rescore(candidate)
                 heap.append((-candidate.score, attribute, created, candidate))
         heapq.heapify(heap)
         self._heap = heap
+
+    def rescore(self, candidate: Candidate) -> None:
+        """Computes the candidate's score from the groups of now."""
+        self.count(candidate)
+        counts = candidate.counts
+        if candidate.left_out is not None:
+            counts = np.where(candidate.left_out.cells, 0, counts)
+        by_class = self._kept_by_class(candidate)
+        effect = self.effect(candidate.attribute, candidate.leaves, counts, by_class)
+        candidate.score = self.rule.score(effect)
 
     def instruction(self, candidate: Candidate) -> Instruction:
         """The instruction that specializes a candidate."""

@@ -69,6 +69,7 @@ class Intersect(Kind[IntersectJob, Prepared]):
             servers=(),
             recipients=(),
             zeros=False,
+            slack=False,
             contributes=False,
             shows_proposals=False,
             noise=None,

@@ -66,6 +66,8 @@ class Needs:
     servers         parties that hold shares of what the others put in, and must not collude
     recipients      parties that receive the result besides the coordinator
     zeros           whether counts of zero are shown, so that hidden ones are known not to be zero
+    slack           whether it is told at which smaller k more would be shown: the size of a group
+                    that is not shown
     contributes     whether the parties' contributions count in their ledgers
     shows_proposals whether the holders of sensitive columns see proposals that they may then reject
     noise           epsilon and delta that the answer spends of the party's budget; None: it has no
@@ -93,6 +95,7 @@ class Needs:
     servers: tuple[str, ...]
     recipients: tuple[str, ...]
     zeros: bool
+    slack: bool
     contributes: bool
     shows_proposals: bool
     noise: tuple[Fraction, Fraction] | None

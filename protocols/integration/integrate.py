@@ -40,6 +40,7 @@ Messages, in order, after the class (`protocols.integration.class_labels`):
     In turns (`Plan.turns`), and while scores do not depend on groups, a winner sends instruction
     after instruction as long as its next candidate beats all that the others have announced (these
     cannot grow until they win), and then 0. It is the same sequence in fewer rounds.
+    slack      only if the plan asks for it, after the last round: the messages of `slack`
 
 Kept answers (`protocols.messaging.kept`): the records within the bounds, the class, and each
 instruction or rejection, in the order of the rounds, before the next round begins. They are what
@@ -65,9 +66,10 @@ from coterie.anonymity.table.columns import Column
 from coterie.base.errors import PeerError
 from coterie.protocols.integration.class_labels import share_class
 from coterie.protocols.integration.contributions import RecordContribution, record_nothing
-from coterie.protocols.integration.plan import Outcome, Plan
+from coterie.protocols.integration.plan import Outcome, Plan, Slack
 from coterie.protocols.integration.rounds import Confirm, Rounds, TakesPart, always
 from coterie.protocols.integration.scores import FindWinner, announce_scores
+from coterie.protocols.integration.slack import tell_slack
 from coterie.protocols.integration.spans import announce_spans, digests_of_announced
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
@@ -126,7 +128,7 @@ def integrate(
         try:
             if isinstance(table, StartedSpecializer):
                 run.start(table)
-            if run.resume():
+            if run.resume(takes_part):
                 pass  # an earlier attempt has come to the end of the rounds
             elif run.in_turns:
                 while run.turn(find_winner, takes_part):
@@ -138,4 +140,7 @@ def integrate(
             place = error.step or channel.failed_step
             reason = f"{error.reason}, in round {len(run.winners) + 1}"
             raise error.placed(place, reason) from error
-    return Outcome(table, run.winners, run.contributions, classes)
+        slack: list[Slack | None] = []
+        if run.watch is not None:
+            slack = tell_slack(channel, plan, table, run.watch.nearest, rng)
+    return Outcome(table, run.winners, run.contributions, classes, slack)

@@ -33,6 +33,16 @@ class Plan:
     starts: Mapping[str, Sequence[int]] = field(default_factory=dict)
     # What the numbers of attributes without taxonomy stand for, and whether some may be missing.
     scales: Mapping[str, tuple[Scale, bool]] = field(default_factory=dict)
+    slack: bool = False  # whether the parties tell at which smaller k the run would be another
+
+
+@dataclass(frozen=True)
+class Slack:
+    """Of one entry: the largest smaller k that changes the run, after how many steps, and the attribute."""
+
+    permitted: int
+    after: int
+    attribute: str
 
 
 @dataclass(frozen=True)
@@ -43,3 +53,4 @@ class Outcome:
     winners: list[str]  # the party of each specialization
     contributions: dict[str, int]
     classes: Labels | None
+    slack: Sequence[Slack | None] = ()  # of each entry of the requirement, if the plan asks for it

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
+from coterie.anonymity.specialization.slack import SlackWatch
 from coterie.anonymity.specialization.specialize import (
     Candidate,
     Instruction,
@@ -76,6 +77,8 @@ class Rounds:
         self.holders = Holders(channel, plan, table, self._exchange)
         self._checked = any(checkers_of(plan, name) for name in table.names)
         self._rejected = dict.fromkeys(plan.names, 0)
+        self.watch = SlackWatch(table) if plan.slack else None
+        self._taking_part = True  # in the round of now
         self._shared: SharedConditions | None = None
         if self._checked and plan.conditions == "shares":
             conditions = conditions_of(
@@ -97,7 +100,8 @@ class Rounds:
     ) -> tuple[Candidate | None, Found]:
         """This party's best candidate, if it takes part, and the winner."""
         candidate = None
-        if takes_part(self.channel.me, self.contributions):
+        self._taking_part = takes_part(self.channel.me, self.contributions)
+        if self._taking_part:
             candidate = self.table.propose()
         key = None if candidate is None else key_of_candidate(candidate)
         with self.channel.step("winner"):
@@ -161,14 +165,17 @@ class Rounds:
                 channel.keep(START, values)
             table.begun()
 
-    def resume(self) -> bool:
+    def resume(self, takes_part: TakesPart) -> bool:
         """Follows the rounds that all parties have kept from earlier attempts; whether these are all.
 
         Every contribution in them was recorded before it was kept.
         """
         table, me = self.table, self.channel.me
         while (kept := self.channel.next_kept(ROUND)) is not None:
+            if self.watch is not None:
+                self._taking_part = takes_part(me, self.contributions)
             if not kept:
+                self._watch(None)
                 return True
             winner = self.plan.names[kept[0]]
             if len(kept) == 1:
@@ -176,10 +183,17 @@ class Rounds:
                 if winner == me and (mine := table.propose()) is not None:
                     table.drop(mine)
                 continue
-            score = table.apply(self._exchange.read(winner, kept[1:]))
+            instruction = self._exchange.read(winner, kept[1:])
+            self._watch(instruction)
+            score = table.apply(instruction)
             self.winners.append(winner)
             self.contributions[winner] += score
         return False
+
+    def _watch(self, step: Instruction | None) -> None:
+        """Has the slack watched, if the plan asks for it, before a step or at the end."""
+        if self.watch is not None and self._taking_part:
+            self.watch.before(step)
 
     def _keep(self, winner: str | None, values: Sequence[Value] = ()) -> None:
         """Keeps the end of the rounds, a rejection, or the instruction of a winner."""
@@ -196,6 +210,7 @@ class Rounds:
         channel, table = self.channel, self.table
         candidate, found = self._compete(find_winner, takes_part)
         if found is None:
+            self._watch(None)
             self._keep(None)
             return False
         winner, key = found[0], found[1]
@@ -231,6 +246,7 @@ class Rounds:
         channel, table = self.channel, self.table
         candidate, found = self._compete(find_winner, takes_part)
         if found is None:
+            self._watch(None)
             self._keep(None)
             return False
         winner, winning_key = found[0], found[1]
@@ -295,6 +311,7 @@ class Rounds:
         channel = self.channel
         mark = mark_of(self.table, instruction)
         values = instruction_values(self.table, instruction)
+        self._watch(instruction)
         try:
             score = self.table.apply(channel.open(INSTRUCTION, instruction))
         except InvalidError as error:

@@ -121,6 +121,7 @@ JOBS = {
     "identify": IDENTIFY,
     "integrate": INTEGRATE,
     "integrate with hidden scores": INTEGRATE + "hide_scores: true\n",
+    "integrate with its slack": INTEGRATE.replace("k: 4", "k: 30") + "slack: tell\n",
     "integrate with recipients": INTEGRATE + "recipients: all\n",
     "integrate with a strategy": INTEGRATE + "adversary: malicious\n",
     "integrate with a condition on shares": SENSITIVE,

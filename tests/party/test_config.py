@@ -18,6 +18,7 @@ POLICY = {
     "examinations": 7,
     "reveal": "pairwise",
     "conditions": "holder",
+    "slack": True,
     "servers": ["lender", "card"],
 }
 
@@ -50,6 +51,7 @@ def test_a_party_file_is_read(houses):
         examinations=7,
         reveal="pairwise",
         conditions="holder",
+        slack=True,
         servers=frozenset({"lender", "card"}),
     )
 

@@ -37,6 +37,7 @@ NEEDS = Needs(
     servers=(),
     recipients=(),
     zeros=False,
+    slack=False,
     contributes=False,
     shows_proposals=False,
     noise=None,
@@ -138,6 +139,12 @@ def test_whoever_learns_a_class_of_each_person_needs_a_rule(kind):
     kind.declared = dataclasses.replace(NEEDS, predicted_for=("lender", "card"))
     assert verdict() == ["policy.recipients does not list the recipient 'card'"]
     assert verdict(recipients=frozenset({"card"})) == []
+
+
+def test_a_job_that_tells_its_slack_needs_a_permission_of_its_own(kind):
+    kind.declared = dataclasses.replace(NEEDS, slack=True)
+    assert verdict() == ["policy.slack does not permit 'slack: tell', which the job asks for"]
+    assert verdict(slack=True) == []
 
 
 def test_larger_groups_than_asked_for_are_permitted(kind):

@@ -133,6 +133,7 @@ JOBS: dict[str, Callable[[Path], None]] = {
     "integrate": loans(),
     "integrate malicious": loans("adversary: malicious\n"),
     "integrate hide_scores": loans("hide_scores: true\n"),
+    "integrate slack": loans("slack: tell\n"),
     "count": job(f"kind: count\n{ATTRIBUTES}tables: [[Sex, Job], [Age, Class]]\nminimum: 5\n"),
     "count horizontal": job(
         f"kind: count\n{POOLED}tables: [[Sex, Job]]\nminimum: 5\n", part="-part"

@@ -96,6 +96,7 @@ class Aggregate(StatisticsKind[AggregateJob]):
             servers=job.servers,
             recipients=(),
             zeros=False,
+            slack=False,
             contributes=False,
             shows_proposals=False,
             noise=(job.noise.epsilon, job.noise.delta) if job.noise else None,

@@ -152,6 +152,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             servers=job.servers if matching else (),
             recipients=(),
             zeros=False,
+            slack=False,
             contributes=False,
             shows_proposals=False,
             noise=None,

@@ -24,6 +24,7 @@ from coterie.jobs.kinds.integrate.requirement_warnings import (
     lone_warnings,
 )
 from coterie.jobs.kinds.integrate.requirements import read_requirements, with_taxonomies
+from coterie.jobs.kinds.integrate.slack import read_slack
 from coterie.jobs.matching.identifiers import Matching, read_matching
 from coterie.protocols.integration.bounds import MOST_GROUPS
 from coterie.protocols.integration.sensitive.condition_forms import forms_of
@@ -65,6 +66,7 @@ class IntegrateJob(Job):
     hide_scores: bool
     conditions: str
     recipients: tuple[str, ...]
+    slack: bool
 
     def of_party(self, party: str) -> list[ReleasedAttribute]:
         return [attribute for attribute in self.attributes if attribute.party == party]
@@ -189,6 +191,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         hide_scores=section.read("hide_scores", Node.boolean, False),
         conditions=section.read("conditions", lambda n: n.choice("shares", "holder"), "shares"),
         recipients=section.read("recipients", lambda n: read_recipients(n, common.party_names), ()),
+        slack=read_slack(section, requirements, rule, max_suppression),
     )
     for node, requirement in zip(requirement_node.items(), requirements, strict=True):
         _check_decidable(node, requirement, job)

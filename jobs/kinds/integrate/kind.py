@@ -35,6 +35,7 @@ from coterie.jobs.kinds.integrate.release_table import (
     write_release,
 )
 from coterie.jobs.kinds.integrate.report import report_release
+from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
 from coterie.jobs.kinds.integrate.verify import verify_release
 from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Kind, Needs, Verdict
@@ -75,6 +76,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             servers=tuple(job.bound_holders[:2]) if len(job.bound_holders) > 2 else (),
             recipients=job.recipients,
             zeros=False,
+            slack=job.slack,
             contributes=True,
             shows_proposals=job.shows_proposals,
             noise=None,
@@ -166,6 +168,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             lines.append(f"{len(winners)} specializations")
         if isinstance(result.value, dict) and isinstance(result.value.get("utility"), dict):
             lines += utility_lines(result.value["utility"])
+        lines += slack_sentences(result)
         if job.bounded:
             lines.append(
                 f"the bounds in at_most cost {result.entry('bounds_cost').integer()} records"

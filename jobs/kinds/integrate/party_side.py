@@ -36,6 +36,7 @@ from coterie.jobs.kinds.integrate.release_table import (
     write_known,
     write_share,
 )
+from coterie.jobs.kinds.integrate.slack import slack_entries
 from coterie.jobs.matching.common_records import line_up
 from coterie.protocols.integration.bounds import Demand, records_within_bounds
 from coterie.protocols.integration.class_labels import class_holders
@@ -214,6 +215,7 @@ def _plan(
         turns=job.adversary == "semi-honest" and not job.hide_scores and not round_by_round,
         conditions=job.conditions,
         starts={attribute.name: attribute.start[0] for attribute in job.bounded},
+        slack=job.slack,
     )
 
 
@@ -267,4 +269,5 @@ def _result(job: IntegrateJob, outcome: Outcome, cost: int) -> dict[str, Any]:
         "detail": detail_kept(outcome.table, cost),
         **({"suppressed": suppressed + cost} if job.max_suppression else {}),
         **({"bounds_cost": cost} if job.bounded else {}),
+        **({"slack": slack_entries(job.requirements, outcome.slack)} if job.slack else {}),
     }

@@ -54,6 +54,12 @@ def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
             "the holders of sensitive columns: steps that you propose for your columns, also those "
             "that they then reject"
         )
+    if job.slack and shown:
+        told.append(
+            "every party and whoever gets the result, of each entry of the requirement: the largest "
+            "smaller k that would have permitted one step more, and its column. If the column is "
+            "yours, that k is the number of people of a group that the release does not show"
+        )
     if job.bounded:
         told.append(
             "every party: which common people stay in the release, because of the bounds "

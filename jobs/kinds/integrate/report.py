@@ -6,6 +6,7 @@ from pathlib import Path
 
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.job import IntegrateJob
+from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.verify import RELEASE
 from coterie.jobs.pages.charts import steps
 from coterie.jobs.pages.markup import Content, foreign, listed
@@ -41,10 +42,16 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
                 foreign(winner.entry("value").text(), 60),
                 listed(winner.entry("children").texts()[:12]), f"{score:.4f}",
             ])  # fmt: skip
+    slack: list[Content] = [
+        note(f"{line[0].upper()}{line[1:]}.") for line in slack_sentences(result)
+    ]
     if not winners:
         return Part(
             "How the table was made",
-            [note("Nothing was specialized: any more detail would have broken the promise.")],
+            [
+                note("Nothing was specialized: any more detail would have broken the promise."),
+                *slack,
+            ],
             public=False,
         )
     totals = {
@@ -79,6 +86,7 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
                 "from what was sent."
             )
         )
+    content += slack
     rest = f", the first {_SHOWN}" if len(winners) > _SHOWN else ""
     content.append(
         folded(

@@ -9,7 +9,8 @@ Everything is computed again from `release.csv` and the job that is stored besid
 * an attribute in no QID has values that its taxonomy or its range allows;
 * every requirement holds, and the smallest groups and the risk are those that `result.json` names;
 * the specializations that `result.json` lists lead from the topmost values to the cut, and their
-  scores and the parties' contributions are those of the released records.
+  scores and the parties' contributions are those of the released records;
+* with `slack: tell`, the slack is of smaller k and of attributes with something left to specialize.
 
 The first check that fails raises a `VerificationError`. Scores are not compared if records were
 suppressed, or if the rule depends on earlier steps.
@@ -40,6 +41,7 @@ from coterie.base.errors import VerificationError
 from coterie.jobs.data.release_file import check_order, check_requirements, read_release
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
+from coterie.jobs.kinds.integrate.slack import UNCHECKED, check_slack
 from coterie.jobs.kinds.integrate.verify_winners import (
     SCORED,
     check_winners,
@@ -71,6 +73,8 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
     unchecked = ["whether the parties put in true data"]
     if facts["suppressed"] or job.rule not in SCORED or job.class_name is None:
         unchecked.append("the scores, which these records do not determine")
+    if job.slack:
+        unchecked.append(UNCHECKED)
     return Verdict(holds, unchecked, facts)
 
 
@@ -106,12 +110,33 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
     _check_utility(job, result, table, suppressed, notation)
     _check_reached(result, requirements)
     check_winners(job, result, table, bool(suppressed), notation)
+    check_slack(job.requirements, job.slack, result, _with_steps_left(job, result, notation))
     return {"records": records, "suppressed": suppressed, "requirements": requirements}
 
 
 def released_columns(job: IntegrateJob) -> list[str]:
     names = [attribute.name for attribute in job.attributes]
     return names if job.class_name is None else [*names, job.class_name]
+
+
+def _with_steps_left(job: IntegrateJob, result: Any, notation: Notation) -> list[str]:
+    """The attributes whose final cut has a value that could be specialized further."""
+    found = []
+    for attribute in job.attributes:
+        if not attribute.in_qid:
+            continue
+        cut, taxonomy = result["cut"][attribute.name], attribute.taxonomy
+        if taxonomy is not None:
+            left = any(value not in taxonomy.leaves for value in cut)
+        elif attribute.flat:
+            left = list(cut) == [TOP]
+        else:
+            known = [value for value in cut if not (attribute.gap and value == GAP)]
+            ends = [interval_of(v, attribute.name, notation, attribute.scale) for v in known]
+            left = any(one.low < one.high for one in ends)
+        if left:
+            found.append(attribute.name)
+    return found
 
 
 def _notation(result: Any) -> Notation:

@@ -114,6 +114,7 @@ def model_needs(job: ModelJob, party: str) -> Needs:
         servers=job.servers,
         recipients=(),
         zeros=False,
+        slack=False,
         contributes=False,
         shows_proposals=False,
         noise=None,

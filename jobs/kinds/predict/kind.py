@@ -80,6 +80,7 @@ class Predict(Kind[PredictJob, NewPeople]):
             servers=job.servers,
             recipients=(),
             zeros=False,
+            slack=False,
             contributes=False,
             shows_proposals=False,
             noise=None,

@@ -216,6 +216,7 @@ def statistics_needs(
         servers=job.servers,
         recipients=(),
         zeros=zeros,
+        slack=False,
         contributes=False,
         shows_proposals=False,
         noise=None,

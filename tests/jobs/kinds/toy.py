@@ -72,6 +72,7 @@ class Total(Kind[TotalJob, Numbers]):
             servers=(),
             recipients=(),
             zeros=False,
+            slack=False,
             contributes=False,
             shows_proposals=False,
             noise=None,

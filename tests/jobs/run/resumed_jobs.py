@@ -19,6 +19,7 @@ _SENSITIVE = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}").replace
 LOANS = {
     "integrate": JOB_FILE,
     "integrate malicious": JOB_FILE + "adversary: malicious\n",
+    "integrate slack": JOB_FILE + "slack: tell\n",
     "integrate hide_scores": JOB_FILE + "hide_scores: true\n",
     "integrate conditions on shares": _SENSITIVE,
     "integrate conditions of a holder": _SENSITIVE + "conditions: holder\nadversary: malicious\n",

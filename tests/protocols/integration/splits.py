@@ -32,6 +32,7 @@ class Split:
     max_suppression: float = 0.0
     turns: bool = False
     conditions: str = "shares"
+    slack: bool = False
 
     @property
     def requirements(self):
@@ -71,6 +72,7 @@ class Split:
             self.max_suppression,
             self.turns,
             self.conditions,
+            slack=self.slack,
         )
 
     def party(self, name, rng=None, **options):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from coterie.anonymity.specialization.specialize import Labels
+from coterie.anonymity.specialization.slack import Refused
+from coterie.anonymity.specialization.specialize import Labels, Requirement
 from coterie.anonymity.table.columns import ContinuousColumn, categorical_column
 from coterie.anonymity.table.levels import ladder
 from coterie.anonymity.table.taxonomy import taxonomy_of
@@ -18,6 +20,7 @@ from coterie.protocols.integration.hidden_winner import HiddenWinner
 from coterie.protocols.integration.participation import Strategy
 from coterie.protocols.integration.plan import Plan
 from coterie.protocols.integration.scores import key_of
+from coterie.protocols.integration.slack import tell_slack
 from coterie.protocols.integration.spans import announce_spans, digests_of_announced
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from tests.protocols.integration.splits import Split, loans
@@ -111,6 +114,27 @@ def keys_of_winners_that_may_be_rejected(watched, world):
     def party(channel, rng):
         finder = HiddenWinner(rng, 3, rejectable=True)
         return finder(channel, THREE, keys[channel.me])
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("integration/slack", THREE, runs=4)
+def slack_of_the_losers(watched, world):
+    """Of two entries: how far the others miss the first, and by which scores they lose the second."""
+    second, third = (name for name in THREE if name != watched)
+    k, after = 20, 2
+    own = {
+        watched: {0: Refused(5, 1, 7, 0, 0), 1: Refused(9, after, 70, 0, 0)},
+        second: {0: Refused(15, 3, 7, 1, 0), 1: Refused(9, after, (80, 9000)[world], 1, 0)},
+        third: {0: Refused((1, 14)[world], 3, 7, 2, 0), 1: Refused((3, 9)[world], after, 5, 2, 0)},
+    }
+    columns = dict(zip("xyz", (watched, second, third), strict=True))
+    requirement = Requirement(("x", "y", "z"), k)
+    plan = Plan(THREE, dict.fromkeys("xyz"), columns, (requirement, requirement))
+    table = SimpleNamespace(names=list("xyz"), winners=[None] * 4)
+
+    def party(channel, rng):
+        return tell_slack(channel, plan, table, own[channel.me], rng)
 
     return dict.fromkeys(THREE, party)
 

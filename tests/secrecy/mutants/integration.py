@@ -26,6 +26,20 @@ MUTANTS = [
         view("keys_of_winners_that_may_be_rejected", "cat"),
     ),
     mutant(
+        "how far the others' slack is",
+        "protocols/integration/slack.py",
+        '    with channel.step("maximum"):\n',
+        '    channel.broadcast(mine)\n    channel.gather()\n    with channel.step("maximum"):\n',
+        view("slack_of_the_losers", "cat"),
+    ),
+    mutant(
+        "the score of the step that a smaller k permits",
+        "protocols/integration/slack.py",
+        "session.argmax(orders)",
+        "session.argmax(orders, reveal_maximum=True)",
+        view("slack_of_the_losers", "cat"),
+    ),
+    mutant(
         "values below the cut",
         "protocols/integration/integrate.py",
         "        run = Rounds(channel, plan, table, book, rng)\n",

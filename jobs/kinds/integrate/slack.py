@@ -1,0 +1,114 @@
+"""`slack: tell` of an integrate job: what a little smaller k would have shown more of.
+
+The key and what it does not go with; the entries of `result.json` (`slack`), one for each entry of the
+requirement; the sentences about them; and what `coterie verify` can check of them. Whether the k told is
+the right one, only the parties' tables know: the release says no more than which steps were open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from coterie.anonymity.specialization.scores import BY_QUANTILE
+from coterie.anonymity.specialization.specialize import Requirement
+from coterie.base.errors import VerificationError
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.result_file import RESULT, Claim
+from coterie.jobs.kinds.kind import Json
+from coterie.protocols.integration.plan import Slack
+
+UNCHECKED = "the slack, which only the parties' own tables determine"
+
+
+def read_slack(
+    section: Section, requirements: Sequence[Requirement], rule: str, max_suppression: float
+) -> bool:
+    """Whether the job says `slack: tell`, which goes with k alone."""
+    node = section.optional("slack")
+    if node is None:
+        return False
+    node.choice("tell")
+    if any(requirement.model for requirement in requirements):
+        raise node.error(
+            "goes with k alone: whether a condition on a sensitive column would permit what a "
+            "smaller k permits, nobody may know"
+        )
+    if max_suppression:
+        raise node.error("goes without 'max_suppression', which makes another table of another k")
+    if rule == BY_QUANTILE:
+        raise node.error("goes without 'split: quantile', whose cuts depend on k")
+    return True
+
+
+def slack_entries(
+    requirements: Sequence[Requirement], slack: Sequence[Slack | None]
+) -> list[dict[str, Any]]:
+    """The entries of `result.json`."""
+    return [
+        {
+            "qid": list(requirement.qid),
+            "k": requirement.k,
+            "permitted": None if found is None else found.permitted,
+            **({} if found is None else {"attribute": found.attribute, "after": found.after}),
+        }
+        for requirement, found in zip(requirements, slack, strict=True)
+    ]
+
+
+def slack_sentences(result: Claim) -> list[str]:
+    """A sentence for each entry of the requirement; none if the job did not ask."""
+    told = result.optional("slack")
+    if told is None:
+        return []
+    sentences = []
+    for entry in told.items():
+        k, names = entry.entry("k").integer(), ", ".join(entry.entry("qid").texts())
+        if entry.entry("permitted").value is None:
+            sentences.append(f"no k below {k} on {names} alone would permit anything more")
+            continue
+        permitted = entry.entry("permitted").integer()
+        attribute, after = entry.entry("attribute").text(), entry.entry("after").integer()
+        steps = "1 step" if after == 1 else f"{after} steps"
+        sentences.append(
+            f"k = {permitted} instead of {k} on {names} would permit {attribute}, after {steps}; "
+            f"every k above {permitted} gives this release"
+        )
+    return sentences
+
+
+def check_slack(
+    requirements: Sequence[Requirement],
+    told: bool,
+    result: Mapping[str, Any],
+    open_attributes: Sequence[str],
+) -> None:
+    """Raises unless the entries can be true: of the job, of smaller k, of attributes with steps left.
+
+    A refused step stays refused for good. So its value is in the final cut, and can be specialized.
+    """
+    if not told:
+        if "slack" in result:
+            raise VerificationError(f"{RESULT}: tells a slack that the job does not ask for")
+        return
+    entries: list[Mapping[str, Json]] = result["slack"]
+    if len(entries) != len(requirements):
+        raise VerificationError(f"{RESULT}: the slack has {len(entries)} entries")
+    for number, (entry, requirement) in enumerate(zip(entries, requirements, strict=True), 1):
+        where = f"{RESULT}: slack {number}"
+        if entry["qid"] != list(requirement.qid) or entry["k"] != requirement.k:
+            raise VerificationError(f"{where} is of another entry than the job's")
+        permitted = entry["permitted"]
+        if permitted is None:
+            continue
+        if not isinstance(permitted, int) or not 1 <= permitted < requirement.k:
+            raise VerificationError(
+                f"{where} permits k = {permitted}, which is not below the job's"
+            )
+        after, attribute = entry["after"], entry["attribute"]
+        if not isinstance(after, int) or not 0 <= after <= len(result["winners"]):
+            raise VerificationError(f"{where} is after {after} steps, which there are not")
+        if attribute not in requirement.qid or attribute not in open_attributes:
+            raise VerificationError(
+                f"{where} is of '{attribute}', of which its entry has nothing left to specialize"
+            )

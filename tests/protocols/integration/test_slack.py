@@ -1,0 +1,135 @@
+"""The slack of a joint specialization: what a plain search for another k finds on the joined table."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie.anonymity.specialization.scores import BY_QUANTILE, RULES
+from coterie.anonymity.specialization.slack import Refused
+from coterie.anonymity.specialization.specialize import specialize
+from coterie.base.errors import PeerFaultError
+from coterie.protocols.integration import slack as module
+from coterie.protocols.integration.participation import Strategy
+from coterie.protocols.messaging.memory import run_parties
+from tests.protocols.integration.splits import loans, splits
+
+
+def first_change(usual, other):
+    """After how many steps two runs differ, and the attribute of the other's step there."""
+    pairs = enumerate(zip(usual, other, strict=False))
+    after = next((i for i, (a, b) in pairs if a != b), len(usual))
+    return after, other[after].attribute
+
+
+def searched(needs, winners):
+    """Of each entry, by trying every smaller k: the first that changes the run, and where."""
+    usual = winners(needs)
+    found = []
+    for j, need in enumerate(needs):
+        told = None
+        for k in range(need.k - 1, 0, -1):
+            other = winners([*needs[:j], replace(need, k=k), *needs[j + 1 :]])
+            if other != usual:
+                told = (k, *first_change(usual, other))
+                break
+        found.append(told)
+    return found
+
+
+def on_the_joined_table(split):
+    def winners(requirements):
+        classes = split.case.labels("class") if split.needs_class else None
+        return specialize(split.case.columns(), classes, requirements, rule=split.rule).winners
+
+    return searched(list(split.requirements), winners)
+
+
+def told(outcome):
+    return [None if s is None else (s.permitted, s.after, s.attribute) for s in outcome.slack]
+
+
+@settings(max_examples=50, deadline=None)
+@given(splits(max_rows=30, max_attributes=4), st.booleans())
+def test_the_slack_is_the_first_smaller_k_that_changes_the_run_of_the_joined_table(split, turns):
+    split.turns, split.slack = turns, True
+    expected = on_the_joined_table(split)
+    for outcome in split.run().values():
+        assert told(outcome) == expected
+
+
+@settings(max_examples=25, deadline=None)
+@given(splits(max_rows=20, max_attributes=3), st.sampled_from(sorted(RULES.keys() - {BY_QUANTILE})))
+def test_every_score_has_the_slack_of_the_joined_table(split, rule):
+    split.rule, split.slack = rule, True
+    expected = on_the_joined_table(split)
+    for outcome in split.run().values():
+        assert told(outcome) == expected
+
+
+@settings(max_examples=10, deadline=None)
+@given(splits(max_rows=20, max_attributes=3))
+def test_with_a_strategy_the_slack_is_that_of_runs_with_a_strategy(split):
+    def winners(requirements):
+        split.case.requirements = [(list(r.qid), r.k) for r in requirements]
+        return next(iter(strategic(split).values())).table.winners
+
+    needs = list(split.requirements)
+    expected = searched(needs, winners)
+    split.case.requirements = [(list(r.qid), r.k) for r in needs]
+    split.slack = True
+    for outcome in strategic(split).values():
+        assert told(outcome) == expected
+
+
+def strategic(split):
+    """A run in which every party stops when it has contributed too much."""
+    parties = {}
+    for name in split.names:
+        strategy = Strategy(0.05)
+        parties[name] = split.party(
+            name,
+            find_winner=strategy.find_winner,
+            takes_part=strategy.takes_part,
+            confirm=strategy.confirm,
+        )
+    return run_parties(parties)
+
+
+def test_of_the_loans_a_smaller_k_on_sex_and_salary_permits_a_salary():
+    split = loans()
+    split.slack = True
+    assert on_the_joined_table(split) == [None, (4, 8, "Salary")]
+    assert told(split.run()["ann"]) == [None, (4, 8, "Salary")]
+
+
+def test_who_tells_a_slack_of_anothers_attribute_is_named(monkeypatch):
+    split = loans()
+    split.slack = True
+    honest = module.tell_slack
+
+    def changed(channel, plan, table, own, rng):
+        if channel.me == "bob":
+            sex = table.names.index("Sex")
+            own = {j: Refused(found.permitted, found.after, 9, sex, 0) for j, found in own.items()}
+        return honest(channel, plan, table, own, rng)
+
+    monkeypatch.setattr("coterie.protocols.integration.integrate.tell_slack", changed)
+    with pytest.raises(PeerFaultError, match=r"bob.* tells a slack of 'Sex', which it cannot have"):
+        split.run()
+
+
+def test_shares_that_give_no_smaller_k_are_noticed(monkeypatch):
+    split = loans()
+    split.slack = True
+    honest = module.tell_slack
+
+    def changed(channel, plan, table, own, rng):
+        if channel.me == "bob":
+            own = {j: Refused(7, 0, 9, found.attribute, 0) for j, found in own.items()}
+        return honest(channel, plan, table, own, rng)
+
+    monkeypatch.setattr("coterie.protocols.integration.integrate.tell_slack", changed)
+    with pytest.raises(PeerFaultError, match="one of them sent wrong shares: no slack"):
+        split.run()
