@@ -140,7 +140,7 @@ def mondrian_stored(
 
     `make` puts the pieces elsewhere than into files; pieces of at most `most` records are finished.
     """
-    table, conditions = _judged(table, requirements)
+    table, conditions = judged_stored(table, requirements)
     keep, gone = _kept(table, conditions, folder)
     told = ", ".join(f"k = {condition.k}" for condition in conditions)
     check_limit(table.records, gone, most_suppressed, told)
@@ -154,7 +154,7 @@ def mondrian_stored(
     return StoredRelease(table, found, gone, memory, details)
 
 
-def _judged(
+def judged_stored(
     table: StoredTable, requirements: Sequence[Requirement]
 ) -> tuple[StoredTable, list[Condition]]:
     """The table with the labels that conditions bound, and the conditions."""

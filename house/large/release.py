@@ -1,7 +1,7 @@
-"""`coterie anonymise` of a table that the memory does not hold, by Mondrian: on disk, or on a cluster.
+"""`coterie anonymise` of a table that the memory does not hold: on disk, or on a cluster.
 
-The source is read once into files of codes (`stored`), cut piece by piece (`stored_recoding`),
-audited, measured, sorted and written, each slice by slice. The release is that of the table in
+The source is read once into files of codes (`stored`), cut piece by piece (`stored_recoding`; one
+column of numbers by passes over it, `one_dimension.stored`), audited, measured, sorted and written, each slice by slice. The release is that of the table in
 memory, to the byte. In memory are the different values of each column and the boxes of all parts.
 
 With a Dask cluster the pieces lie on its workers (`cluster_pieces`), which count, divide and finish
@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from coterie.anonymity.algorithms.one_dimension.stored import quantiles_stored
 from coterie.anonymity.algorithms.stored_recoding import StoredRelease, mondrian_stored
 from coterie.anonymity.models.audit import Released, group_numbers
 from coterie.anonymity.risk.grouping import Sizes, counted_sizes
@@ -61,9 +62,16 @@ def needed(source: Source, columns: int) -> int | None:
 
 
 def is_large(file: TableFile, memory: int) -> bool:
-    """Whether a table is better not read as a whole; only Mondrian can do without."""
+    """Whether a table is better not read as a whole; only some methods can do without."""
     wanted = needed(file.source, len(file.columns))
-    return file.method == "mondrian" and wanted is not None and wanted > memory
+    return _in_pieces(file) and wanted is not None and wanted > memory
+
+
+def _in_pieces(file: TableFile) -> bool:
+    """Whether the method can do without the whole table in memory."""
+    return file.method == "mondrian" or (
+        file.method == "quantiles" and file.quantiles.by == "value"
+    )
 
 
 @dataclass(frozen=True)
@@ -145,7 +153,7 @@ def anonymise_large(
     `compute` is the address of a Dask cluster; `most` records are finished at a time, unless the
     memory says.
     """
-    if file.method != "mondrian":
+    if not _in_pieces(file) or (compute is not None and file.method != "mondrian"):
         raise UsageError(
             f"method: {file.method} has the whole table in memory; only mondrian can do without"
         )
@@ -159,12 +167,17 @@ def anonymise_large(
         cluster = None
         if compute is not None:
             cluster = opened.enter_context(contextlib.closing(Cluster(compute, memory)))
-        limit = suppression_limit(file.max_suppression, data.table.records)
-        release = mondrian_stored(
-            data.table, file.requirements, limit, file.mondrian, memory, folder,
-            None if cluster is None else cluster.pieces,
-            most if most is not None or cluster is None else cluster.most(data.table.records),
-        )  # fmt: skip
+        if file.method == "quantiles":
+            release = quantiles_stored(
+                data.table, file.requirements, file.quantiles, memory, folder
+            )
+        else:
+            limit = suppression_limit(file.max_suppression, data.table.records)
+            release = mondrian_stored(
+                data.table, file.requirements, limit, file.mondrian, memory, folder,
+                None if cluster is None else cluster.pieces,
+                most if most is not None or cluster is None else cluster.most(data.table.records),
+            )  # fmt: skip
         result = _result(file, data, release, folder)
         result["seconds"] = {
             "read": round(read - begun, 3),

@@ -16,7 +16,7 @@ error of 1/b^2 for b groups holds for evenly distributed numbers only.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -61,7 +61,18 @@ def merged(groups: Array, condition: Condition, labels: Mapping[str, Labels]) ->
     """
     number = int(groups.max(initial=-1)) + 1
     sizes = np.bincount(groups, minlength=number).astype(np.int64)
-    models = [(model, counts_of(groups, number, labels[name])) for model, name in condition.models]
+    counts = [counts_of(groups, number, labels[name]) for _, name in condition.models]
+    return merged_groups(sizes, counts, condition)[groups]
+
+
+def merged_groups(sizes: Array, counted: Sequence[Array], condition: Condition) -> Array:
+    """Per group the number of the one that it is merged into, as `merged` does it.
+
+    `counted` has for every model of the condition how often each label occurs in each group. Both are
+    changed.
+    """
+    number = len(sizes)
+    models = [(model, counts) for (model, _), counts in zip(condition.models, counted, strict=True)]
     totals = [counts.sum(axis=0) for _, counts in models]
     good = sizes >= condition.k
     for (model, counts), total in zip(models, totals, strict=True):
@@ -92,7 +103,7 @@ def merged(groups: Array, condition: Condition, labels: Mapping[str, Labels]) ->
             heapq.heappush(waiting, (int(sizes[other]), other))
     while (further := into[into] != into).any():  # a group may have gone where another went on
         into[further] = into[into[further]]
-    return np.asarray(np.unique(into, return_inverse=True)[1][groups])
+    return np.asarray(np.unique(into, return_inverse=True)[1])
 
 
 def rank_difference(sizes: Array) -> int:

@@ -28,7 +28,7 @@ is read, measured and attacked as any other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -105,59 +105,88 @@ def check_qid(qid: Sequence[str]) -> None:
 
 def _groups(column: ContinuousColumn, k: int, options: Options) -> Array:
     """Per record its group, in the order of the values."""
-    counts = frequencies(column)
     codes = np.asarray(column.codes, np.int64)
-    by_rank = options.by == "rank"
+    counts = frequencies(column)
+    if options.by == "rank":
+        if options.clusters == "even":
+            return groups_by_rank(codes, even_ends(len(codes), k))
+        values = np.repeat(column.places[np.flatnonzero(counts)], counts[np.flatnonzero(counts)])
+        found = optimal_clusters(values, np.ones(len(codes), np.int64), k, options.clusters)
+        return groups_by_rank(codes, np.append(found.starts[1:], len(codes)))
+
+    def stream() -> Iterator[Array]:
+        for start in range(0, len(codes), _PIECE):
+            yield column.places[codes[start : start + _PIECE]]
+
+    return groups_of_codes(column, counts, k, options, stream)[codes]
+
+
+def groups_of_codes(
+    column: ContinuousColumn,
+    counts: Array,
+    k: int,
+    options: Options,
+    stream: Callable[[], Iterator[Array]],
+) -> Array:
+    """Per code of the column its group, in the order of the values; code c occurs `counts[c]` times.
+
+    `stream` gives the numbers of all records in pieces, as often as it is called: twice for a sample.
+    """
+    present = np.flatnonzero(counts)
     if options.clusters == "given":
         between = np.searchsorted(np.sort(options.cuts[column.name]), column.values, "right")
-        beside = np.append(between, between.max(initial=-1) + 1)  # records without a value
-        return np.asarray(np.unique(beside[codes], return_inverse=True)[1])
+        beside = np.append(between, between.max(initial=-1) + 1)[: column.size]  # without a value
+        return np.searchsorted(np.unique(beside[present]), beside)
     if options.clusters == "sampled":
-        places = column.places
-
-        def stream() -> Iterator[Array]:
-            for start in range(0, len(codes), _PIECE):
-                yield places[codes[start : start + _PIECE]]
-
         rng = np.random.default_rng(_SEED)
         cuts, _ = sampled_cuts(stream, k, options.epsilon, options.delta, rng)
-        return np.searchsorted(cuts, places[codes], "right")
+        return np.searchsorted(cuts, column.places, "right")
     if options.clusters == "even":
-        ends = even_ends(len(codes), k)
-        if by_rank:
-            return groups_by_rank(codes, ends)
-        starts = starts_by_value(counts, ends)
+        starts = starts_by_value(counts, even_ends(int(counts.sum()), k))
     else:
-        present = np.flatnonzero(counts)
-        values, times = column.places[present], counts[present]
-        if by_rank:
-            values, times = np.repeat(values, times), np.ones(len(codes), np.int64)
-        found = optimal_clusters(values, times, k, options.clusters)
-        if by_rank:
-            return groups_by_rank(codes, np.append(found.starts[1:], len(codes)))
+        found = optimal_clusters(column.places[present], counts[present], k, options.clusters)
         starts = present[found.starts]
-    of_code = np.searchsorted(starts, np.arange(column.size), "right") - 1
-    return np.asarray(of_code[codes])
+    return np.searchsorted(starts, np.arange(column.size), "right") - 1
 
 
 def _told(made: Anonymized, name: str, options: Options) -> dict[str, Any]:
     """What became of a column: the groups that the release shows, and what they cost."""
     column, shown = made.table.column(name), made.columns[name]
     assert isinstance(column, ContinuousColumn)  # noqa: S101
-    own = column.places[column.codes[made.kept]]
-    sizes = np.bincount(shown.codes, minlength=len(shown.labels))
-    order = np.lexsort((own, shown.codes))
+    codes = np.asarray(column.codes, np.int64)[made.kept]
+    if options.by == "rank":
+        ones = np.ones(len(codes), np.int64)
+        return told_groups(column.places[codes], ones, shown.codes, shown.labels, options)
+    counts = np.bincount(codes, minlength=column.size)
+    present = np.flatnonzero(counts)
+    group = np.zeros(column.size, np.int64)
+    group[codes] = shown.codes
+    values = column.places[present]
+    return told_groups(values, counts[present], group[present], shown.labels, options)
+
+
+def told_groups(
+    values: Array, times: Array, group: Array, labels: Sequence[str], options: Options
+) -> dict[str, Any]:
+    """The groups that a release shows, and what they cost; each value occurs `times` in its group."""
+    sizes = np.bincount(group, weights=times, minlength=len(labels)).astype(np.int64)
+    order = np.lexsort((values, group))
+    sorted_values, until = values[order], np.cumsum(times[order])
     ends = np.cumsum(sizes)
     begins = ends - sizes
-    values = own[order]
-    lowest, highest = values[begins], values[ends - 1]
-    middle = values[begins + (sizes - 1) // 2]
+
+    def at(place: Array) -> Array:
+        """The numbers at these places of the records, sorted by group and number."""
+        return np.asarray(sorted_values[np.searchsorted(until, place, "right")])
+
+    lowest, highest, middle = at(begins), at(ends - 1), at(begins + (sizes - 1) // 2)
     centre = (lowest + highest) / 2
     place = centre if options.clusters in ("centre", "cellular") else middle
-    apart = own - place[shown.codes]
-    whole = float(((own - own.mean()) ** 2).sum()) if len(own) else 0.0
+    records = int(times.sum())
+    mean = float((values * times).sum()) / records if records else 0.0
+    whole = float(((values - mean) ** 2 * times).sum())
     costs = {
-        "median": float(np.abs(own - middle[shown.codes]).sum()),
+        "median": float((np.abs(values - middle[group]) * times).sum()),
         "centre": float(((highest - lowest) / 2).max(initial=0.0)),
         "cellular": float(((highest - lowest) / 2 * sizes).sum()),
     }
@@ -168,6 +197,6 @@ def _told(made: Anonymized, name: str, options: Options) -> dict[str, Any]:
         "smallest": int(sizes.min()) if len(sizes) else 0,
         "rank_difference": rank_difference(sizes),
         "costs": costs,
-        "error": float((apart**2).sum()) / whole if whole else 0.0,
-        "representatives": dict(zip(shown.labels, place.tolist(), strict=True)),
+        "error": float(((values - place[group]) ** 2 * times).sum()) / whole if whole else 0.0,
+        "representatives": dict(zip(labels, place.tolist(), strict=True)),
     }
