@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import FORCE, JSON, print_result
+from coterie.coordinator.cli.options import FORCE, JSON, TABLE, print_result
 
 
 @click.command()
-@click.argument("table", type=click.Path(path_type=Path))
+@TABLE
 @click.option(
     "--state",
     required=True,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from coterie.coordinator.cli.options import FORCE, JSON, OUT, print_result
+from coterie.coordinator.cli.options import FORCE, JSON, OUT, TABLE, print_result
 
 
 @click.command("hide-rules")
-@click.argument("table", type=click.Path(path_type=Path))
+@TABLE
 @OUT
 @FORCE
 @JSON

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 JOB = click.argument("job", type=click.Path(path_type=Path))
+TABLE = click.argument("table", type=click.Path(path_type=Path))
 OUT = click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Folder for the result."
 )

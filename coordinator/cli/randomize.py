@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from coterie.coordinator.cli.options import FORCE, JSON, OUT, print_result
+from coterie.coordinator.cli.options import FORCE, JSON, OUT, TABLE, print_result
 
 
 @click.command()
-@click.argument("table", type=click.Path(path_type=Path))
+@TABLE
 @OUT
 @FORCE
 @JSON

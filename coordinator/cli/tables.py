@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import FORCE, JSON, OUT, print_result
+from coterie.coordinator.cli.options import FORCE, JSON, OUT, TABLE, print_result
 
 _ALPHA = click.option(
     "--alpha",
@@ -17,7 +17,6 @@ _ALPHA = click.option(
     show_default=True,
     help="Share of unique people that makes a quasi-identifier.",
 )
-_TABLE = click.argument("table", type=click.Path(path_type=Path))
 
 
 def _size(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
@@ -39,7 +38,7 @@ MEMORY = click.option(
 
 
 @click.command()
-@_TABLE
+@TABLE
 @OUT
 @FORCE
 @click.option("--parquet", is_flag=True, help="Also write the release as release.parquet.")
@@ -70,7 +69,7 @@ def anonymise(
 
     file = load_table_file(table)
     budget = half_of_the_memory() if memory is None else memory
-    if compute is not None or file.method == "mondrian":
+    if compute is not None or file.method in ("mondrian", "quantiles"):
         from coterie.house.large.release import anonymise_large, is_large
 
         if compute is not None or is_large(file, budget):
@@ -111,7 +110,7 @@ def _names(text: str | None) -> list[str]:
 
 
 @click.command()
-@_TABLE
+@TABLE
 @click.option("--columns", metavar="A,B,...", help="Inspect these columns only, in this order.")
 @click.option(
     "--population", type=click.IntRange(1), metavar="N", help="People that the table is drawn from."
@@ -173,7 +172,7 @@ def inspect(
 
 
 @click.command()
-@_TABLE
+@TABLE
 @click.option(
     "--population",
     type=click.IntRange(1),

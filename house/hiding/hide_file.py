@@ -15,27 +15,21 @@ decoys: 1                      # blocking: unknowns that hide nothing, for one t
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from coterie.anonymity.rules.hiding import WAYS
-from coterie.house.table_file import without_address
-from coterie.jobs.data.sources import Source, parse_source
-from coterie.jobs.file.document import Node, read_document, read_text
+from coterie.house.method_file import MethodFile, begin_method_file, load_method_file
+from coterie.jobs.file.document import Node
 
 HIDE_RULES = "hide-rules"
 MOST_RULES = 100
 Cells: TypeAlias = tuple[tuple[str, str], ...]  # columns and their values
 
 
-@dataclass(frozen=True)
-class HideFile:
-    """A parsed file. `text` and `files` are stored beside a release."""
-
-    source: Source
+@dataclass(frozen=True, kw_only=True)
+class HideFile(MethodFile):
     by: str
     columns: list[str]
     support: float
@@ -44,26 +38,15 @@ class HideFile:
     hide: tuple[tuple[Cells, Cells], ...]
     margin: float
     decoys: float
-    text: str
-    method: str = HIDE_RULES
-    files: Mapping[str, bytes] = field(default_factory=dict)
-
-    @property
-    def digest(self) -> str:
-        return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 def load_hide_file(path: Path) -> HideFile:
-    text = read_text(path)
-    return parse_hide_file(text, path.parent, str(path))
+    return load_method_file(path, parse_hide_file)
 
 
 def parse_hide_file(text: str, folder: Path, file: str) -> HideFile:
     """The typed file. Every mistake is a `UsageError` that names the key and the line."""
-    section = read_document(text, file)
-    section.required("method").choice(HIDE_RULES)
-    data = section.required("data")
-    source = parse_source(data, folder)
+    section, source, stored = begin_method_file(text, folder, file, HIDE_RULES)
     by = section.read("by", lambda node: node.choice(*WAYS), WAYS[0])
     node = section.required("attributes")
     columns = node.texts()
@@ -97,7 +80,8 @@ def parse_hide_file(text: str, folder: Path, file: str) -> HideFile:
         hide=tuple(rules),
         margin=only["margin"],
         decoys=only["decoys"],
-        text=without_address(text, data),
+        text=stored,
+        method=HIDE_RULES,
     )
     if read.longest < longest:
         raise section.error(f"'longest' is {read.longest}, but a rule to hide has {longest} items")

@@ -15,18 +15,15 @@ Every attribute says what happens to it: a column without noise would tell all o
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from coterie.anonymity.randomization.noise import LAWS, Noise, noise_for
 from coterie.anonymity.table.scales import NUMBER
-from coterie.house.table_file import without_address
+from coterie.house.method_file import MethodFile, begin_method_file, load_method_file
 from coterie.jobs.data.scaled import read_limits
-from coterie.jobs.data.sources import Source, parse_source
-from coterie.jobs.file.document import Node, read_document, read_text
+from coterie.jobs.file.document import Node
 
 PERTURB = "perturb"
 MOST_VALUES = 1_000
@@ -43,21 +40,11 @@ class Perturbed:
     keep: float = 1.0
 
 
-@dataclass(frozen=True)
-class PerturbFile:
-    """A parsed file. `text` and `files` are stored beside a release."""
-
-    source: Source
+@dataclass(frozen=True, kw_only=True)
+class PerturbFile(MethodFile):
     class_name: str | None
     drop: bool
     attributes: tuple[Perturbed, ...]
-    text: str
-    method: str = PERTURB
-    files: Mapping[str, bytes] = field(default_factory=dict)
-
-    @property
-    def digest(self) -> str:
-        return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def columns(self) -> list[str]:
@@ -67,16 +54,12 @@ class PerturbFile:
 
 
 def load_perturb_file(path: Path) -> PerturbFile:
-    text = read_text(path)
-    return parse_perturb_file(text, path.parent, str(path))
+    return load_method_file(path, parse_perturb_file)
 
 
 def parse_perturb_file(text: str, folder: Path, file: str) -> PerturbFile:
     """The typed file. Every mistake is a `UsageError` that names the key and the line."""
-    section = read_document(text, file)
-    section.required("method").choice(PERTURB)
-    data = section.required("data")
-    source = parse_source(data, folder)
+    section, source, stored = begin_method_file(text, folder, file, PERTURB)
     id_node, class_node = section.optional("id"), section.optional("class")
     left_out = id_node.texts() if id_node else []
     class_name = class_node.text() if class_node else None
@@ -95,7 +78,12 @@ def parse_perturb_file(text: str, folder: Path, file: str) -> PerturbFile:
     missing = section.read("missing", lambda found: found.choice("error", "drop"), "error")
     section.close()
     return PerturbFile(
-        source, class_name, missing == "drop", tuple(attributes), without_address(text, data)
+        source=source,
+        class_name=class_name,
+        drop=missing == "drop",
+        attributes=tuple(attributes),
+        text=stored,
+        method=PERTURB,
     )
 
 

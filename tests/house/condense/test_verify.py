@@ -6,6 +6,7 @@ import pytest
 
 from coterie.__main__ import run
 from tests.house.condense.people import rows, write
+from tests.house.verdicts import spoil_last, verdict
 
 
 @pytest.fixture
@@ -14,26 +15,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def verdict(folder, capsys, *options):
-    capsys.readouterr()
-    code = run(["verify", str(folder / "out"), *options])
-    return code, capsys.readouterr().out.splitlines()[0]
-
-
 def test_a_release_holds_also_beside_its_table(folder, capsys):
     assert verdict(folder, capsys)[0] == 0
     code, line = verdict(folder, capsys, "--data", str(folder / "people.csv"))
     assert code == 0
     assert line.startswith("holds: 12 groups of at least k = 5 people, 60 synthetic records")
-
-
-def spoil_release(folder, new):
-    """Puts values in the place of those of the last record."""
-    path = folder / "out/release.csv"
-    lines = path.read_text().splitlines()
-    kept = lines[-1].split(",")
-    lines[-1] = ",".join([*new, *kept[len(new) :]])
-    path.write_text("\n".join([lines[0], *sorted(lines[1:])]) + "\n")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +32,7 @@ def spoil_release(folder, new):
     ],
 )
 def test_a_changed_record_is_found(folder, capsys, last, message):
-    spoil_release(folder, last)
+    spoil_last(folder, dict(enumerate(last)))
     code, line = verdict(folder, capsys)
     assert code == 8
     assert message in line

@@ -4,6 +4,7 @@ import pytest
 
 from coterie.__main__ import run
 from tests.house.hiding.baskets import FILE, rows, write
+from tests.house.verdicts import verdict
 
 
 @pytest.fixture(params=["fewest", "blocking"])
@@ -11,12 +12,6 @@ def folder(request, tmp_path):
     path = write(tmp_path, FILE + f"by: {request.param}\n")
     assert run(["hide-rules", str(path), "--out", str(tmp_path / "out")]) == 0
     return tmp_path
-
-
-def verdict(folder, capsys, *options):
-    capsys.readouterr()
-    code = run(["verify", str(folder / "out"), *options])
-    return code, capsys.readouterr().out.splitlines()[0]
 
 
 def test_a_release_holds_also_beside_its_table(folder, capsys):

@@ -6,18 +6,13 @@ import pytest
 
 from coterie.__main__ import run
 from tests.house.randomize.people import rows, write
+from tests.house.verdicts import spoil_last, verdict
 
 
 @pytest.fixture
 def folder(tmp_path):
     assert run(["perturb", str(write(tmp_path)), "--out", str(tmp_path / "out")]) == 0
     return tmp_path
-
-
-def verdict(folder, capsys, *options):
-    capsys.readouterr()
-    code = run(["verify", str(folder / "out"), *options])
-    return code, capsys.readouterr().out.splitlines()[0]
 
 
 def test_a_release_holds_also_beside_its_table(folder, capsys):
@@ -44,11 +39,7 @@ def test_a_changed_file_is_found(folder, capsys, name, change, message):
 
 
 def test_values_beyond_the_reach_of_their_noise_are_found(folder, capsys):
-    path = folder / "out/release.csv"
-    lines = path.read_text().splitlines()
-    last = lines[-1].split(",")
-    last[1] = '"999999"'
-    path.write_text("\n".join([lines[0], *sorted([*lines[1:-1], ",".join(last)])]) + "\n")
+    spoil_last(folder, {1: '"999999"'})
     code, line = verdict(folder, capsys)
     assert code == 8
     assert "'999999' is not within reach of its noise" in line
