@@ -38,8 +38,10 @@ from coterie.anonymity.models.privacy import JointDiversity
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import ContinuousColumn
 from coterie.anonymity.table.table import Labels, Table
+from coterie.base.errors import UsageError
 from coterie.bench.one_table.larger_than_memory import larger_than_memory
 from coterie.bench.one_table.lattice_by_force import by_force
+from coterie.bench.one_table.targets import one_table_targets
 from coterie.experiments.masking_quasi_identifiers.speed import adult_entries, wide_entry
 from coterie.experiments.secure_data_integration.adult_data import (
     Adult,
@@ -271,11 +273,28 @@ def targets(result: dict[str, Any]) -> list[dict[str, Any]]:
     wide = result["wide"]
     what = f"separation key of {wide['columns']} x {wide['rows']:,}: seconds"
     add(what, wide["separation_key"]["seconds"], 10)
-    one = result["one dimension"]
-    for cost in COSTS:
-        add(f"clusters ({cost}) of {one['rows']:,} numbers, k = {one['k']}: seconds",
-            one[cost]["seconds"], 2)  # fmt: skip
-    return found
+    return found + one_table_targets(result)
+
+
+# Parts that can be run alone: what they are called in the result, and what makes them.
+ALONE: dict[str, tuple[str, Callable[[argparse.Namespace], Any]]] = {
+    "condensation": ("condensation of a stream", lambda o: condensation_entries(o.rows)),
+    "sensitive": (
+        "several sensitive columns",
+        lambda o: several_sensitive_entries(load_adult(adult_folder(o.data)), o.repeat, o.quick),
+    ),
+    "reconstruction": ("reconstruction", lambda o: reconstruction_entries(o.rows)),
+    "dimension": ("one dimension", lambda o: one_dimension(o.rows, 100)),
+}
+
+
+def chosen_parts(text: str) -> list[str]:
+    """The parts that `--only` names, separated by commas."""
+    names = text.split(",")
+    for name in names:
+        if name not in ALONE:
+            raise UsageError(f"--only: no part '{name}'; there are: {', '.join(ALONE)}")
+    return names
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -290,10 +309,16 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--patience", type=float, default=300, help="seconds that a peer may take")
     parser.add_argument("--quick", action="store_true", help="3,000 records, 100,000 rows, once")
+    parser.add_argument("--only", metavar="PARTS", help=f"some of: {', '.join(ALONE)}")
     options = parser.parse_args(argv)
     if options.quick:
         options.records, options.rows, options.repeat = 3_000, 100_000, 1
         options.large, options.memory = 100_000, 20
+    if options.only is not None:
+        some = {ALONE[name][0]: ALONE[name][1](options) for name in chosen_parts(options.only)}
+        done = {"benchmark": "anonymise", **some, "targets": one_table_targets(some)}
+        print(json.dumps(done, indent=1))
+        return 0
     data = load_adult(adult_folder(options.data))
     entries = []
     lattice: dict[str, Any] = {}

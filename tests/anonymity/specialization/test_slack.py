@@ -45,7 +45,7 @@ def planted(**counts):
 def test_the_smallest_group_of_the_refused_step_is_the_k_that_permits_it():
     columns = planted(aa=30, ab=9, ba=40, bb=21)
     found = nearest(columns, None, [Requirement(("x", "y"), 10)], "discernibility")
-    assert found == {0: (9, 1, "x")}
+    assert found == {0: (9, 1, "y")}
 
 
 def test_where_nothing_is_refused_there_is_no_slack():
