@@ -54,6 +54,7 @@ REASONS = {
     "bench/peers/question_jobs.py": ("its parties on a small scale", "tests/bench/test_parties.py"),
     "bench/_sessions.py": ("processes and connections of the benchmarks", "tests/bench/test_integrate.py"),
     "bench/one_table/larger_than_memory.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
+    "bench/one_table/targets.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
     "bench/one_table/lattice_by_force.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
     "bench/anonymise.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
     "bench/channel.py": ("a benchmark: what it times is tested, its figures are not", "bench/tables.py"),
