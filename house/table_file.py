@@ -20,9 +20,10 @@ The keys are those of a job file and are read by the same code, so that errors h
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from coterie.anonymity.algorithms.methods import METHODS
 from coterie.anonymity.algorithms.mondrian import Options
@@ -290,3 +291,39 @@ def _read_file(node: Node, folder: Path, files: dict[str, bytes]) -> str:
     except OSError as error:
         raise node.error(f"'{name}': {error.strerror}") from None
     return name
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodFile:
+    """A file of a command that takes one table and one method, such as `coterie perturb`.
+
+    `data` says where the table lies, `method` whose file it is; the rest is the command's own. `text`
+    and `files` are stored beside a release.
+    """
+
+    source: Source
+    text: str
+    method: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+F = TypeVar("F", bound=MethodFile)
+
+
+def load_method_file(path: Path, parse: Callable[[str, Path, str], F]) -> F:
+    """Reads a file; `parse` takes its text, the folder that its paths start from, and its name."""
+    return parse(read_text(path), path.parent, str(path))
+
+
+def begin_method_file(
+    text: str, folder: Path, file: str, method: str
+) -> tuple[Section, Source, str]:
+    """The keys that are left to the command, the source of the table, and the text to be stored."""
+    section = read_document(text, file)
+    section.required("method").choice(method)
+    data = section.required("data")
+    return section, parse_source(data, folder), without_address(text, data)

@@ -106,7 +106,6 @@ REASONS = {
     "house/condense/state.py": ("the state between two runs", "tests/house/condense/test_stream.py"),
     "house/hiding/hide_file.py": ("the keys of `coterie hide-rules`, right and wrong", "tests/house/hiding/test_hide.py"),
     "house/hiding/report.py": ("a part of the page of a result", "tests/house/hiding/test_hide.py"),
-    "house/method_file.py": ("the common part of two commands' files", "tests/house/hiding/test_hide.py"),
     "house/randomize/perturb_file.py": ("the keys of `coterie perturb`, right and wrong", "tests/house/randomize/test_perturb.py"),
     "house/randomize/report.py": ("a part of the page of a result", "tests/house/randomize/test_perturb.py"),
     "house/ways/registry.py": ("a list, to which ways to release a table are added", "tests/house/randomize/test_verify.py"),

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from coterie.anonymity.rules.hiding import WAYS
-from coterie.house.method_file import MethodFile, begin_method_file, load_method_file
+from coterie.house.table_file import MethodFile, begin_method_file, load_method_file
 from coterie.jobs.file.document import Node
 
 HIDE_RULES = "hide-rules"

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from coterie.anonymity.randomization.noise import LAWS, Noise, noise_for
 from coterie.anonymity.table.scales import NUMBER
-from coterie.house.method_file import MethodFile, begin_method_file, load_method_file
+from coterie.house.table_file import MethodFile, begin_method_file, load_method_file
 from coterie.jobs.data.scaled import read_limits
 from coterie.jobs.file.document import Node
 

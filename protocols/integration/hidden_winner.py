@@ -21,13 +21,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from coterie.base.errors import DataError
-from coterie.protocols.integration.scores import MOST_ATTRIBUTES
+from coterie.protocols.integration.scores import MOST_ATTRIBUTES, SCORE_BITS
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
 from coterie.protocols.primitives.randomness import Random
 
-SCORE_BITS = 36  # a score is at most log2(classes), times 2^30
 ROUNDS_AHEAD = 64
 
 WINNER = declare(

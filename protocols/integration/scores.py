@@ -16,6 +16,7 @@ from coterie.protocols.messaging.opening import declare
 
 MOST_ATTRIBUTES = 1 << 16
 MOST_SCORE = 1 << 40
+SCORE_BITS = 36  # of scores that are compared in secret: at most log2(classes), times 2^30
 
 SCORES = declare(
     "integrate: scores",

@@ -28,8 +28,8 @@ import numpy as np
 from coterie.anonymity.specialization.slack import Refused
 from coterie.anonymity.specialization.specialize import Specializer
 from coterie.base.arrays import Words
-from coterie.protocols.integration.hidden_winner import SCORE_BITS
 from coterie.protocols.integration.plan import Plan, Slack
+from coterie.protocols.integration.scores import SCORE_BITS
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
