@@ -12,6 +12,7 @@ import base64
 import contextlib
 import importlib
 import io
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -90,12 +91,17 @@ def _inventory() -> Part:
     for number, title in SOURCES.items():
         content.append(element("h3", f"{number}. {title}"))
         rows: list[list[Content]] = [
-            [row.item, STATES[row.state], row.printed, row.ours, row.place, row.note]
+            [row.item, STATES[row.state], row.printed, row.ours, _breakable(row.place), row.note]
             for row in ROWS
             if row.source == number
         ]
         content.append(table(["what", "state", "printed", "here", "shown by", "why not exactly"], rows))  # fmt: skip
     return Part("Everything that is printed", content, public=True)
+
+
+def _breakable(place: str) -> Content:
+    """A path that may be broken over lines, so that it leaves the other columns their width."""
+    return element("span", place, style="overflow-wrap:anywhere")
 
 
 def _figures(checks: list[tuple[Figure, float, bool]]) -> Part:
@@ -117,10 +123,27 @@ def _one(name: str, out: Path) -> Part:
             element("img", src=source, alt=f"{name}: {picture.stem}", style="width:100%")
         )
     files = sorted((out / name).glob("*.md"))
-    content += [element("pre", file.read_text(encoding="utf-8")) for file in files]
+    for file in files:
+        content += _read(file.read_text(encoding="utf-8"))
     text = (out / name / "result.json").read_text(encoding="utf-8")
     content.append(folded("What it printed", element("pre", text[:20_000])))
     return Part(name, content or [note("no files")], public=True)
+
+
+def _read(text: str) -> list[Content]:
+    """The headings, tables and paragraphs of a small Markdown file."""
+    content: list[Content] = []
+    for table_lines, group in itertools.groupby(text.splitlines(), lambda at: at.startswith("|")):
+        lines = [line.strip() for line in group if line.strip()]
+        if table_lines:
+            rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+            content.append(table(list(rows[0]), [list[Content](row) for row in rows[2:]]))
+            continue
+        content += [
+            element("h3", line.lstrip("# ")) if line.startswith("#") else note(line)
+            for line in lines
+        ]
+    return content
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -32,6 +32,7 @@ from coterie.protocols.integration.plan import Plan, Slack
 from coterie.protocols.integration.scores import SCORE_BITS
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.multiparty.secure_maximum import SecureMaximum
 from coterie.protocols.primitives.randomness import Random
 
@@ -61,7 +62,7 @@ def tell_slack(
 
 def _together(
     channel: Channel, plan: Plan, table: Specializer, own: Mapping[int, Refused], rng: Random
-) -> list[int]:
+) -> list[Value]:
     """Permitted, after and attribute of each entry, one after the other; zeros where nothing is told."""
     entries, steps = range(len(plan.requirements)), len(table.winners)
     step_bits = max(1, steps.bit_length())
@@ -128,7 +129,7 @@ def _attributes(
                 ", ".join(channel.peers), "one of them sent wrong shares: a slack of nobody"
             )
         if told := [own[j].attribute for j in entries[channel.me]]:
-            channel.broadcast(channel.open(SLACK, [*told]))
+            channel.broadcast(channel.open(SLACK, list[Value](told)))
         for j in entries[channel.me]:
             found[j] = own[j].attribute
         for peer in channel.peers:

@@ -49,6 +49,7 @@ class Mortals(Houses):
                     },
                     "smallest_k": 4,
                     "conditions": "holder",
+                    "slack": True,
                 },
             )
 

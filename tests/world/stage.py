@@ -97,6 +97,7 @@ class Stage:
                 },
                 "smallest_k": 2,
                 "conditions": "holder",
+                "slack": True,
                 "consent": "auto",
                 "examinations": 1000,
                 "budget": {"epsilon": 100},
