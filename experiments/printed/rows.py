@@ -48,7 +48,7 @@ ROWS = (
     Row(1, "Table 2: DkA", "equal", "two rounds", "two rounds", "tests/protocols/integration/test_dka.py"),
     Row(1, "Examples 3 and 4: score and split", "equal", "0.272; 37 with gain 0.3584", "0.27227; 37 with 0.3584", _EXAMPLES),
     Row(1, "Examples 5 to 7, Figures 3 to 5: TIPS and QIDTrees", "equal", "12, 4, 18; 16, 18", "12, 4, 18; 16, 18", _EXAMPLES),
-    Row(1, "Table 3: A does not take part", "shape", "four groups", "two steps finer", "docs/experiments.md", "not where Algorithm 1 ends: two further steps are valid and beneficial"),
+    Row(1, "Table 3: A does not take part", "shape", "four groups", "two steps finer", "tests/papers/test_printed_tables.py", "not where Algorithm 1 ends: two further steps are valid and beneficial"),
     Row(1, "Figures 6 and 7, Eq. 5 to 7: payoff, repeated game", "shape", "drawings without numbers", "the matrix measured; pairs that collude", "experiment payoffs", "the paper plays no game"),
     Row(1, "Theorem 1", "shape", "delta^(n-1) >= 1 - c/w", "holds in long games; 14 exceptions of 4,200 in short ones, explained", "experiment deviation", "the theorem is about a game without end, and prints no number"),
     Row(1, "Table 4: Adult, ranking by C4.5", "equal", "Cg Ag Ms En Re Hw Sx Ed Oc", "the same nine in the same order", "experiment adult"),

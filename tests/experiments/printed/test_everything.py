@@ -43,6 +43,13 @@ def test_a_figure_that_differs_is_found():
     assert DIFFERS == 8
 
 
+def test_a_figure_of_a_size_that_a_quick_run_leaves_out_is_not_compared():
+    figure = next(f for f in FIGURES if f.what == "Figure 8, Top9 at k = 80")
+    entry = {"qid": "Top9", "k": 80, "way": "gain-ratio", "error": 17.88}
+    assert figure.found({"integration": [entry | {"k": 20}, entry]}) == 17.88
+    assert figure.found({"integration": [entry | {"k": 20}]}) is None
+
+
 def test_a_folder_that_is_there_and_an_unknown_name_are_refused(tmp_path):
     with pytest.raises(UsageError, match="is there already"):
         main(["--out", str(tmp_path), "--only", "crowd"])
