@@ -51,14 +51,12 @@ from coterie.experiments.secure_data_integration.enlarged import (
     attributes_of,
     fresh,
     load,
-    plan_of,
+    party_run,
     random_qids,
     requirements,
 )
-from coterie.protocols.integration.integrate import integrate
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wrappers import Metered
-from coterie.protocols.primitives.randomness import Random
 
 # One party
 
@@ -85,11 +83,10 @@ def party(channel: Channel, names: list[str], task: dict[str, Any]) -> list[dict
             _reset_peak()
             metered.by_step.clear()
             before = metered.total.sent_bytes
-            mine = {name: fresh(columns[name]) for name in attributes_of(qids) if name in columns}
-            plan = plan_of(names, qids, taxonomies, limits)
+            begin = party_run(names, qids, columns, classes, taxonomies, limits)
             started.clear()
             used = time.process_time()
-            outcome = integrate(meter, plan, mine, {"class": classes}, len(classes.codes), Random())
+            outcome = begin(meter)
             times.append(time.perf_counter() - started["specialize"])
             spent.append(time.process_time() - used)
         sent = sum(t.sent_bytes for s, t in metered.by_step.items() if "instruct" in s)

@@ -6,6 +6,7 @@ about half of its attributes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,10 @@ from coterie.experiments.secure_data_integration.adult_data import (
     PARTY_B,
     load_adult,
 )
-from coterie.protocols.integration.plan import Plan
+from coterie.protocols.integration.integrate import integrate
+from coterie.protocols.integration.plan import Outcome, Plan
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.primitives.randomness import Random
 
 K = 50
 HOLDERS = {**dict.fromkeys(PARTY_A, "p0"), **dict.fromkeys(PARTY_B, "p1")}
@@ -97,3 +101,18 @@ def plan_of(names: list[str], qids: Qids, taxonomies: Any, limits: Any) -> Plan:
         "class",
         turns=True,
     )
+
+
+def party_run(
+    names: list[str],
+    qids: Qids,
+    columns: Mapping[str, Column],
+    classes: Labels,
+    taxonomies: Any,
+    limits: Any,
+) -> Callable[[Channel], Outcome]:
+    """One party's run of Algorithm 1, ready to start: `columns` are its own."""
+    mine = {name: fresh(columns[name]) for name in attributes_of(qids) if name in columns}
+    plan = plan_of(names, qids, taxonomies, limits)
+    labels, records = {"class": classes}, len(classes.codes)
+    return lambda channel: integrate(channel, plan, mine, labels, records, Random())

@@ -32,13 +32,10 @@ from coterie.experiments.secure_data_integration.adult_data import (
 from coterie.experiments.secure_data_integration.enlarged import (
     K,
     Qids,
-    attributes_of,
-    fresh,
     load,
-    plan_of,
+    party_run,
     random_qids,
 )
-from coterie.protocols.integration.integrate import integrate
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.group import hash_to_group, multiply, random_scalar
@@ -60,12 +57,9 @@ class Enlarged:
         """From coded columns to the joint table."""
 
         def party(channel: Channel) -> int:
-            own = [name for name in attributes_of(qids) if name in PARTIES[channel.me]]
-            mine = {name: fresh(self.columns[name]) for name in own}
-            plan = plan_of(list(PARTIES), qids, self.taxonomies, CONTINUOUS)
-            classes = self.classes
-            done = integrate(channel, plan, mine, {"class": classes}, len(classes.codes), Random())
-            return len(done.table.winners)
+            own = {name: self.columns[name] for name in PARTIES[channel.me]}
+            begin = party_run(list(PARTIES), qids, own, self.classes, self.taxonomies, CONTINUOUS)
+            return len(begin(channel).table.winners)
 
         started = time.perf_counter()
         run_parties(dict.fromkeys(PARTIES, party))
