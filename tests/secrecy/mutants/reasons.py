@@ -14,6 +14,7 @@ REASONS = {
     ("protocols/integration/sensitive/conditions.py", "SharedConditions._between"): "a fork",
     ("protocols/integration/sensitive/conditions.py", "SharedConditions._conjunction"): "a fork",
     ("protocols/integration/rounds.py", "Rounds.__init__"): "a fork",
+    ("protocols/integration/slack.py", "_together"): "a fork",
     ("protocols/integration/sensitive/holders.py", "Holders.judge_jointly"): "a fork",
     ("protocols/integration/dka.py", "*"): "a baseline to be measured; no kind of job uses it",
     ("protocols/intersection/cuckoo.py", "build"): (
