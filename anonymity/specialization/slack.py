@@ -3,7 +3,8 @@
 Top-down specialization (Fung, Wang, Yu; paper 1 §§4 and 7) never takes a step back, so that a k of 200
 may refuse what 199 permits, for good. Of each entry of the requirement is found: the largest smaller k
 with which, everything else equal, the run would not be the same, and the attribute of the first step
-that differs. With every k between the two the release is the same.
+that differs. With every k between the two the release is the same. A k below half of the entry's is
+not looked at: it is no cliff, and the k told is the size of a group, which should not be a small one.
 
 A step is refused by an entry alone if it would break no other entry. It is refused for good when it
 would have been the next one: when its score is better than that of the step that was done instead, or
@@ -24,6 +25,11 @@ from coterie.anonymity.specialization import kernels
 from coterie.anonymity.specialization.generalized import Instruction
 from coterie.anonymity.specialization.specialize import Candidate, Specializer
 from coterie.base.arrays import Array
+
+
+def least_told(k: int) -> int:
+    """The smallest k that is told of an entry: half of the entry's own, rounded up."""
+    return (k + 1) // 2
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,8 @@ class SlackWatch:
         if len(missed) > 1:
             return
         ((j, smallest),) = missed.items()
+        if smallest < least_told(table.requirements[j].k):
+            return
         refused = Refused(
             smallest,
             len(table.winners),

@@ -5,7 +5,8 @@ the largest smaller k with which the run would have been another, after how many
 of the step that it would have taken there (`anonymity.specialization.slack`).
 
 In, at each party: the steps of its own columns that an entry alone refused. Out, equal at all parties, of
-each entry: k, the number of steps before, and the attribute; or that no smaller k permits anything.
+each entry: k, the number of steps before, and the attribute; or that no k down to half of the entry's
+permits anything.
 Adversary: semi-honest. The parties learn the answer and nothing of the steps that come after the nearest:
 neither whose they are nor how far they miss. The answer cannot be checked: a party may say any smaller k,
 or none. The k told is the number of records of a group that the release does not show.
@@ -38,7 +39,7 @@ from coterie.protocols.primitives.randomness import Random
 
 SLACK = declare(
     "integrate: slack",
-    what="With `slack: tell`, for each entry of the requirement the largest smaller k at which a step would have been done that was refused, which is the size of a group that the release does not show; after how many steps; and the attribute of the step.",
+    what="With `slack: tell`, for each entry of the requirement the largest smaller k, down to half of the entry's, at which a step would have been done that was refused, which is the size of a group that the release does not show; after how many steps; and the attribute of the step.",
     to="every party",
     why="The job asks what a little less privacy would show more of, and each party's policy permits it.",
 )

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coterie.anonymity.specialization.scores import BY_QUANTILE
+from coterie.anonymity.specialization.slack import least_told
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.base.errors import VerificationError
 from coterie.jobs.file.document import Section
@@ -65,7 +66,9 @@ def slack_sentences(result: Claim) -> list[str]:
     for entry in told.items():
         k, names = entry.entry("k").integer(), ", ".join(entry.entry("qid").texts())
         if entry.entry("permitted").value is None:
-            sentences.append(f"no k below {k} on {names} alone would permit anything more")
+            sentences.append(
+                f"no k from {least_told(k)} up to {k} on {names} alone would permit anything more"
+            )
             continue
         permitted = entry.entry("permitted").integer()
         attribute, after = entry.entry("attribute").text(), entry.entry("after").integer()
@@ -101,10 +104,12 @@ def check_slack(
         permitted = entry["permitted"]
         if permitted is None:
             continue
-        if not isinstance(permitted, int) or not 1 <= permitted < requirement.k:
+        if not isinstance(permitted, int) or permitted >= requirement.k:
             raise VerificationError(
                 f"{where} permits k = {permitted}, which is not below the job's"
             )
+        if permitted < least_told(requirement.k):
+            raise VerificationError(f"{where} permits k = {permitted}, below half of the job's")
         after, attribute = entry["after"], entry["attribute"]
         if not isinstance(after, int) or not 0 <= after <= len(result["winners"]):
             raise VerificationError(f"{where} is after {after} steps, which there are not")

@@ -48,6 +48,13 @@ def test_the_smallest_group_of_the_refused_step_is_the_k_that_permits_it():
     assert found == {0: (9, 1, "y")}
 
 
+@pytest.mark.parametrize(("few", "told"), [(4, {}), (5, {0: (5, 1, "y")}), (1, {})])
+def test_a_group_below_half_of_k_is_not_told(few, told):
+    columns = planted(aa=30, ab=few, ba=40, bb=21)
+    found = nearest(columns, None, [Requirement(("x", "y"), 10)], "discernibility")
+    assert found == told
+
+
 def test_where_nothing_is_refused_there_is_no_slack():
     columns = planted(aa=30, ab=9, ba=40, bb=21)
     assert nearest(columns, None, [Requirement(("x", "y"), 9)], "discernibility") == {}

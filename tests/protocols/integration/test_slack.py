@@ -27,12 +27,14 @@ def first_change(usual, other):
 
 
 def searched(needs, winners):
-    """Of each entry, by trying every smaller k: the first that changes the run, and where."""
+    """Of each entry, by trying every k down to half: the first that changes the run, and where."""
     usual = winners(needs)
     found = []
     for j, need in enumerate(needs):
         told = None
         for k in range(need.k - 1, 0, -1):
+            if 2 * k < need.k:
+                break
             other = winners([*needs[:j], replace(need, k=k), *needs[j + 1 :]])
             if other != usual:
                 told = (k, *first_change(usual, other))

@@ -60,7 +60,7 @@ def test_a_person_reads_which_k_would_permit_what(done):
     job, out = done
     claim = Claim(result_of(out))
     assert any(line.startswith(SENTENCE) for line in INTEGRATE.summary(job, claim))
-    assert "no k below 4 on Sex, Job alone would permit anything more" in INTEGRATE.summary(
+    assert "no k from 2 up to 4 on Sex, Job alone would permit anything more" in INTEGRATE.summary(
         job, claim
     )
     *_, course = report_release(job, claim, out)
@@ -80,7 +80,7 @@ def test_verify_says_that_the_slack_cannot_be_checked(done):
         (lambda told: told.pop(), "the slack has 1 entries"),
         (lambda told: told[1].update(k=6), "is of another entry than the job's"),
         (lambda told: told[1].update(permitted=5), "permits k = 5, which is not below the job's"),
-        (lambda told: told[1].update(permitted=0), "permits k = 0"),
+        (lambda told: told[1].update(permitted=2), "permits k = 2, below half of the job's"),
         (lambda told: told[1].update(after=99), "is after 99 steps, which there are not"),
         (lambda told: told[1].update(attribute="Job"), "is of 'Job', of which its entry has"),
         (lambda told: told[1].update(attribute="Sex"), "is of 'Sex', of which its entry has"),
