@@ -348,6 +348,7 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
         peers=_names(section, "peers"),
         **listed,
         smallest_k=section.read("smallest_k", lambda n: n.integer(minimum=1), None),
+        smallest_k_map=section.read("smallest_k_map", lambda n: n.integer(minimum=2), None),
         most_owed=section.read("most_owed", lambda n: n.number(minimum=0), None),
         consent=section.read("consent", lambda n: n.choice("auto", "manual"), "manual"),
         explain=section.read("explain", lambda n: n.choice("columns", "rows"), Policy.explain),

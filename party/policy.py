@@ -33,6 +33,7 @@ class Policy:
     release: frozenset[str] = frozenset()
     raw: frozenset[str] = frozenset()
     smallest_k: int | None = None
+    smallest_k_map: int | None = None  # None: no group is counted in a population
     most_owed: float | None = None
     consent: str = "manual"
     explain: str = "columns"
@@ -90,6 +91,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_servers(policy, needs.servers),
         *_judge_recipients(policy, needs.recipients, party),
         *_judge_groups(policy, needs.smallest_group),
+        *_judge_k_map(policy, needs.smallest_k_map),
         *_judge_conditions(policy, needs.shows_proposals),
         *_judge_zeros(policy, needs.zeros),
         *_judge_slack(policy, needs.slack),
@@ -143,6 +145,19 @@ def _judge_groups(policy: Policy, smallest: int | None) -> list[str]:
         return []
     rule = "not set" if policy.smallest_k is None else str(policy.smallest_k)
     return [f"policy.smallest_k is {rule}, and the job releases groups of {smallest}"]
+
+
+def _judge_k_map(policy: Policy, smallest: int | None) -> list[str]:
+    """Groups that a population hides need a permission: a record may be alone in its group."""
+    if smallest is None or (
+        policy.smallest_k_map is not None and smallest >= policy.smallest_k_map
+    ):
+        return []
+    rule = "not set" if policy.smallest_k_map is None else str(policy.smallest_k_map)
+    return [
+        f"policy.smallest_k_map is {rule}, and the job releases groups that {smallest} people of a "
+        "population share, and perhaps one record"
+    ]
 
 
 def _judge_conditions(policy: Policy, shows_proposals: bool) -> list[str]:

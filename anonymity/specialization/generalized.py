@@ -35,13 +35,15 @@ from coterie.base.errors import DataError, UsageError
 class Requirement:
     """Every group of records that share a value on `qid` has k records, and satisfies `model`.
 
-    `sensitive` names the column that the model bounds, or several that it bounds together.
+    `sensitive` names the column that the model bounds, or several that it bounds together. With
+    `k_map`, so many people of a population share the values of each group (`universe`).
     """
 
     qid: tuple[str, ...]
     k: int
     sensitive: str | tuple[str, ...] | None = None
     model: Model | None = None
+    k_map: int | None = None
 
     @property
     def sensitive_columns(self) -> tuple[str, ...]:
@@ -60,7 +62,8 @@ def covered(requirements: Sequence[Requirement]) -> dict[int, int]:
     for i, one in enumerate(requirements):
         for j, other in enumerate(requirements):
             wider = set(one.qid) < set(other.qid) or (set(one.qid) == set(other.qid) and j < i)
-            if i != j and wider and one.k <= other.k and one.model is None:
+            plain = one.model is None and one.k_map is None
+            if i != j and wider and one.k <= other.k and plain:
                 found[i] = j
                 break
     return found
@@ -361,6 +364,7 @@ class GeneralizedTable:
     def anonymity(self) -> list[dict[str, Any]]:
         return [
             {"qid": list(requirement.qid), "k": requirement.k, "smallest": groups.smallest}
+            | ({} if requirement.k_map is None else {"k_map": requirement.k_map})
             for requirement, groups in zip(self.requirements, self.partitions.groups, strict=True)
         ]
 

@@ -42,6 +42,12 @@ from coterie.anonymity.specialization.generalized import (
 )
 from coterie.anonymity.specialization.record_suppression import Outliers, outliers
 from coterie.anonymity.specialization.scores import Effect, best_split, quantile_split
+from coterie.anonymity.specialization.universe import (
+    Universe,
+    check_people,
+    combinations,
+    rounded,
+)
 from coterie.anonymity.table.columns import Column, ContinuousColumn, Tree, continuous_column
 from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Array
@@ -311,12 +317,14 @@ def specialize(
     sensitive: Mapping[str, Labels] | None = None,
     rule: str = "gain-ratio",
     max_suppression: float = 0.0,
+    universe: Universe | None = None,
 ) -> Specializer:
     """Specializes one table as far as the requirements allow.
 
     `columns` are the attributes of the QIDs in job order (columns in no QID are left out), built by
     `categorical_column` and `continuous_column`; their interval trees grow, so a column serves one
-    run. Up to the share `max_suppression` of the records may be left out.
+    run. Up to the share `max_suppression` of the records may be left out. Entries with `k_map` need
+    the `universe` that they are counted in.
 
     The result has `winners`, `cut`, `anonymity`, `generalized(name)`, and `suppressed` with `kept`.
     """
@@ -330,6 +338,9 @@ def specialize(
     missing = used - chosen.keys()
     if missing:
         raise DataError(f"no column '{min(missing)}', which a requirement names")
+    if universe is not None:
+        for name in universe.numbers:
+            chosen[name] = rounded(chosen[name], universe.points(name))
     records = len(columns[0])
     specializer = Specializer(
         {name: column.tree for name, column in chosen.items()},
@@ -342,7 +353,17 @@ def specialize(
         suppression_limit(max_suppression, records),
     )
     while (candidate := specializer.propose()) is not None:
+        step = specializer.names[candidate.attribute], candidate.node, candidate.split
+        if universe is not None and not universe.permits(*step):
+            specializer.drop(candidate)
+            continue
         specializer.apply(specializer.instruction(candidate))
+        if universe is not None:
+            universe.follow(*step)
+    if universe is not None:
+        groups = [combinations(specializer, entry.qid) for entry in universe.requirements]
+        lacking = [universe.lacking(j, found) for j, found in enumerate(groups)]
+        check_people(requirements, lacking, [len(found) for found in groups])
     return specializer
 
 

@@ -157,7 +157,7 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
     sent = sum(party["sent_bytes"] for party in result["parties"].values())
     found = f"{result['records']:,} records in common among " if "records" in result else ""
     lines = [
-        f"{job.name}: {found}{len(job.parties)} parties, in {duration(total)}, "
+        f"{job.name}: {found}{len(KINDS[job.kind].reporters(job))} parties, in {duration(total)}, "
         f"{byte_count(sent)} exchanged"
     ]
     lines += [f"  {line}" for line in KINDS[job.kind].summary(job, Claim(result))]

@@ -59,7 +59,8 @@ def simulate(
         made = kind.prepare(job, party.name, table, str(source))
         kept = _models(models, party.name, wanted)
         prepared[party.name] = kind.recall(job, party.name, made, kept)
-        tables[party.name] = table
+        if wanted.identified_by:  # others have no identifiers that could match
+            tables[party.name] = table
         if counts := left_out(table):
             unused[party.name] = counts
     hints = identifier_hints(job, tables)

@@ -64,6 +64,7 @@ class Intersect(Kind[IntersectJob, Prepared]):
             optional=(),
             raw=(),
             smallest_group=None,
+            smallest_k_map=None,
             matching=job.matching.reveal,
             pad_to=job.matching.pad_to,
             servers=(),

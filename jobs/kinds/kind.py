@@ -11,6 +11,7 @@ is generic in its job and in a party's prepared data. Its members, in the order 
     prepare   reads the party's own table and sends nothing; raises `DataError`
     recall    adds what the party has kept of an earlier job, if the kind uses it; sends nothing
     run       the joint computation, through the channel
+    reporters whose results are the job's, if not those of all parties
     preview   what a party would release, for its steward to look at before it goes out
     assemble  at the coordinator, from what the parties released; returns the files that it wrote
     appraise  what the coordinator counts itself in what the parties released
@@ -61,6 +62,8 @@ class Needs:
                     permits both
     raw             those of `released` that leave unchanged, record by record, in no group
     smallest_group  the least people of a published group; None: no group is published
+    smallest_k_map  the least people of a population in a published group that is counted there and
+                    not in the table; None: no group is
     matching        what matching the records reveals, as in the key `reveal`; None: no matching
     pad_to          the number that hides how many records the party has; None: the number is told
     servers         parties that hold shares of what the others put in, and must not collude
@@ -90,6 +93,7 @@ class Needs:
     optional: tuple[str, ...]
     raw: tuple[str, ...]
     smallest_group: int | None
+    smallest_k_map: int | None
     matching: str | None
     pad_to: int | None
     servers: tuple[str, ...]
@@ -166,6 +170,10 @@ class Kind(ABC, Generic[J, P]):
     ) -> Mapping[str, Json]:
         """Runs the computation; returns the content of `result.json`, the same at every party."""
 
+    def reporters(self, job: J) -> Sequence[str]:
+        """The parties whose results are equal, and are the result of the job."""
+        return job.party_names
+
     def preview(self, job: J, party: str, released: Path) -> Mapping[str, Json]:
         """What the files in `released` say, for the party's own steward; the result is shown beside."""
         return {}
@@ -232,6 +240,9 @@ class AnyKind(ABC):
     def run(
         self, job: Job, prepared: object, channel: Channel, rng: Random, workspace: Workspace
     ) -> Mapping[str, Json]: ...
+
+    @abstractmethod
+    def reporters(self, job: Job) -> Sequence[str]: ...
 
     @abstractmethod
     def preview(self, job: Job, party: str, released: Path) -> Mapping[str, Json]: ...
@@ -307,6 +318,9 @@ class _Registered(AnyKind, Generic[J, P]):
     ) -> Mapping[str, Json]:
         data = self._data(job, prepared)
         return self._kind.run(self._own(job), data, channel, rng, workspace)
+
+    def reporters(self, job: Job) -> Sequence[str]:
+        return self._kind.reporters(self._own(job))
 
     def preview(self, job: Job, party: str, released: Path) -> Mapping[str, Json]:
         return self._kind.preview(self._own(job), party, released)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 
 import pyarrow as pa
@@ -27,8 +28,12 @@ def line_up(
     channel: Channel,
     rng: Random,
     workspace: Workspace,
+    names: Sequence[str] | None = None,
 ) -> Ints:
-    """The rows of this party's table that all parties have, in the same order at every party."""
+    """The rows of this party's table that all parties have, in the same order at every party.
+
+    `names` are the parties that have records, if not all of the job do.
+    """
     if prepared.findings:  # for the party's own steward: it stays there
         lines = [finding.line() for finding in prepared.findings]
         (workspace.kept / HINTS).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -42,7 +47,7 @@ def line_up(
     ):
         common = intersect(
             channel,
-            job.party_names,
+            job.party_names if names is None else names,
             prepared.identifiers,
             rng,
             protocol=matching.protocol,

@@ -85,6 +85,8 @@ def _promise(release: Release) -> Part:
         more: Content = "each group has at least k records"
         if entry.sensitive is not None and entry.model is not None:
             more = ["and ", foreign(entry.model.name), " for ", *listed(entry.sensitive_columns)]
+        if entry.k_map is not None:
+            more = f"at least {entry.k_map:,} people of the population share each group's values"
         rows.append([listed(entry.qid), str(entry.k), f"{sizes.min():,}", f"{len(sizes):,}", more])
     content: list[Content] = [
         note(
@@ -93,6 +95,15 @@ def _promise(release: Release) -> Part:
         ),
         table(["known columns", "k", "smallest group", "groups", "promise"], rows, (1, 2, 3)),
     ]
+    if any(entry.k_map is not None for entry in release.requirements):
+        content.append(
+            note(
+                "A line with a population hides a person among the people of that population, not "
+                "among the records of the table. It protects from readers who do not know who is in "
+                "the table, and from no one else. The party that holds the population has counted "
+                "these people; nobody can count them again in the release."
+            )
+        )
     loose = [a.name for a in release.attributes if not a.in_qid]
     if loose:
         content.append(
@@ -131,7 +142,10 @@ def _risk(release: Release) -> Part:
     for entry in release.requirements:
         sizes = _sizes(release, entry.qid)
         worst, mean = 1 / int(sizes.min()), len(sizes) / release.records
-        rows.append([listed(entry.qid), f"{worst:.2%}", f"{worst:.2%}", f"{mean:.2%}"])
+        anybody = f"{worst:.2%}"
+        if entry.k_map is not None:
+            anybody = f"at most {min(worst, 1 / entry.k_map):.2%}"
+        rows.append([listed(entry.qid), f"{worst:.2%}", anybody, f"{mean:.2%}"])
     content.append(
         table(["known columns", "prosecutor", "journalist", "marketer"], rows, (1, 2, 3))
     )
@@ -162,7 +176,7 @@ def _by_size(sizes: Ints) -> list[tuple[str, float]]:
 def _knowing(release: Release) -> list[Content]:
     """What somebody finds who knows any B columns of a person, whether a promise names them or not."""
     names = [a.name for a in release.attributes]
-    smallest = min(entry.k for entry in release.requirements)
+    smallest = min((r.k for r in release.requirements if r.k_map is None), default=2)
     tried = max(3, min(_SETS, _WORK // max(release.records, 1)))
     rng = np.random.default_rng(0)  # the same release gives the same report
     rows: list[list[Content]] = []

@@ -244,7 +244,7 @@ def assemble(
     `measured` on all tables together.
     """
     summaries = {name: read_summary(name, folder) for name, folder in released.items()}
-    first, *others = summaries
+    first, *others = KINDS[job.kind].reporters(job)
     for other in others:
         if summaries[other]["result"] != summaries[first]["result"]:
             raise VerificationError(f"{first} and {other} report different results of the job")

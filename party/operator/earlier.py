@@ -22,7 +22,7 @@ from coterie.party.job_record import Record
 from coterie.protos.jobs_pb2 import State
 
 _MOST = 20  # earlier jobs that are listed, the newest first
-_NUMBERS = ("smallest_k",)  # rules that a larger number of the job satisfies
+_NUMBERS = ("smallest_k", "smallest_k_map")  # rules that a larger number of the job satisfies
 
 
 def earlier_jobs(

@@ -142,6 +142,8 @@ def _rules(policy: Policy, job: Job, needs: Needs) -> list[dict[str, Any]]:
         rules.append(("columns.raw", sorted(policy.raw), list(needs.raw)))
     if needs.smallest_group is not None:
         rules.append(("smallest_k", policy.smallest_k, needs.smallest_group))
+    if needs.smallest_k_map is not None:
+        rules.append(("smallest_k_map", policy.smallest_k_map, needs.smallest_k_map))
     if needs.matching is not None:
         rules.append(("reveal", policy.reveal, needs.matching))
     if needs.recipients:

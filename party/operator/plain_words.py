@@ -51,7 +51,11 @@ def _of_the_kind(job: Job, party: str) -> Sequence[str]:
 
 def _of_people(job: Job, party: str, needs: Needs, records: int) -> list[str]:
     """What matching tells, and the number of rows."""
-    others = [name for name in job.party_names if name != party]
+    others = [
+        name
+        for name in job.party_names
+        if name != party and KINDS[job.kind].needs(job, name).matching is not None
+    ]
     rows = f"how many rows of your table take part ({records:,})"
     if needs.matching is None:
         return [f"the coordinator: {rows}"]

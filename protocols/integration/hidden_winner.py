@@ -31,13 +31,13 @@ ROUNDS_AHEAD = 64
 
 WINNER = declare(
     "integrate: winner",
-    what="With `hide_scores`, which party has the best candidate of a round, and its score and attribute, which its instruction tells anyway; the score stays hidden where a condition may reject the candidate.",
+    what="With `hide_scores`, which party has the best candidate of a round, and its score and attribute, which its instruction tells anyway; the score stays hidden where a condition or a population may reject the candidate.",
     to="every party",
     why="The winner gives the next instruction.",
 )
 HAS_CANDIDATE = declare(
     "integrate: some candidate is left",
-    what="With `hide_scores` and conditions on sensitive columns, whether the winner of a round has a candidate at all.",
+    what="With `hide_scores` and conditions on sensitive columns or a population, whether the winner of a round has a candidate at all.",
     to="every party",
     why="The rounds end when nobody has one.",
 )

@@ -34,6 +34,8 @@ Messages, in order, after the class (`protocols.integration.class_labels`):
                holders judge, winner to all: the attribute; winner to each holder of a sensitive
                column concerned: the instruction; these to the winner: yes or no; winner to all: yes
                or no. After a no the next round begins
+    population only in jobs with a population (`witness`): the messages of the witness, which may
+               reject the candidate, too; it speaks before `announce` and after the last round, too
     instruct   winner to all who do not have it yet: attribute, value, split, score, one child code
                for each record that has this value, in the order of the leaf partitions, and whether
                one more code marks records that are left out (`max_suppression`)
@@ -71,6 +73,7 @@ from coterie.protocols.integration.rounds import Confirm, Rounds, TakesPart, alw
 from coterie.protocols.integration.scores import FindWinner, announce_scores
 from coterie.protocols.integration.slack import tell_slack
 from coterie.protocols.integration.spans import announce_spans, digests_of_announced
+from coterie.protocols.integration.witness import points_of_population
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
@@ -107,6 +110,8 @@ def integrate(
         own = labels.get(plan.class_name) if channel.me in plan.class_holders else None
         labels[plan.class_name] = share_class(channel, plan.class_holders, own, records, rng)
     with channel.step("specialize"):
+        if plan.witness is not None:
+            columns = points_of_population(channel, plan, columns)
         trees = announce_spans(channel, plan, columns)
         classes = labels[plan.class_name] if plan.class_name is not None else None
         with channel.step("compare"):
@@ -136,6 +141,8 @@ def integrate(
             else:
                 while run.next_round(find_winner, takes_part, confirm):
                     channel.progress(len(run.winners), 0)
+            if run.asking is not None:
+                run.asking.confirm()
         except PeerError as error:
             place = error.step or channel.failed_step
             reason = f"{error.reason}, in round {len(run.winners) + 1}"

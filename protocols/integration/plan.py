@@ -34,6 +34,8 @@ class Plan:
     # What the numbers of attributes without taxonomy stand for, and whether some may be missing.
     scales: Mapping[str, tuple[Scale, bool]] = field(default_factory=dict)
     slack: bool = False  # whether the parties tell at which smaller k the run would be another
+    # The party that counts the groups of entries with `k_map` in its population; not in `names`.
+    witness: str | None = None
 
 
 @dataclass(frozen=True)

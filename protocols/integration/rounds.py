@@ -28,6 +28,7 @@ from coterie.protocols.integration.scores import (
 from coterie.protocols.integration.sensitive.conditions import SharedConditions, conditions_of
 from coterie.protocols.integration.sensitive.holders import Holders, checkers_of
 from coterie.protocols.integration.sensitive.slots import children_of
+from coterie.protocols.integration.witness import ROUND, Asking
 from coterie.protocols.messaging.broadcast_check import compare_digests
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
@@ -36,7 +37,6 @@ from coterie.protocols.primitives.randomness import Random
 
 # The kept answers: the steps that bounds require, and the rounds.
 START = "start"
-ROUND = "round"
 
 INSTRUCTION = declare(
     "integrate: instruction",
@@ -76,6 +76,7 @@ class Rounds:
         self._exchange = Exchange(channel, plan, table, book)
         self.holders = Holders(channel, plan, table, self._exchange)
         self._checked = any(checkers_of(plan, name) for name in table.names)
+        self.asking = None if plan.witness is None else Asking(channel, plan, table)
         self._rejected = dict.fromkeys(plan.names, 0)
         self.watch = SlackWatch(table) if plan.slack else None
         self._taking_part = True  # in the round of now
@@ -93,7 +94,8 @@ class Rounds:
     @property
     def in_turns(self) -> bool:
         """Whether scores stay valid until their party wins, and no other party must agree."""
-        return self.plan.turns and self.table.scores_last and not self._checked
+        judged = self._checked or self.asking is not None
+        return self.plan.turns and self.table.scores_last and not judged
 
     def _compete(
         self, find_winner: FindWinner, takes_part: TakesPart
@@ -247,27 +249,34 @@ class Rounds:
         candidate, found = self._compete(find_winner, takes_part)
         if found is None:
             self._watch(None)
+            if self.asking is not None:
+                self.asking.end()
             self._keep(None)
             return False
         winner, winning_key = found[0], found[1]
         mine = candidate if winner == channel.me else None
         instruction = None if mine is None else table.instruction(mine)
+        accepted, informed = True, list[str]()
         if self._checked:
             with channel.step("propose"):
                 self._check_supply(winner)
                 if self._shared is None:
                     accepted, informed, instruction = self.holders.propose(winner, instruction)
                 else:
-                    candidates, informed = self._candidates(winner, winning_key), []
+                    candidates = self._candidates(winner, winning_key)
                     accepted = self._shared.decide(winner, candidates, instruction)
-            if not accepted:
-                self._rejected[winner] += 1
-                if mine is not None:
-                    table.drop(mine)
-                self._keep(winner)
-                return True
-        else:
-            informed = []
+        if self.asking is not None:
+            self._check_supply(winner)
+            if accepted:
+                accepted = self.asking.permits(winner, instruction)
+            else:
+                self.asking.refused()
+        if not accepted:
+            self._rejected[winner] += 1
+            if mine is not None:
+                table.drop(mine)
+            self._keep(winner)
+            return True
         with channel.step("instruct"):
             if instruction is None:
                 instruction = self._exchange.receive(winner)
@@ -277,6 +286,8 @@ class Rounds:
                 self._exchange.give(
                     instruction, [peer for peer in channel.peers if peer not in informed]
                 )
+            if self.asking is not None:
+                self.asking.check(winner, instruction)
             if confirm is not None:
                 confirm(channel, winner, digest_of(instruction))
             self._perform(winner, winning_key, instruction)

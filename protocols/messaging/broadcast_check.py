@@ -31,7 +31,7 @@ from coterie.protocols.messaging.wire import Value, encode
 
 DIGESTS = declare(
     "job: digests of what was told to all",
-    what="With three parties or more, the digests of what a party tells all others before the first round, as each of them heard it: the job and the head of its audit log, sizes and parts of the salt, encrypted identifiers that go to all, who holds the class, the class, spans, values of attributes, numbers of sensitive values, which records stay within bounds, and their start values.",
+    what="With three parties or more, the digests of what a party tells all others before the first round, as each of them heard it: the job and the head of its audit log, sizes and parts of the salt, encrypted identifiers that go to all, who holds the class, the class, spans, values of attributes, numbers of sensitive values, which records stay within bounds, and their start values; and of the answers of a witness.",
     to="every party",
     why="Who tells different parties different things is found out before anybody is blamed for it; all know what the digests are of.",
 )

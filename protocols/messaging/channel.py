@@ -83,6 +83,7 @@ class Channel:
         self._sent = dict.fromkeys(transport.peers, 0)
         self._received = dict.fromkeys(transport.peers, 0)
         self._instances: Counter[str] = Counter()
+        self._among: frozenset[str] | None = None
         self.opened = Opened()
         self._noted = self.opened.so_far  # when the answer that is sought now was begun
         self._seeking = False  # inside `once`, whose answer stands for all answers within it
@@ -99,7 +100,18 @@ class Channel:
     @property
     def peers(self) -> tuple[str, ...]:
         """The other parties, in the ring order that all parties share."""
-        return self._transport.peers
+        if self._among is None:
+            return self._transport.peers
+        return tuple(peer for peer in self._transport.peers if peer in self._among)
+
+    @contextmanager
+    def among(self, names: Iterable[str]) -> Iterator[None]:
+        """Inside, the parties are these alone: what goes to all peers goes to no one else."""
+        before, self._among = self._among, frozenset(names)
+        try:
+            yield
+        finally:
+            self._among = before
 
     @property
     def session(self) -> str:

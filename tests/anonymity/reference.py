@@ -67,8 +67,16 @@ class Continuous:
         low, high, closed = node
         return low <= float(value) < high or (closed and float(value) == high)
 
+    points = None  # where intervals may be split, if not at every value
+
+    def at_point(self, value):
+        """The highest point that is no higher than a value."""
+        if self.points is None:
+            return value
+        return max(point for point in [self.top[0], *self.points] if point <= value)
+
     def specialize(self, node, rows, classes):
-        values = [float(row[self.name]) for row in rows]
+        values = [self.at_point(float(row[self.name])) for row in rows]
         if self.k is not None and len(values) >= 2 * self.k:
             return self.towards_groups_of_k(node, sorted(values))
         best = None
@@ -102,13 +110,30 @@ class Continuous:
         return round(gain([left, right]) * 2**30)
 
 
+class LackingError(Exception):
+    """Groups of the table that nobody in the population is in."""
+
+
 def specialize(
-    rows, attributes, class_name, requirements, rule="gain-ratio", holds=None, most_left_out=0
+    rows,
+    attributes,
+    class_name,
+    requirements,
+    rule="gain-ratio",
+    holds=None,
+    most_left_out=0,
+    population=(),
+    k_maps=None,
 ):
     """`requirements` are (qid, k). `holds(rows of a group, j)` adds a condition to requirement j.
 
+    `k_maps` has, for each requirement, None or the least people of the `population` (rows, too) in
+    every combination that occurs there. Raises `LackingError` if a group has nobody in it.
+
     Returns (winners, cut, generalized rows); a row that is left out is None.
     """
+    k_maps = k_maps or [None] * len(requirements)
+    maps = [(qid, k) for (qid, _), k in zip(requirements, k_maps, strict=True) if k]
     used = [name for name in attributes if any(name in qid for qid, _ in requirements)]
     kinds = {
         name: (Categorical if attributes[name][0] == "taxonomy" else Continuous)(
@@ -154,6 +179,33 @@ def specialize(
                             table[i] = None
         return table
 
+    mapped = {name for qid, _ in maps for name in qid}
+    people = [{name: kinds[name].top for name in mapped} for _ in population]
+    for name in mapped:
+        if attributes[name][0] != "taxonomy":
+            k = max(k for qid, k in maps if name in qid)
+            counted = Counter(float(person[name]) for person in population)
+            kinds[name].points = [value for value, number in counted.items() if number >= k]
+
+    def people_after(name, node, children):
+        after = [dict(person) for person in people]
+        for person, raw in zip(after, population, strict=True):
+            if person[name] == node:
+                [person[name]] = [c for c in children if kinds[name].covers(c, raw[name])]
+        return after
+
+    def crowds(of, qid):
+        return Counter(tuple(person[name] for name in qid) for person in of)
+
+    def crowded(name, node, children):
+        """Whether each combination in the population keeps its k people."""
+        if name not in mapped:
+            return True
+        if all(person[name] != node for person in people):
+            return False
+        after = people_after(name, node, children)
+        return all(size >= k for qid, k in maps for size in crowds(after, qid).values())
+
     def smallest(table, qid):
         return min(map(len, groups(table, qid).values()))
 
@@ -169,7 +221,7 @@ def specialize(
                 children = kinds[name].specialize(
                     node, [rows[i] for i in at], [classes[i] for i in at]
                 )
-                if not children:
+                if not children or not crowded(name, node, children):
                     continue
                 after = [None if row is None else dict(row) for row in table]
                 parts = [[] for _ in children]
@@ -229,6 +281,12 @@ def specialize(
         place = cut[name].index(node)
         cut[name][place : place + 1] = children
         order[name] += children
+        if name in mapped:
+            people = people_after(name, node, children)
+    for qid, _ in maps:
+        known = crowds(people, qid)
+        if any(group not in known for group in groups(table, qid)):
+            raise LackingError
     return (
         winners,
         {name: [kinds[name].label(node) for node in cut[name]] for name in used},

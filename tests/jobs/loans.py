@@ -23,6 +23,15 @@ requirement:
 """
 
 
+# The same, but that groups of Sex and Job are counted in the population of a third party.
+WITNESSED = (
+    JOB_FILE.replace(
+        "  bank: {data: bank.csv}\n", "  bank: {data: bank.csv}\n  registry: {data: registry.csv}\n"
+    ).replace("k: 4}", "k_map: 20}")
+    + "universe: registry\n"
+)
+
+
 ZODIAC = ["Aries", "Leo, maybe", 'the "Twins"', "", "Virgo"]
 
 
@@ -47,11 +56,18 @@ def loan_folder(folder, job=JOB_FILE, lender=None, bank=None, zodiac=ZODIAC):
     bank_names = bank or ["Salary", "ID", "Job", "Class"]
     write_csv(folder / "lender.csv", rows[::-1] + others, lender_names)
     write_csv(folder / "bank.csv", more + rows, bank_names)
+    if "registry" in job:
+        write_csv(folder / "registry.csv", population(), ["Salary", "Sex", "Job"])
     for name, paths in (("Sex", SEX), ("Job", JOB)):
         (folder / f"{name}.csv").write_text("".join(";".join(path) + "\n" for path in paths))
     path = folder / "job.yaml"
     path.write_text(job)
     return path
+
+
+def population():
+    """Everybody in the loan table six times over, without identifiers."""
+    return [dict(row) for row in ROWS for _ in range(6)]
 
 
 def release(out):

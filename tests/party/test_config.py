@@ -108,6 +108,10 @@ BAD = {
     ),
     "an unknown kind": ({"policy": {"kinds": ["guess"]}}, "policy.kinds[0]: must be one of"),
     "an unknown consent": ({"policy": {"consent": "maybe"}}, "policy.consent: must be one of"),
+    "a k-map of one": (
+        {"policy": {"smallest_k_map": 1}},
+        "policy.smallest_k_map: must be at least 2",
+    ),
     "a k of zero": ({"policy": {"smallest_k": 0}}, "policy.smallest_k: must be at least 1"),
     "an unknown explanation": (
         {"policy": {"explain": "values"}},

@@ -32,6 +32,7 @@ NEEDS = Needs(
     optional=(),
     raw=("Job",),
     smallest_group=4,
+    smallest_k_map=None,
     matching="intersection",
     pad_to=None,
     servers=(),
@@ -120,6 +121,16 @@ def test_a_job_that_releases_groups_needs_a_smallest_k_in_the_policy(kind):
     assert verdict(smallest_k=None) == [
         "policy.smallest_k is not set, and the job releases groups of 4"
     ]
+
+
+@pytest.mark.parametrize(("rule", "said"), [(None, "not set"), (30, "30")])
+def test_groups_that_a_population_hides_need_a_permission_of_their_own(kind, rule, said):
+    kind.declared = dataclasses.replace(NEEDS, smallest_group=None, smallest_k_map=20)
+    [reason] = verdict(smallest_k=None, smallest_k_map=rule)
+    assert reason.startswith(
+        f"policy.smallest_k_map is {said}, and the job releases groups that 20"
+    )
+    assert verdict(smallest_k_map=20) == []
 
 
 def test_a_job_that_shows_zeros_needs_a_permission_of_its_own(kind):

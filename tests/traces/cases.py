@@ -32,7 +32,7 @@ from coterie.protocols.numbers.shares import split
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 from tests.jobs.kinds.predict.kept import part
-from tests.jobs.loans import JOB_FILE, SIGNS, loan_folder
+from tests.jobs.loans import JOB_FILE, SIGNS, WITNESSED, loan_folder
 from tests.protocols.pairs import KEY
 
 NAMES = ("a", "b", "c")
@@ -134,6 +134,9 @@ JOBS: dict[str, Callable[[Path], None]] = {
     "integrate malicious": loans("adversary: malicious\n"),
     "integrate hide_scores": loans("hide_scores: true\n"),
     "integrate slack": loans("slack: tell\n"),
+    "integrate with a witness": lambda folder: simulated(
+        loan_folder(folder, WITNESSED, zodiac=SIGNS)
+    ),
     "count": job(f"kind: count\n{ATTRIBUTES}tables: [[Sex, Job], [Age, Class]]\nminimum: 5\n"),
     "count horizontal": job(
         f"kind: count\n{POOLED}tables: [[Sex, Job]]\nminimum: 5\n", part="-part"

@@ -91,6 +91,7 @@ class Aggregate(StatisticsKind[AggregateJob]):
             optional=(),
             raw=(),
             smallest_group=job.minimum,
+            smallest_k_map=None,
             matching=job.matching.reveal if job.matching else None,
             pad_to=job.matching.pad_to if job.matching else None,
             servers=job.servers,

@@ -147,6 +147,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             optional=(),
             raw=(),
             smallest_group=1 if job.uniques else None,
+            smallest_k_map=None,
             matching=matching.reveal if matching else None,
             pad_to=matching.pad_to if matching else None,
             servers=job.servers if matching else (),

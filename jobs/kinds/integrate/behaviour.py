@@ -46,7 +46,8 @@ def honest_behaviour(job: IntegrateJob, party: str, rng: Random) -> Behaviour:
     hidden: HiddenWinner | None = None
     if job.hide_scores:
         count = sum(attribute.in_qid for attribute in job.attributes)
-        hidden = HiddenWinner(rng.fork("hidden winner"), count, bool(job.sensitive_holders))
+        rejectable = bool(job.sensitive_holders) or job.universe is not None
+        hidden = HiddenWinner(rng.fork("hidden winner"), count, rejectable)
     if job.adversary == "malicious":
         strategy = Strategy(job.epsilon, hidden)
         return Behaviour(strategy.find_winner, strategy.takes_part, strategy.confirm)

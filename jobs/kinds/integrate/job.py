@@ -10,6 +10,7 @@ from coterie.anonymity.models.privacy import JointDiversity, TupleModel
 from coterie.anonymity.specialization.scores import BY_QUANTILE, RULES, SCORES
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import start_nodes
+from coterie.anonymity.specialization.universe import mapped_names
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
 from coterie.anonymity.table.taxonomy import Taxonomy, with_gap
 from coterie.jobs.data.attributes import Attribute, attribute_missing, one_of
@@ -18,10 +19,12 @@ from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job, read_recipients, referred_file
+from coterie.jobs.kinds.integrate.population.keys import check_known_there, read_universe
 from coterie.jobs.kinds.integrate.requirement_warnings import (
     apart_warnings,
     covered_warnings,
     lone_warnings,
+    population_warnings,
 )
 from coterie.jobs.kinds.integrate.requirements import read_requirements, with_taxonomies
 from coterie.jobs.kinds.integrate.slack import read_slack
@@ -67,6 +70,23 @@ class IntegrateJob(Job):
     conditions: str
     recipients: tuple[str, ...]
     slack: bool
+    universe: str | None  # the party that holds the population of entries with `k_map`
+
+    @property
+    def houses(self) -> tuple[str, ...]:
+        """The parties whose records are matched: all but the one that holds a population."""
+        return tuple(name for name in self.party_names if name != self.universe)
+
+    @property
+    def in_population(self) -> list[ReleasedAttribute]:
+        """The attributes that the population must have."""
+        names = mapped_names(self.requirements, [a.name for a in self.attributes])
+        return [attribute for attribute in self.attributes if attribute.name in names]
+
+    @property
+    def smallest_k_map(self) -> int | None:
+        """The least people of the population in a group; None: groups are of records alone."""
+        return min((r.k_map for r in self.requirements if r.k_map is not None), default=None)
 
     def of_party(self, party: str) -> list[ReleasedAttribute]:
         return [attribute for attribute in self.attributes if attribute.party == party]
@@ -99,7 +119,7 @@ class IntegrateJob(Job):
     def bound_holders(self) -> list[str]:
         """The holders of bounded attributes, in the order of the parties."""
         holders = {attribute.party for attribute in self.bounded}
-        return [name for name in self.party_names if name in holders]
+        return [name for name in self.houses if name in holders]
 
     @property
     def flat_names(self) -> set[str]:
@@ -107,13 +127,15 @@ class IntegrateJob(Job):
         return {a.name for a in self.attributes if a.flat}
 
     @property
-    def smallest_k(self) -> int:
-        return min(requirement.k for requirement in self.requirements)
+    def smallest_k(self) -> int | None:
+        """The least records of a group; None if all groups are counted in a population."""
+        return min((r.k for r in self.requirements if r.k_map is None), default=None)
 
     @property
     def warnings(self) -> list[str]:
         return [
             *lone_warnings(self.requirements),
+            *population_warnings(self.requirements, self.universe),
             *apart_warnings(self.requirements),
             *covered_warnings(self.requirements),
             *self._matching_warnings(),
@@ -150,8 +172,9 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
     requirement_node = section.required("requirement")
     names = attributes_node.section().keys()
     requirements = read_requirements(
-        requirement_node, names, class_name, lambda node: _referred(node, common)
+        requirement_node, names, class_name, lambda node: _referred(node, common), True
     )
+    universe = read_universe(section, common.party_names, requirement_node, requirements)
     in_qid = {name for requirement in requirements for name in requirement.qid}
     suppression_node = section.optional("max_suppression")
     max_suppression = suppression_node.number(0, 0.5) if suppression_node else 0.0
@@ -171,6 +194,8 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         attributes.append(
             _attribute(name, node, common, taxonomies, name in in_qid, name in sensitive, missing)
         )
+        if attributes[-1].party == universe:
+            raise node.error(f"is of '{universe}', which holds the population and no records")
     requirements = with_taxonomies(requirement_node, requirements, attributes)
     requirements = tuple(
         _between_holders(node, requirement, attributes)
@@ -192,7 +217,10 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
         conditions=section.read("conditions", lambda n: n.choice("shares", "holder"), "shares"),
         recipients=section.read("recipients", lambda n: read_recipients(n, common.party_names), ()),
         slack=read_slack(section, requirements, rule, max_suppression),
+        universe=universe,
     )
+    if universe is not None:
+        check_known_there(attributes_node, requirement_node, requirements, attributes, universe)
     for node, requirement in zip(requirement_node.items(), requirements, strict=True):
         _check_decidable(node, requirement, job)
     groups = math.prod(len(attribute.start[1]) for attribute in job.bounded)

@@ -26,7 +26,16 @@ from coterie.jobs.kinds.integrate.exhibit import utility_of
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
 from coterie.jobs.kinds.integrate.party_side import run_party_side
 from coterie.jobs.kinds.integrate.plain_words import told_of
-from coterie.jobs.kinds.integrate.prepared import Prepared, prepared_columns
+from coterie.jobs.kinds.integrate.population.witness_side import (
+    prepared_population,
+    run_witness_side,
+)
+from coterie.jobs.kinds.integrate.prepared import (
+    Coding,
+    Population,
+    Prepared,
+    prepared_columns,
+)
 from coterie.jobs.kinds.integrate.received import check_expected
 from coterie.jobs.kinds.integrate.release_table import (
     Coded,
@@ -47,14 +56,14 @@ RELEASE = "release.csv"
 PREVIEWED = 20  # values of a column that a steward is shown
 
 
-class Integrate(Kind[IntegrateJob, Prepared]):
+class Integrate(Kind[IntegrateJob, Coding]):
     about = "One table of the parties' columns, anonymous when joined."
     leaves = (RELEASE,)
     delivers = (RELEASE,)
     opens = ("class", "participation")
     files = ("attributes.*.taxonomy", "requirement.*.costs")
     job_type = IntegrateJob
-    data_type = Prepared
+    data_type = Coding
 
     def __init__(self, behaviour: BehaviourOf = honest_behaviour) -> None:
         """`behaviour` says how each party of a job behaves."""
@@ -63,7 +72,12 @@ class Integrate(Kind[IntegrateJob, Prepared]):
     def parse(self, section: Section, common: Common) -> IntegrateJob:
         return parse_integrate(section, common)
 
+    def reporters(self, job: IntegrateJob) -> Sequence[str]:
+        return job.houses
+
     def needs(self, job: IntegrateJob, party: str) -> Needs:
+        if party == job.universe:
+            return _needs_of_witness(job)
         own = tuple(attribute.name for attribute in job.of_party(party))
         return Needs(
             used=(*job.matching.columns, *own),
@@ -71,6 +85,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
             optional=() if job.class_name is None else (job.class_name,),
             raw=tuple(attribute.name for attribute in job.of_party(party) if not attribute.in_qid),
             smallest_group=job.smallest_k,
+            smallest_k_map=job.smallest_k_map,
             matching=job.matching.reveal,
             pad_to=job.matching.pad_to,
             servers=tuple(job.bound_holders[:2]) if len(job.bound_holders) > 2 else (),
@@ -93,26 +108,34 @@ class Integrate(Kind[IntegrateJob, Prepared]):
     def told_of(self, job: IntegrateJob, party: str) -> Sequence[str]:
         return told_of(job, party)
 
-    def prepare(self, job: IntegrateJob, party: str, table: pa.Table, source: str) -> Prepared:
-        dropping = {a.name: a.declared for a in job.of_party(party) if a.missing == "drop"}
+    def prepare(self, job: IntegrateJob, party: str, table: pa.Table, source: str) -> Coding:
+        of_population = party == job.universe
+        own = job.in_population if of_population else job.of_party(party)
+        dropping = {a.name: a.declared for a in own if a.missing == "drop"}
         table, dropped = without_gaps(table, dropping, source)
         with dropped.counted_as_read():
+            if of_population:
+                return prepared_population(job, table, source, dropped)
             return prepared_columns(job, party, table, source, dropped)
 
     def run(
         self,
         job: IntegrateJob,
-        prepared: Prepared,
+        prepared: Coding,
         channel: Channel,
         rng: Random,
         workspace: Workspace,
     ) -> dict[str, Any]:
+        if isinstance(prepared, Population):
+            return run_witness_side(job, prepared, channel, workspace)
+        assert isinstance(prepared, Prepared)  # noqa: S101
         return run_party_side(job, prepared, channel, rng, workspace, self._behaviour)
 
     def preview(self, job: IntegrateJob, party: str, released: Path) -> Mapping[str, Json]:
         """How many records have each value of each column, the most frequent values first."""
         columns: dict[str, Json] = {}
-        for name, column in read_share(released, party).items():
+        share = {} if party == job.universe else read_share(released, party)
+        for name, column in share.items():
             counts = np.bincount(column.codes, minlength=len(column.values))
             often = np.argsort(-counts, kind="stable")[:PREVIEWED]
             columns[name] = {
@@ -127,6 +150,7 @@ class Integrate(Kind[IntegrateJob, Prepared]):
         wanted = [attribute.name for attribute in job.attributes]
         if job.class_name is not None:
             wanted.append(job.class_name)
+        released = {party: released[party] for party in job.houses}
         for party, folder in released.items():
             own = [attribute.name for attribute in job.of_party(party)]
             share = read_share(folder, party)
@@ -155,8 +179,8 @@ class Integrate(Kind[IntegrateJob, Prepared]):
     def appraise(self, job: IntegrateJob, released: Mapping[str, Path]) -> Mapping[str, Json]:
         """The risk to be found by the generalized columns, and what each model has reached."""
         columns: dict[str, Coded] = {}
-        for party, folder in released.items():
-            columns |= read_share(folder, party)
+        for party in job.houses:
+            columns |= read_share(released[party], party)
         ordered = {a.name: columns[a.name].codes for a in job.attributes if a.in_qid}
         reached: list[Json] = [reached_by(columns, entry) for entry in job.requirements]
         risk = release_risk(ordered, [r.qid for r in job.requirements])
@@ -191,6 +215,34 @@ class Integrate(Kind[IntegrateJob, Prepared]):
 
     def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         return verify_release(job, result, folder)
+
+
+def _needs_of_witness(job: IntegrateJob) -> Needs:
+    """What the job needs from the party that holds the population: answers, and no row."""
+    used = tuple(attribute.name for attribute in job.in_population)
+    return Needs(
+        used=used,
+        released=(),
+        optional=(),
+        raw=(),
+        smallest_group=None,
+        smallest_k_map=job.smallest_k_map,
+        matching=None,
+        pad_to=None,
+        servers=(),
+        recipients=(),
+        zeros=False,
+        slack=False,
+        contributes=False,
+        shows_proposals=False,
+        noise=None,
+        identified_by=(),
+        counted=dict.fromkeys(used, ANY_CLASSES),
+        groups=False,
+        keeps=None,
+        model=None,
+        predicted_for=(),
+    )
 
 
 INTEGRATE = Integrate()

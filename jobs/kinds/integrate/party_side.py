@@ -83,9 +83,21 @@ def run_party_side(
     workspace: Workspace,
     behaviour_of: BehaviourOf,
 ) -> dict[str, Any]:
-    """The whole run of one party; returns its part of the result."""
+    """The whole run of one party that has records; returns its part of the result."""
+    with channel.among(job.houses):
+        return _run_house(job, prepared, channel, rng, workspace, behaviour_of)
+
+
+def _run_house(
+    job: IntegrateJob,
+    prepared: Prepared,
+    channel: Channel,
+    rng: Random,
+    workspace: Workspace,
+    behaviour_of: BehaviourOf,
+) -> dict[str, Any]:
     prepared.dropped.write(workspace.kept)
-    rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
+    rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace, job.houses)
     columns = {name: column.take(rows) for name, column in prepared.columns.items()}
     plain = {name: labels.take(rows) for name, labels in prepared.plain.items()}
     classes = None if prepared.classes is None else prepared.classes.take(rows)
@@ -194,10 +206,10 @@ def _plan(
     """The plan of the protocol, once all parties know who holds the class."""
     holders: tuple[str, ...] = ()
     if job.class_name is not None:
-        holders = class_holders(channel, job.party_names, job.class_name, has_class)
+        holders = class_holders(channel, job.houses, job.class_name, has_class)
     in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
     return Plan(
-        names=job.party_names,
+        names=job.houses,
         trees={
             attribute.name: TaxonomyTree(flat[attribute.name])
             if attribute.flat
@@ -216,6 +228,7 @@ def _plan(
         conditions=job.conditions,
         starts={attribute.name: attribute.start[0] for attribute in job.bounded},
         slack=job.slack,
+        witness=job.universe,
     )
 
 
@@ -237,9 +250,7 @@ def _within_bounds(
     ]
     most = suppression_limit(job.max_suppression, records)
     fork = rng.fork("bounds")
-    return records_within_bounds(
-        channel, job.party_names, axes, codes, demands, records, most, fork
-    )
+    return records_within_bounds(channel, job.houses, axes, codes, demands, records, most, fork)
 
 
 def coded(labels: Labels) -> Coded:

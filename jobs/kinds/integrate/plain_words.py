@@ -13,6 +13,8 @@ from coterie.jobs.kinds.integrate.job import IntegrateJob
 
 
 def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
+    if party == job.universe:
+        return _told_of_population(job)
     own = job.of_party(party)
     shown = [a.name for a in own if a.in_qid]
     plain = [a.name for a in own if not a.in_qid]
@@ -60,9 +62,41 @@ def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
             "smaller k that would have permitted one step more, and its column. If the column is "
             "yours, that k is the number of people of a group that the release does not show"
         )
+    if job.universe is not None:
+        told.append(
+            f"the coordinator: rows of the release that may be of one common person alone, as long "
+            f"as {job.smallest_k_map} people of the population of {job.universe} or more have the "
+            "same values. That hides your people from those who do not know who is in the table, "
+            "and not from the other parties, who know it"
+        )
+        told.append(
+            f"{job.universe}, which has no common people: in each round the column, the value and "
+            "the place of the split that is proposed, also where it is then refused, and at the end "
+            "which combinations of values the release has; no row"
+        )
     if job.bounded:
         told.append(
             "every party: which common people stay in the release, because of the bounds "
             "('at_most') of the job"
         )
     return told
+
+
+def _told_of_population(job: IntegrateJob) -> Sequence[str]:
+    """What the answers of the party that holds the population tell."""
+    names = quoted_list([attribute.name for attribute in job.in_population])
+    numbers = [attribute.name for attribute in job.in_population if attribute.taxonomy is None]
+    told = []
+    if numbers:
+        told.append(
+            f"every party: which values of {quoted_list(numbers)} at least {job.smallest_k_map} "
+            "people of your table have"
+        )
+    return [
+        *told,
+        f"every party, for each step that is proposed: whether each combination of {names} that "
+        f"occurs in your table would have at least {job.smallest_k_map} people. They are told yes "
+        "or no, and no number",
+        "every party, at the end: how many groups of their table have nobody in yours, which ends "
+        "the job unless there are none",
+    ]

@@ -21,15 +21,26 @@ from coterie.jobs.matching.identifiers import PreparedIdentifiers, prepare_ident
 from coterie.protocols.integration.class_labels import MOST_CLASSES
 
 
-@dataclass
-class Prepared:
-    """A party's columns as codes, in the order of its table."""
+@dataclass(kw_only=True)
+class Coding:
+    """A party's columns that are in a QID as codes, in the order of its table."""
+
+    columns: dict[str, Column]
+    dropped: Dropped
+
+
+@dataclass(kw_only=True)
+class Population(Coding):
+    """The columns of a population, one row for each person (`witness_side`)."""
+
+
+@dataclass(kw_only=True)
+class Prepared(Coding):
+    """All columns of a party that has records."""
 
     identifiers: PreparedIdentifiers
-    columns: dict[str, Column]  # in a QID
     plain: dict[str, Labels]  # in no QID: released unchanged
     classes: Labels | None
-    dropped: Dropped
 
 
 def prepared_columns(
@@ -72,4 +83,6 @@ def prepared_columns(
         )
     identifiers = prepare_identifiers(job.matching, table, source)
     warm_up()
-    return Prepared(identifiers, columns, plain, classes, dropped)
+    return Prepared(
+        columns=columns, dropped=dropped, identifiers=identifiers, plain=plain, classes=classes
+    )

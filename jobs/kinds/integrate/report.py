@@ -28,7 +28,7 @@ def report_release(job: IntegrateJob, result: Claim, folder: Path) -> list[Part]
 def _course(job: IntegrateJob, result: Claim) -> Part:
     """Who specialized what, and how each party's contribution grew."""
     winners = result.entry("winners").items()
-    grown: dict[str, list[float]] = {name: [0.0] for name in job.party_names}
+    grown: dict[str, list[float]] = {name: [0.0] for name in job.houses}
     rows: list[list[Content]] = []
     for number, winner in enumerate(winners, 1):
         party, score = winner.entry("party").text(), winner.entry("score").number()
@@ -73,7 +73,7 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
             [
                 [foreign(name), f"{totals.get(name, 0.0):.4f}",
                  str(sum(w.entry("party").value == name for w in winners))]
-                for name in job.party_names
+                for name in job.houses
             ],
             (1, 2),
         ),

@@ -14,7 +14,17 @@ def lone_warnings(requirements: Sequence[Requirement]) -> list[str]:
         f"requirement: entry {number + 1} ({', '.join(entry.qid)}) has 'k: 1', which protects "
         "nobody: every record may stand alone"
         for number, entry in enumerate(requirements)
-        if entry.k == 1
+        if entry.k == 1 and entry.k_map is None
+    ]
+
+
+def population_warnings(requirements: Sequence[Requirement], universe: str | None) -> list[str]:
+    """Says whom entries do not protect that are counted in a population."""
+    return [
+        f"requirement: entry {number + 1} ({', '.join(entry.qid)}) has 'k_map': it hides people "
+        f"among those of {universe}, and not from anybody who knows that they are in the table"
+        for number, entry in enumerate(requirements)
+        if entry.k_map is not None
     ]
 
 

@@ -24,11 +24,18 @@ ReadFile = Callable[[Node], tuple[str, bytes]]  # the path that a node names, an
 
 
 def read_requirements(
-    node: Node, names: list[str], class_name: str | None, read_file: ReadFile | None = None
+    node: Node,
+    names: list[str],
+    class_name: str | None,
+    read_file: ReadFile | None = None,
+    populations: bool = False,
 ) -> tuple[Requirement, ...]:
-    """The entries of a job or a table file; `names` are the attributes."""
+    """The entries of a job or a table file; `names` are the attributes.
+
+    `populations` says whether groups may be counted in a population, by `k_map`.
+    """
     requirements = tuple(
-        _read_requirement(item, names, class_name, read_file or _no_file)
+        _read_requirement(item, names, class_name, read_file or _no_file, populations)
         for item in node.items(MOST_REQUIREMENTS)
     )
     if not requirements:
@@ -60,7 +67,11 @@ def with_taxonomies(
 
 
 def _read_requirement(
-    node: Node, names: list[str], class_name: str | None, read_file: ReadFile
+    node: Node,
+    names: list[str],
+    class_name: str | None,
+    read_file: ReadFile,
+    populations: bool,
 ) -> Requirement:
     """An entry of `requirement`; `names` are the attributes."""
     section = node.section()
@@ -73,7 +84,10 @@ def _read_requirement(
         raise qid_node.error("names an attribute twice")
     if not qid:
         raise qid_node.error("must name at least one attribute")
-    k = section.required("k").integer(minimum=1)
+    map_node = section.optional("k_map") if populations else None
+    k_map = None if map_node is None else map_node.integer(minimum=2)
+    k_node = section.required("k") if k_map is None else section.optional("k")
+    k = 1 if k_node is None else k_node.integer(minimum=1)
     sensitive_node = section.optional("sensitive")
     options: dict[str, Any] = {}
     for key in OPTIONS:
@@ -84,7 +98,12 @@ def _read_requirement(
     if sensitive_node is None:
         if options:
             raise node.error(f"'{min(options)}' has no meaning without 'sensitive'")
-        return Requirement(qid, k)
+        return Requirement(qid, k, k_map=k_map)
+    if map_node is not None:
+        raise map_node.error(
+            "does not go with 'sensitive': of a group that is counted in a population, the table may "
+            "have one record, whose sensitive value nothing hides; give 'sensitive' an entry with 'k'"
+        )
     several = sensitive_node.is_list
     columns = tuple(sensitive_node.texts()) if several else (sensitive_node.text(),)
     for name in columns:

@@ -76,5 +76,12 @@ def usefulness_lines(job: IntegrateJob, result: Claim) -> list[str]:
             for name, value in model.entries().items()
             if value.value is not None
         )
+        people = entry.optional("k_map")
+        if people is not None:
+            lines.append(
+                f"k_map={people.integer()} on {names}: counted by {job.universe} in its population; "
+                f"smallest group of records {smallest}"
+            )
+            continue
         lines.append(f"k={k} on {names}: smallest group {smallest}{found}")
     return lines

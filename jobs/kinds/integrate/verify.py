@@ -71,6 +71,12 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         holds.append(f"k={held['k']} on {names}: smallest group {held['smallest']}{reached}")
     holds.append("the specializations lead to this release")
     unchecked = ["whether the parties put in true data"]
+    unchecked += [
+        f"whether {requirement.k_map} people of the population share the values of each group of "
+        f"{', '.join(requirement.qid)}, which {job.universe} alone can count"
+        for requirement in job.requirements
+        if requirement.k_map is not None
+    ]
     if facts["suppressed"] or job.rule not in SCORED or job.class_name is None:
         unchecked.append("the scores, which these records do not determine")
     if job.slack:
@@ -109,6 +115,7 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
     check_risk(table, result, in_qid, [requirement.qid for requirement in job.requirements])
     _check_utility(job, result, table, suppressed, notation)
     _check_reached(result, requirements)
+    _check_mapped(job, result)
     check_winners(job, result, table, bool(suppressed), notation)
     check_slack(job.requirements, job.slack, result, _with_steps_left(job, result, notation))
     return {"records": records, "suppressed": suppressed, "requirements": requirements}
@@ -247,6 +254,18 @@ def _check_reached(result: Any, requirements: Sequence[Mapping[str, Any]]) -> No
             raise VerificationError(
                 f"{RESULT}: requirement {number + 1} says it reached {claimed}, the release "
                 f"{held.get('models', {})}"
+            )
+
+
+def _check_mapped(job: IntegrateJob, result: Any) -> None:
+    """What the population was asked for is what the job says."""
+    for number, (claimed, requirement) in enumerate(
+        zip(result["anonymity"], job.requirements, strict=True)
+    ):
+        if claimed.get("k_map") != requirement.k_map:
+            raise VerificationError(
+                f"{RESULT}: requirement {number + 1} says k_map = {claimed.get('k_map')}, the job "
+                f"{requirement.k_map}"
             )
 
 

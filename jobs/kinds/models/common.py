@@ -109,6 +109,7 @@ def model_needs(job: ModelJob, party: str) -> Needs:
         optional=(),
         raw=(),
         smallest_group=job.minimum,
+        smallest_k_map=None,
         matching=job.matching.reveal if job.matching else None,
         pad_to=job.matching.pad_to if job.matching else None,
         servers=job.servers,

@@ -75,6 +75,7 @@ class Predict(Kind[PredictJob, NewPeople]):
             optional=(),
             raw=(),
             smallest_group=None,
+            smallest_k_map=None,
             matching=job.matching.reveal,
             pad_to=job.matching.pad_to,
             servers=job.servers,

@@ -211,6 +211,7 @@ def statistics_needs(
         optional=() if job.horizontal else label,
         raw=(),
         smallest_group=smallest_group,
+        smallest_k_map=None,
         matching=job.matching.reveal if job.matching else None,
         pad_to=job.matching.pad_to if job.matching else None,
         servers=job.servers,

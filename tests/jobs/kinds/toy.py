@@ -67,6 +67,7 @@ class Total(Kind[TotalJob, Numbers]):
             optional=(),
             raw=(),
             smallest_group=job.minimum,
+            smallest_k_map=None,
             matching=None,
             pad_to=None,
             servers=(),

@@ -7,7 +7,7 @@ from pathlib import Path
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import load_job
 from tests.jobs.kinds.predict.kept import Parts, part
-from tests.jobs.loans import JOB_FILE, SIGNS, loan_folder
+from tests.jobs.loans import JOB_FILE, SIGNS, WITNESSED, loan_folder
 from tests.traces.cases import ATTRIBUTES, KEPT, POOLED, write_people
 
 _BOUNDED = JOB_FILE.replace("taxonomy: Job.csv", "taxonomy: Job.csv, at_most: [White-collar]")
@@ -22,6 +22,7 @@ LOANS = {
     "integrate slack": JOB_FILE + "slack: tell\n",
     "integrate hide_scores": JOB_FILE + "hide_scores: true\n",
     "integrate conditions on shares": _SENSITIVE,
+    "integrate with a witness": WITNESSED,
     "integrate conditions of a holder": _SENSITIVE + "conditions: holder\nadversary: malicious\n",
 }
 PEOPLE = {

@@ -359,3 +359,19 @@ def test_what_is_due_is_received_and_anything_else_is_a_fault_of_the_peer(kind):
         outcome = results(Memory(), a=lambda c, v=value: c.send("b", v), b=receive)["b"]
         assert isinstance(outcome, PeerFaultError), value
         assert (outcome.peer, outcome.reason) == ("a", "sent no two rows")
+
+
+def test_among_some_parties_the_others_are_told_nothing(network):
+    def some(channel):
+        with channel.among(("a", "b")):
+            assert set(channel.peers) <= {"a", "b"}
+            channel.broadcast(1)
+            heard = channel.gather()
+            with channel.among(NAMES):
+                assert set(channel.peers) == set(NAMES) - {channel.me}
+        return heard
+
+    outcomes = good(results(network, a=some, b=some))
+    assert outcomes["a"] == {"b": 1}
+    assert outcomes["b"] == {"a": 1}
+    assert outcomes["c"] is None

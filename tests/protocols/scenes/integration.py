@@ -23,6 +23,7 @@ from coterie.protocols.integration.scores import key_of
 from coterie.protocols.integration.slack import tell_slack
 from coterie.protocols.integration.spans import announce_spans, digests_of_announced
 from coterie.protocols.messaging.broadcast_check import compare_digests
+from tests.protocols.integration.populations import WITNESS, peopled_loans
 from tests.protocols.integration.splits import Split, loans
 from tests.protocols.scenes.form import THREE, TWO, scene, two
 
@@ -205,3 +206,69 @@ scene(
     "integration/sensitive/conditions integration/sensitive/proposer_and_holder", THREE,
     name="conditions on shares",
 )(conditions)  # fmt: skip
+
+
+# A witness
+
+
+def witnessed(split):
+    """What the parties of a run with a witness do; a house returns what it knows of the result."""
+
+    def house(name):
+        def run(channel, rng):
+            outcome = split.party(name)(channel)
+            return [outcome.table.winners, outcome.contributions]
+
+        return run
+
+    houses = {name: house(name) for name in split.names}
+    return houses | {WITNESS: lambda channel, rng: split.witness(channel)}
+
+
+@scene("integration/witness", ("ann", "bob"))
+def numbers_of_people_behind_yes_and_no(watched, world):
+    """In the population a rare combination has 3 people or 19, and all others 20 or 60."""
+    split = peopled_loans(copies=(20, 60)[world])
+    rare = {"Sex": "Female", "Job": "Carpenter"}
+    assert not any(row | rare == row for row in split.case.rows)
+    split.population += [split.case.rows[0] | rare] * (3, 19)[world]
+    return witnessed(split)
+
+
+@scene("integration/witness", ("ann",))
+def a_candidate_that_the_witness_refuses(watched, world):
+    """Where Bob would split his salaries is not told to Ann if the witness refuses it."""
+    split = peopled_loans()
+    split.case.requirements, split.k_maps = [(["Sex", "Salary"], 1)], [20]
+    for row in split.case.rows:  # Sex says all about the class, so that it is specialized first
+        row["Salary"], row["class"] = str(int(row["Salary"]) + 10 * world), row["Sex"]
+    men = [{"Sex": "Male", "Salary": str(salary)} for salary in range(1, 100)] * 20
+    women = [{"Sex": "Female", "Salary": "60"}] * 20
+    few = [{"Sex": "Female", "Salary": salary} for salary in ("2", "98")] * 5
+    split.population = men + women + few
+    return witnessed(split)
+
+
+@scene("integration/witness", (WITNESS,))
+def records_of_a_table_with_a_witness(watched, world):
+    """The witness is told combinations, not how many records have them: here once or twice as many."""
+    split = peopled_loans()
+    split.case.requirements = [(["Sex", "Job"], 1), (["Sex", "Salary"], 1)]
+    split.case.rows = split.case.rows * (1 + world)
+    return witnessed(split)
+
+
+@scene("integration/witness", (WITNESS,))
+def numbers_between_those_that_many_people_have(watched, world):
+    """The population has salaries in tens; where between them the table's lie is not told."""
+    split = peopled_loans()
+    split.case.requirements, split.k_maps = [(["Sex", "Salary"], 1)], [20]
+    for row in split.case.rows:
+        tens, rest = divmod(int(row["Salary"]), 10)
+        row["Salary"] = str(10 * tens + (rest + 5 * world) % 10)
+    split.population = [
+        {"Sex": sex, "Salary": str(tens)}
+        for sex in ("Male", "Female")
+        for tens in range(10, 99, 10)
+    ] * 20
+    return witnessed(split)

@@ -87,6 +87,36 @@ MUTANTS = [
         view("subsets_of_a_baseline", "alice"),
         view("subsets_of_a_baseline", "bob"),
     ),
+    # a witness
+    mutant(
+        "numbers of people behind yes and no",
+        "protocols/integration/witness.py",
+        "*(candidate if permitted else _nothing())",
+        "*(candidate if permitted else [_NO_COLUMN, universe._table.records, np.empty(0)])",
+        view("numbers_of_people_behind_yes_and_no", "ann"),
+        view("numbers_of_people_behind_yes_and_no", "bob"),
+    ),
+    mutant(
+        "a candidate that the witness refuses",
+        "protocols/integration/witness.py",
+        "*(candidate if permitted else _nothing())",
+        "*candidate",
+        view("a_candidate_that_the_witness_refuses", "ann"),
+    ),
+    mutant(
+        "records of a combination",
+        "protocols/integration/witness.py",
+        "groups = [combinations(table, entry.qid) for entry in entries]",
+        "groups = [np.repeat(combinations(table, e.qid), table.records // 34, 0) for e in entries]",
+        view("records_of_a_table_with_a_witness", "registry"),
+    ),
+    mutant(
+        "numbers between those that many people have",
+        "protocols/integration/witness.py",
+        "name: rounded(column, points[name]) if name in points else column",
+        "name: column",
+        view("numbers_between_those_that_many_people_have", "registry"),
+    ),
     # conditions on sensitive columns
     mutant(
         "the pads of the sensitive numbers",
