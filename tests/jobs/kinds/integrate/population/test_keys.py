@@ -46,6 +46,7 @@ NO_K_MAP = WITNESSED.replace("k_map: 20", "k: 4")
             "recipients: all\nuniverse:",
             "the coordinator alone may have the",
         ),
+        (WITNESSED, "universe:", "slack: tell\nuniverse:", "slack: goes without 'universe'"),
         (
             WITNESSED,
             "universe:",
