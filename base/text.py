@@ -30,3 +30,8 @@ def quoted_list(names: Sequence[str]) -> str:
     """Names in a sentence: 'Sex', 'Job' and 'Salary'."""
     *first, last = [f"'{name}'" for name in names]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def numbered(number: int, noun: str) -> str:
+    """A number with its noun: "1 requirement", "2 requirements"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

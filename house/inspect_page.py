@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from coterie.base.text import one_line
 from coterie.house.inspect_report import share
 from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import Content, element, foreign, listed
@@ -113,7 +114,7 @@ def _risk(part: dict[str, Any]) -> Part:
     return Part(
         "The risk, if all columns were known",
         [
-            table(["measure", "value", "meaning"], rows, (1,)),
+            table(["measure", "value", "meaning"], rows, (1,), sentences=True),
             note("Usually less is known. The share of people who are unique by random columns:"),
             bars("People who are unique by so many random columns", known),
         ],
@@ -145,7 +146,9 @@ def _qids(found: dict[str, Any]) -> list[Part]:
                     (1, 2),
                 ),
             ]
-        parts.append(Part(f"Known: {', '.join(entry['qid'])}", content, public=False))
+        parts.append(
+            Part(one_line(f"Known: {', '.join(entry['qid'])}", 100), content, public=False)
+        )
     return parts
 
 

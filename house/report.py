@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from coterie.base.text import one_line
 from coterie.house.anatomy.report import anatomy_part
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.report import report_condensed
 from coterie.house.table_file import TableFile
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.markup import Content, element, foreign
-from coterie.jobs.pages.page import Part, folded, note, table
+from coterie.jobs.pages.page import Part, facts, file_text, folded, note, table
 from coterie.jobs.pages.release import read_release, release_parts
 
 RELEASE = "release.csv"
@@ -51,14 +52,14 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
         if name in _MEASURES and isinstance(claim.value, int | float)
     ]
     about = result.entry("job")
-    made: list[list[Content]] = [
-        ["method", file.method],
-        ["date", about.entry("date").text()],
-        ["version of Coterie", about.entry("version").text()],
-        ["digest of the table file", element("span", about.entry("digest").text(), class_="mono")],
+    made: list[tuple[str, Content]] = [
+        ("method", file.method),
+        ("date", about.entry("date").text()),
+        ("version of Coterie", about.entry("version").text()),
+        ("digest of the table file", element("span", about.entry("digest").text(), class_="mono")),
     ]
     for step, claim in result.entry("seconds").entries().items():
-        made.append([foreign(step), f"{claim.number():.2f} s"])
+        made.append((one_line(step), f"{claim.number():.2f} s"))
     dropped = result.optional("dropped")
     lost = dropped.integer(minimum=0) if dropped is not None else 0
     return [
@@ -69,7 +70,7 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
                 note(
                     "Common measures of how much of the table is lost; records left out are charged."
                 ),
-                table(["measure", "value", "meaning"], rows, (1,)),
+                table(["measure", "value", "meaning"], rows, (1,), sentences=True),
             ],
             public=True,
         ),
@@ -77,8 +78,8 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
             "How the table was made",
             [
                 *([note(f"{lost:,} records were dropped for missing values.")] if lost else []),
-                table(["", ""], made),
-                folded("The table file", element("pre", file.text)),
+                facts(made),
+                folded("The table file", file_text(file.text, "the table file")),
             ],
             public=False,
         ),

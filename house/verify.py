@@ -32,6 +32,7 @@ import pyarrow.compute as pc
 from coterie.anonymity.models.audit import Released, check_risk, group_numbers
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError, VerificationError
+from coterie.base.text import numbered
 from coterie.house.anatomy.verify import check_anatomy
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.verify import verify_condensed
@@ -76,7 +77,8 @@ def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
             f"{folder / RESULT}: not the result of such a table file ({error})"
         ) from None
     return {
-        "verdict": f"holds: {len(file.requirements)} requirements on {found['records']:,} records",
+        "verdict": f"holds: {numbered(len(file.requirements), 'requirement')} on "
+        f"{numbered(found['records'], 'record')}",
         "unchecked": [UNCHECKED if data is None else "whether each record is in its own group"],
         "job": "table",
         "kind": f"anonymise ({file.method})",
@@ -95,8 +97,8 @@ def _verify_anatomy(
             plain = replace(attribute, in_qid=False)
             _check_values(plain, found.columns[attribute.name], folder / RELEASE, local=True)
     return {
-        "verdict": f"holds: {len(file.requirements)} requirements on the groups of "
-        f"{found.records:,} records; {', '.join(found.raw)} are published as they are",
+        "verdict": f"holds: {numbered(len(file.requirements), 'requirement')} on the groups of "
+        f"{numbered(found.records, 'record')}; {', '.join(found.raw)} are published as they are",
         "unchecked": unchecked,
         "job": "table",
         "kind": "anonymise (anatomy)",

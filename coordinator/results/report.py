@@ -8,6 +8,7 @@ its promise.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 from coterie.base.errors import CoterieError, VerificationError
@@ -20,11 +21,12 @@ from coterie.house.ways.registry import way_of
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import Claim, read_claims
 from coterie.jobs.kinds.registry import KINDS
-from coterie.jobs.pages.markup import Content, element, foreign, listed
-from coterie.jobs.pages.page import Opinion, Part, folded, note, page, table
+from coterie.jobs.pages.markup import Content, element, explained, foreign, listed
+from coterie.jobs.pages.page import Opinion, Part, facts, file_text, folded, note, page, table
 from coterie.jobs.run.archive import saved_job, saved_path
 
 REPORT, PUBLIC = "report.html", "public.html"
+_STEPS = 200  # whose seconds are shown
 
 
 def write_report(folder: Path) -> None:
@@ -99,16 +101,20 @@ def _asked(job: Job, result: Claim) -> Part:
         if simulated
         else "Every party below was asked, and its policy, or its operator, permitted the job."
     )
-    rows: list[list[Content]] = [
-        ["parties", listed(job.party_names)],
-        ["job", element("span", about.entry("id").text() or "none", class_="mono")],
-        ["date", about.entry("date").text()],
-        ["version of Coterie", about.entry("version").text()],
-        ["digest of the job", element("span", about.entry("digest").text(), class_="mono")],
+    rows: list[tuple[str, Content]] = [
+        ("parties", listed(job.party_names)),
+        ("purpose", foreign(job.purpose, 300) if job.purpose else "none is stated"),
+        ("date", about.entry("date").text()),
+        ("version of Coterie", about.entry("version").text()),
+        ("digest of the job", element("span", about.entry("digest").text(), class_="mono")),
     ]
+    if not simulated:
+        rows.insert(
+            2, ("number of the job", element("span", about.entry("id").text(), class_="mono"))
+        )
     return Part(
         "What was asked",
-        [note(who), table(["", ""], rows), folded("The job file", element("pre", job.text))],
+        [note(who), facts(rows), folded("The job file", file_text(job.text, "the job file"))],
         public=False,
     )
 
@@ -119,8 +125,8 @@ def _told(result: Claim) -> Part:
     for entry in result.entry("opened").items():
         to = entry.entry("to").texts()
         rows.append([
-            foreign(entry.entry("what").text()), foreign(entry.entry("meaning").text(), 500), listed(to),
-            foreign(entry.entry("why").text(), 500), str(entry.entry("times").integer(minimum=0)),
+            foreign(entry.entry("what").text()), explained(entry.entry("meaning").text(), 500),
+            listed(to, 20), explained(entry.entry("why").text(), 500), str(entry.entry("times").integer(minimum=0)),
         ])  # fmt: skip
     return Part(
         "What was told to whom",
@@ -129,7 +135,7 @@ def _told(result: Claim) -> Part:
                 "Everything that left the encrypted computation as a readable value. What is not in "
                 "this list, nobody was told."
             ),
-            table(["what", "meaning", "told to", "why", "times"], rows, (4,)),
+            table(["what", "meaning", "told to", "why", "times"], rows, (4,), sentences=True),
         ],
         public=False,
     )
@@ -145,7 +151,10 @@ def _spent(result: Claim) -> Part:
             note(f"The job took {duration(total)}."),
             table(
                 ["step", "seconds, slowest party"],
-                [[foreign(name), f"{claim.number():.2f}"] for name, claim in seconds.items()],
+                [
+                    [foreign(name), f"{claim.number():.2f}"]
+                    for name, claim in itertools.islice(seconds.items(), _STEPS)
+                ],
                 (1,),
             ),
             table(

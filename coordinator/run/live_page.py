@@ -30,6 +30,7 @@ from coterie.transport.loopback_site import Form, LoopbackSite
 _END_SECONDS = 5.0
 _GONE_SECONDS = 3.0
 _WIDTH, _HEIGHT = 640.0, 340.0
+_NAME = 20  # characters of a name or a phase beside a house
 
 
 @contextlib.contextmanager
@@ -178,8 +179,8 @@ def _houses(facts: list[Facts], silent_after: float) -> Element:
         # Words stand away from the middle, where the road is.
         beside = y - wide * 1.1 - 26 if math.sin(turn) < -0.5 else y + wide * 0.9 + 17
         words = "badword" if mark in ("silent", "failed") else "quiet"
-        shapes.append(label(x, beside, one.party, "middle"))
-        shapes.append(label(x, beside + 16, _short(one, mark), "middle", words))
+        shapes.append(label(x, beside, one.party, "middle", longest=_NAME))
+        shapes.append(label(x, beside + 16, _short(one, mark), "middle", words, longest=_NAME))
     flows = {
         (one.party, to): rate for one in facts for to, rate in one.sending_to.items() if rate > 0
     }

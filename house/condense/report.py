@@ -5,7 +5,7 @@ from __future__ import annotations
 from coterie.house.table_file import TableFile
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.markup import Content, element, foreign
-from coterie.jobs.pages.page import Part, folded, note, table
+from coterie.jobs.pages.page import Part, facts, file_text, folded, note, table
 
 
 def report_condensed(file: TableFile, result: Claim) -> list[Part]:
@@ -19,11 +19,11 @@ def report_condensed(file: TableFile, result: Claim) -> list[Part]:
         )
         rows.append([foreign(attribute.name), *(f"{count:,}" for count in changed)])
     about = result.entry("job")
-    made: list[list[Content]] = [
-        ["method", file.method],
-        ["date", about.entry("date").text()],
-        ["version of Coterie", about.entry("version").text()],
-        ["digest of the table file", element("span", about.entry("digest").text(), class_="mono")],
+    made: list[tuple[str, Content]] = [
+        ("method", file.method),
+        ("date", about.entry("date").text()),
+        ("version of Coterie", about.entry("version").text()),
+        ("digest of the table file", element("span", about.entry("digest").text(), class_="mono")),
     ]
     copies = result.optional("copies")
     likeness = result.optional("utility")
@@ -51,8 +51,8 @@ def report_condensed(file: TableFile, result: Claim) -> list[Part]:
             "How the table was made",
             [
                 *([note(told)] if told else []),
-                table(["", ""], made),
-                folded("The table file", element("pre", file.text)),
+                facts(made),
+                folded("The table file", file_text(file.text, "the table file")),
             ],
             public=False,
         ),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from coterie.house.hiding.hide_file import HideFile
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.pages.markup import Content, element
-from coterie.jobs.pages.page import Part, folded, note, table
+from coterie.jobs.pages.markup import Content
+from coterie.jobs.pages.page import Part, facts, file_text, folded, note
 
 _COUNTS = {
     "cells_changed": "cells changed",
@@ -17,8 +17,8 @@ _COUNTS = {
 
 
 def report_hidden(file: HideFile, result: Claim) -> list[Part]:
-    rows: list[list[Content]] = [
-        [name, f"{result.entry(key).integer(minimum=0):,}"] for key, name in _COUNTS.items()
+    rows: list[tuple[str, Content]] = [
+        (name, f"{result.entry(key).integer(minimum=0):,}") for key, name in _COUNTS.items()
     ]
     return [
         Part(
@@ -34,7 +34,7 @@ def report_hidden(file: HideFile, result: Claim) -> list[Part]:
         ),
         Part(
             "What hiding cost",
-            [table(["", ""], rows, (1,)), folded("The file", element("pre", file.text))],
+            [facts(rows), folded("The file", file_text(file.text, "the file"))],
             public=False,
         ),
     ]

@@ -15,6 +15,7 @@ from typing import Any
 
 from coterie.anonymity.models.audit import Released
 from coterie.base.errors import UsageError, VerificationError
+from coterie.base.text import numbered
 from coterie.house.hiding.hide_file import Cells, HideFile, load_hide_file
 from coterie.jobs.data.release_file import check_order, read_release
 from coterie.jobs.data.sources import read_table
@@ -55,7 +56,8 @@ def verify_hidden(folder: Path, data: Path | None) -> dict[str, Any]:
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise VerificationError(f"{path}: not the result of hide-rules ({error})") from None
     return {
-        "verdict": f"holds: {len(file.hide)} rules are not found in {len(rows):,} records",
+        "verdict": f"holds: {numbered(len(file.hide), 'rule')} "
+        f"{'is' if len(file.hide) == 1 else 'are'} not found in {numbered(len(rows), 'record')}",
         "unchecked": [UNCHECKED[0] if data is None else UNCHECKED[1]],
         "job": "table",
         "kind": file.method,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from coterie.house.randomize.perturb_file import PerturbFile
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.markup import Content, element, foreign
-from coterie.jobs.pages.page import Part, folded, note, table
+from coterie.jobs.pages.page import Part, facts, file_text, folded, note, table
 
 
 def report_perturbed(file: PerturbFile, result: Claim) -> list[Part]:
@@ -26,10 +26,10 @@ def report_perturbed(file: PerturbFile, result: Claim) -> list[Part]:
             )
             found.append([name, f"{without:.1%} guessed right", f"{right:.1%} guessed right"])
     about = result.entry("job")
-    made: list[list[Content]] = [
-        ["date", about.entry("date").text()],
-        ["version of Coterie", about.entry("version").text()],
-        ["digest of the file", element("span", about.entry("digest").text(), class_="mono")],
+    made: list[tuple[str, Content]] = [
+        ("date", about.entry("date").text()),
+        ("version of Coterie", about.entry("version").text()),
+        ("digest of the file", element("span", about.entry("digest").text(), class_="mono")),
     ]
     return [
         Part(
@@ -53,8 +53,8 @@ def report_perturbed(file: PerturbFile, result: Claim) -> list[Part]:
                     "figures stay in the house."
                 ),
                 table(["column", "advertised", "found"], found),
-                table(["", ""], made),
-                folded("The file", element("pre", file.text)),
+                facts(made),
+                folded("The file", file_text(file.text, "the file")),
             ],
             public=False,
         ),

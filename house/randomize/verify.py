@@ -18,6 +18,7 @@ import numpy as np
 
 from coterie.anonymity.models.audit import Released
 from coterie.base.errors import UsageError, VerificationError
+from coterie.base.text import numbered
 from coterie.house.randomize.perturb_file import Perturbed, PerturbFile, load_perturb_file
 from coterie.jobs.data.release_file import check_order, read_release
 from coterie.jobs.data.sources import read_table
@@ -55,7 +56,8 @@ def verify_perturbed(folder: Path, data: Path | None) -> dict[str, Any]:
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise VerificationError(f"{folder / RESULT}: not the result of perturb ({error})") from None
     return {
-        "verdict": f"holds: the laws of {len(file.attributes)} columns on {records:,} records",
+        "verdict": f"holds: the laws of {numbered(len(file.attributes), 'column')} on "
+        f"{numbered(records, 'record')}",
         "unchecked": list(UNCHECKED if data is None else UNCHECKED[:1]),
         "job": "table",
         "kind": file.method,

@@ -126,7 +126,7 @@ class Intersect(Kind[IntersectJob, Prepared]):
 
     def verify(self, job: IntersectJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
-        holds = [f"the size is a number of records, {records:,}"]
+        holds = [f"the number of common records is {records:,}"]
         facts: dict[str, Json] = {"records": records}
         lists = folder / "parties"
         if not lists.is_dir():

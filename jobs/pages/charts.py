@@ -11,6 +11,8 @@ from coterie.jobs.pages.markup import Content, Element, element
 
 WIDTH = 640.0
 _SERIES = 6  # the style has so many colours
+BESIDE = 18  # characters that stand beside a bar, also in the larger letters of a phone
+_PLACES = 480  # places across a chart that an eye can tell apart
 
 
 def chart(about: str, height: float, *shapes: Content, width: float = WIDTH) -> Element:
@@ -23,21 +25,40 @@ def chart(about: str, height: float, *shapes: Content, width: float = WIDTH) -> 
 
 
 def label(
-    x: float, y: float, text: str, anchor: str = "start", class_: str | None = None
+    x: float,
+    y: float,
+    text: str,
+    anchor: str = "start",
+    class_: str | None = None,
+    longest: int = 80,
 ) -> Element:
-    return element("text", one_line(text, 40), x=x, y=y, text_anchor=anchor, class_=class_)
+    """Text of a chart. Of one that is longer than `longest` the middle is left out.
+
+    Names of columns often differ in their ends alone. The whole name is shown where the mouse rests.
+    """
+    whole = one_line(text, 200)
+    shown = middle_left_out(whole, longest)
+    more = [] if shown == whole else [element("title", whole)]
+    return element("text", *more, shown, x=x, y=y, text_anchor=anchor, class_=class_)
+
+
+def middle_left_out(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 3
+    return f"{text[: longest - 1 - end]}…{text[-end:]}"
 
 
 def bars(about: str, values: Sequence[tuple[str, float, str]]) -> Element:
     """Horizontal bars: a label, a length, and the words beside the bar."""
     most = max((value for _, value, _ in values), default=0.0) or 1.0
-    row, left, right = 26.0, 200.0, 110.0
+    row, left, right = 26.0, 200.0, 130.0
     shapes: list[Content] = []
     for at, (name, value, words) in enumerate(values):
         y = at * row
         length = max((WIDTH - left - right) * value / most, 1.0)
         shapes += [
-            label(left - 8, y + 17, name, "end"),
+            label(left - 8, y + 17, name, "end", longest=BESIDE),
             element("rect", x=left, y=y + 4, width=length, height=row - 8, class_="bar"),
             label(left + length + 6, y + 17, words, class_="quiet"),
         ]
@@ -69,7 +90,7 @@ def histogram(about: str, columns: Sequence[tuple[str, float]], axis: str) -> El
 
 def steps(about: str, series: Mapping[str, Sequence[float]], axis: str) -> Element:
     """Lines that grow in steps, one a series, each named at its end."""
-    height, left, right, bottom = 260.0, 8.0, 150.0, 34.0
+    height, left, right, bottom = 260.0, 8.0, 210.0, 34.0
     most = max((value for values in series.values() for value in values), default=0.0) or 1.0
     number = max((len(values) for values in series.values()), default=1)
     across = (WIDTH - left - right) / max(number - 1, 1)
@@ -81,16 +102,30 @@ def steps(about: str, series: Mapping[str, Sequence[float]], axis: str) -> Eleme
     ends: list[float] = []
     for at, (name, values) in enumerate(sorted(series.items(), key=lambda entry: -entry[1][-1])):
         place = f"M{left:.1f} {height - bottom - tall * values[0] / most:.1f}"
-        for index, value in enumerate(values[1:], 1):
+        for index, value in _corners(values):
             place += f"H{left + index * across:.1f}V{height - bottom - tall * value / most:.1f}"
         y = height - bottom - tall * values[-1] / most
         y = max(y, ends[-1] + 16) if ends else y  # labels do not cover each other
         ends.append(y)
         shapes += [
             element("path", d=place, class_=f"line c{at % _SERIES}", fill="none"),
-            label(WIDTH - right + 8, y + 5, f"{one_line(name, 16)} {values[-1]:.3f}", class_=f"ink{at % _SERIES}"),
+            label(WIDTH - right + 8, y + 5, f"{middle_left_out(one_line(name), 12)} {values[-1]:.3f}", class_=f"ink{at % _SERIES}"),
         ]  # fmt: skip
     return chart(about, max(height, (ends[-1] if ends else 0) + 16), *shapes)
+
+
+def _corners(values: Sequence[float]) -> list[tuple[int, float]]:
+    """Where a line of steps turns, and where it ends; of turns that nobody can tell apart the last."""
+    every = max(len(values) // _PLACES, 1)
+    seen = [*range(every, len(values), every)]
+    if len(values) > 1 and (not seen or seen[-1] != len(values) - 1):
+        seen.append(len(values) - 1)
+    found, before = [], values[0]
+    for at in seen:
+        if values[at] != before or at == len(values) - 1:
+            found.append((at, values[at]))
+            before = values[at]
+    return found
 
 
 def strip(
@@ -111,7 +146,7 @@ def strip(
             )
         )  # fmt: skip
     shapes += [
-        label(0, 44, names[0] if names else ""),
-        label(WIDTH, 44, names[-1] if len(names) > 1 else "", "end"),
+        label(0, 48, names[0] if names else "", longest=28),
+        label(WIDTH, 48, names[-1] if len(names) > 1 else "", "end", longest=28),
     ]
-    return chart(about, 50, *shapes)
+    return chart(about, 54, *shapes)

@@ -19,6 +19,7 @@ Content: TypeAlias = "Element | str | Iterable[Content]"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]*\Z")
 _VOID = frozenset({"meta", "br", "col", "hr", "img", "input"})
 LONGEST = 120  # characters of a foreign text; the whole of it is in the result's own files
+NAMES = 100  # names of a list
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,25 @@ def foreign(text: str, longest: int = LONGEST) -> Element:
     return element("bdi", one_line(text, longest))
 
 
-def listed(names: Iterable[str]) -> list[Content]:
-    """Foreign names with commas between them."""
+def listed(names: Iterable[str], most: int = NAMES) -> list[Content]:
+    """Foreign names with commas between them; of more than `most` the first, and how many are left."""
+    whole = list(names)
     found: list[Content] = []
-    for name in names:
+    for name in whole[:most]:
         found += [", ", foreign(name)] if found else [foreign(name)]
-    return found
+    return [*found, f" and {len(whole) - most:,} more"] if len(whole) > most else found
+
+
+def explained(text: str, longest: int = LONGEST) -> list[Content]:
+    """A foreign sentence in which keys and names of files stand between backquotes."""
+    pieces = one_line(text, longest).split("`")
+    if len(pieces) % 2 == 0:  # a backquote without its partner is a character
+        return [foreign(text, longest)]
+    return [
+        element("code", element("bdi", piece)) if at % 2 else element("bdi", piece)
+        for at, piece in enumerate(pieces)
+        if piece
+    ]
 
 
 def _written(content: Content) -> Iterator[str]:

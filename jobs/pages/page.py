@@ -13,6 +13,7 @@ from typing import Literal
 from coterie.jobs.pages.markup import Content, Element, element
 
 State = Literal["holds", "violated", "unchecked"]
+_TEXT = 100_000  # characters of a file that a page shows
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,21 @@ def note(*content: Content) -> Element:
 
 
 def table(
-    head: Sequence[str], rows: Sequence[Sequence[Content]], numbers: Sequence[int] = ()
+    head: Sequence[str],
+    rows: Sequence[Sequence[Content]],
+    numbers: Sequence[int] = (),
+    sentences: bool = False,
 ) -> Element:
-    """A table that scrolls sideways on a narrow screen; `numbers` are the columns set to the right."""
+    """A table; `numbers` are the columns set to the right.
+
+    It scrolls sideways on a narrow screen. One with `sentences` becomes a list there, in which every
+    cell stands below the other with the head of its column.
+    """
 
     def cell(tag: str, at: int, content: Content) -> Element:
-        scope = "col" if tag == "th" else None
-        return element(tag, content, class_="number" if at in numbers else None, scope=scope)
+        scope, named = ("col", None) if tag == "th" else (None, head[at] if sentences else None)
+        set_right = "number" if at in numbers else None
+        return element(tag, content, class_=set_right, scope=scope, data_head=named)
 
     return element(
         "div",
@@ -55,8 +64,20 @@ def table(
                 element("tr", [cell("td", at, content) for at, content in enumerate(row)]) for row in rows
             ]),
         ),
-        class_="wide", tabindex="0", role="region", aria_label=", ".join(head),
+        class_="wide sentences" if sentences else "wide",
+        tabindex="0", role="region", aria_label=", ".join(head),
     )  # fmt: skip
+
+
+def facts(rows: Sequence[tuple[str, Content]]) -> Element:
+    """Names of things with their values."""
+    return element("dl", [[element("dt", name), element("dd", value)] for name, value in rows])
+
+
+def file_text(text: str, file: str) -> Element:
+    """A file as it is, up to a length that a page can bear; `file` is where the whole of it is."""
+    shown = [text] if len(text) <= _TEXT else [text[:_TEXT], f"\n… the rest is in {file}"]
+    return element("pre", *shown)
 
 
 def folded(summary: str, *content: Content) -> Element:
@@ -140,8 +161,11 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:.
 .wide{overflow-x:auto;margin:.8rem 0}
 table{border-collapse:collapse;font-size:.94rem;min-width:18rem}
 th,td{text-align:left;vertical-align:top;padding:.35rem .7rem .35rem 0;border-bottom:1px solid var(--edge)}
-th{color:var(--quiet);font-weight:600}
-.number{text-align:right;font-variant-numeric:tabular-nums;padding-left:.7rem}
+th{color:var(--quiet);font-weight:600}th.number{white-space:normal!important}
+.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;padding-left:.7rem}
+dl{display:grid;grid-template-columns:minmax(7rem,12rem) 1fr;gap:.25rem 1rem}
+dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
+.shade{background:color-mix(in srgb,var(--bar) var(--s),transparent)}
 .mono{font-family:ui-monospace,monospace;font-size:.86rem;overflow-wrap:anywhere}
 svg{display:block;width:100%;height:auto;margin:.6rem 0;font:13px system-ui,sans-serif}
 svg:not(.drawn) text{fill:var(--ink)}svg:not(.drawn) .quiet{fill:var(--quiet)}
@@ -158,5 +182,11 @@ details{margin:.6rem 0}summary{cursor:pointer;color:var(--bar)}
 :focus-visible{outline:3px solid var(--bar);outline-offset:2px}
 @media print{:root{--paper:#fff;--ink:#000;--quiet:#333}body{font-size:11pt}nav{display:none}
 section{break-inside:avoid-page}.wide{overflow:visible}}
-@media(max-width:30rem){svg:not(.drawn){font-size:19px}main{padding:1rem .8rem 3rem}h1{font-size:1.35rem}th,td{padding-right:.5rem}}
+@media(max-width:30rem){dl{display:block}dd{margin:0 0 .5rem}
+.sentences table,.sentences tbody,.sentences tr,.sentences td{display:block;min-width:0}
+.sentences thead{position:absolute;clip-path:inset(50%)}
+.sentences tr{border-bottom:1px solid var(--edge);padding:.5rem 0}
+.sentences td{border:0;padding:.1rem 0;text-align:left;white-space:normal}
+.sentences td::before{content:attr(data-head) ": ";color:var(--quiet)}
+svg:not(.drawn){font-size:19px}main{padding:1rem .8rem 3rem}h1{font-size:1.35rem}th,td{padding-right:.5rem}}
 """

@@ -27,8 +27,13 @@ from coterie.jobs.pages.page import Part, folded, note, table
 
 _DRAWN = 40  # columns that get a drawing of their own
 _NODES = 200  # values that a drawing of a taxonomy shows
+_ALL_NODES = 4_000  # values that all drawings together show
+_LINES = 50  # lines of the promise that are shown
+_NAMED = 20  # columns that are named in a line
+_BARS = 60  # columns whose detail is drawn
 _WORK = 6_000_000  # records times sets of columns that are tried for what an attacker may know
 _SETS = 30
+_BINS = 9  # bars of a histogram, so that their labels do not touch
 
 
 class ShownAttribute(Protocol):
@@ -80,20 +85,27 @@ def release_parts(release: Release) -> list[Part]:
 
 def _promise(release: Release) -> Part:
     rows: list[list[Content]] = []
-    for entry in release.requirements:
+    for entry in release.requirements[:_LINES]:
         sizes = _sizes(release, entry.qid)
         more: Content = "each group has at least k records"
         if entry.sensitive is not None and entry.model is not None:
             more = ["and ", foreign(entry.model.name), " for ", *listed(entry.sensitive_columns)]
         if entry.k_map is not None:
             more = f"at least {entry.k_map:,} people of the population share each group's values"
-        rows.append([listed(entry.qid), str(entry.k), f"{sizes.min():,}", f"{len(sizes):,}", more])
+        names = listed(entry.qid, _NAMED)
+        rows.append([names, str(entry.k), f"{sizes.min():,}", f"{len(sizes):,}", more])
     content: list[Content] = [
         note(
             "Whoever knows the columns of one line about a person finds at least k records that "
             "agree with them, and cannot tell which of these is the person's."
         ),
-        table(["known columns", "k", "smallest group", "groups", "promise"], rows, (1, 2, 3)),
+        table(
+            ["known columns", "k", "smallest group", "groups", "promise"],
+            rows,
+            (1, 2, 3),
+            sentences=True,
+        ),
+        *_further(release, _LINES),
     ]
     if any(entry.k_map is not None for entry in release.requirements):
         content.append(
@@ -123,6 +135,11 @@ def _promise(release: Release) -> Part:
     return Part("The promise", content, public=True)
 
 
+def _further(release: Release, shown: int) -> list[Content]:
+    left = len(release.requirements) - shown
+    return [note(f"{left:,} more lines of the promise are in result.json.")] if left > 0 else []
+
+
 def _sizes(release: Release, names: Sequence[str]) -> Ints:
     """The sizes of the groups of records that agree in these columns."""
     return np.bincount(group_numbers([release.columns[name] for name in names]))
@@ -139,19 +156,19 @@ def _risk(release: Release) -> Part:
         )
     ]
     rows: list[list[Content]] = []
-    for entry in release.requirements:
+    for entry in release.requirements[:_LINES]:
         sizes = _sizes(release, entry.qid)
         worst, mean = 1 / int(sizes.min()), len(sizes) / release.records
         anybody = f"{worst:.2%}"
         if entry.k_map is not None:
             anybody = f"at most {min(worst, 1 / entry.k_map):.2%}"
-        rows.append([listed(entry.qid), f"{worst:.2%}", anybody, f"{mean:.2%}"])
+        rows.append([listed(entry.qid, _NAMED), f"{worst:.2%}", anybody, f"{mean:.2%}"])
     content.append(
         table(["known columns", "prosecutor", "journalist", "marketer"], rows, (1, 2, 3))
     )
     for number, entry in enumerate(release.requirements[:8], 1):
         sizes = _sizes(release, entry.qid)
-        heading = ["Group sizes for ", listed(entry.qid)]
+        heading = ["Group sizes for ", listed(entry.qid, _NAMED)]
         about = f"Records by the size of their group, promise {number}"
         content += [
             element("h3", *heading),
@@ -162,15 +179,32 @@ def _risk(release: Release) -> Part:
 
 
 def _by_size(sizes: Ints) -> list[tuple[str, float]]:
-    """How many records are in groups of which size, in steps of two."""
-    low = int(math.log2(int(sizes.min())))
-    high = int(math.log2(int(sizes.max())))
-    found = []
-    for power in range(low, high + 1):
-        inside = sizes[(sizes >= 2**power) & (sizes < 2 ** (power + 1))]
-        name = f"{2**power:,}" if power == 0 else f"{2**power:,}–{2 ** (power + 1) - 1:,}"
-        found.append((name, float(inside.sum())))
-    return found
+    """How many records are in groups of which size: in steps of 1, 2 and 5, or of 10 if it is wide."""
+    least, most = int(sizes.min()), int(sizes.max())
+    for steps in ((1, 2, 5), (1,)):
+        edges = [step * 10**power for power in range(len(str(most)) + 1) for step in steps]
+        first = max(at for at, edge in enumerate(edges) if edge <= least)
+        last = next(at for at, edge in enumerate(edges) if edge > most)
+        if last - first <= _BINS:
+            break
+    return [
+        (_size_class(low, high), float(sizes[(sizes >= low) & (sizes < high)].sum()))
+        for low, high in itertools.pairwise(edges[first : last + 1])
+    ]
+
+
+def _size_class(low: int, high: int) -> str:
+    """The sizes from `low` to below `high`, in so few characters that they fit below a bar."""
+    if high > 1000:
+        return f"{_short_number(low)}–{_short_number(high)}"
+    return f"{low}" if high == low + 1 else f"{low}–{high - 1}"
+
+
+def _short_number(number: int) -> str:
+    for unit, name in ((1_000_000_000, "G"), (1_000_000, "M"), (1000, "k")):
+        if number >= unit:
+            return f"{number // unit}{name}"
+    return str(number)
 
 
 def _knowing(release: Release) -> list[Content]:
@@ -228,10 +262,7 @@ def _detail(release: Release) -> Part:
             "general value is left: one less the mean share of the column's values, or of its range, "
             "that a released value stands for. Records that were left out keep nothing."
         ),
-        bars(
-            "Detail kept by column",
-            [(name, share, f"{share:.0%}") for name, share in kept.items()],
-        ),
+        *_bars_of(kept),
     ]
     gone = [name for name, share in kept.items() if share < 1e-9]
     if gone:
@@ -246,17 +277,36 @@ def _detail(release: Release) -> Part:
     if plain:
         content.append(note("Released as they were read: ", listed(plain), "."))
     drawn = [a for a in release.attributes if a.in_qid][:_DRAWN]
+    most = min(_NODES, _ALL_NODES // max(len(drawn), 1))
     for attribute in drawn:
         column = release.columns[attribute.name]
         content.append(
             folded(
                 f"How the values of {foreign(attribute.name).content[0]} are shown",
-                _drawing(attribute, column),
+                _drawing(attribute, column, most),
             )
         )
     if len(kept) > _DRAWN:
         content.append(note(f"{len(kept) - _DRAWN} more columns are not drawn."))
     return Part("What is left of the detail", content, public=True)
+
+
+def _bars_of(kept: Mapping[str, float]) -> list[Content]:
+    """The detail kept, drawn for the columns that have lost most, and listed for all."""
+    least = dict(sorted(kept.items(), key=lambda entry: entry[1])[:_BARS])
+    drawn = [
+        (name, share, f"{share:.0%}") for name, share in kept.items() if name in least
+    ]  # in the order of the table
+    found: list[Content] = [bars("Detail kept by column", drawn)]
+    if len(kept) > _BARS:
+        rows: list[list[Content]] = [
+            [foreign(name), f"{share:.1%}"] for name, share in kept.items()
+        ]
+        found += [
+            note(f"The {_BARS} columns that have lost most are drawn."),
+            folded(f"All {len(kept):,} columns", table(["column", "detail kept"], rows, (1,))),
+        ]
+    return found
 
 
 def _interval(value: str) -> Interval | None:
@@ -285,43 +335,46 @@ def _widths(attribute: ShownAttribute, column: Released) -> Array:
     return np.array([0.0 if i is None else min((i.high - i.low) / span, 1.0) for i in intervals])
 
 
-def _drawing(attribute: ShownAttribute, column: Released) -> Element:
+def _drawing(attribute: ShownAttribute, column: Released, most: int) -> Element:
+    """The values of a column, of which at most so many are drawn."""
     shares = np.bincount(column.codes, minlength=len(column.values)) / max(len(column.codes), 1)
     if attribute.taxonomy is not None:
-        return _cut_tree(attribute.taxonomy, dict(zip(column.values, shares.tolist(), strict=True)))
+        shown = dict(zip(column.values, shares.tolist(), strict=True))
+        return _cut_tree(attribute.taxonomy, shown, most)
     ordered = sorted(
         ((interval, share, value) for value, share in zip(column.values, shares, strict=True)
          if (interval := _interval(value)) is not None),
         key=lambda entry: (entry[0].low, entry[0].high),
     )  # fmt: skip
     apart = all(a[0].high <= b[0].low for a, b in itertools.pairwise(ordered))
-    if ordered and apart and len(ordered) == len(column.values) and len(ordered) <= _NODES:
+    if ordered and apart and len(ordered) == len(column.values) and len(ordered) <= most:
         edges = [entry[0].low for entry in ordered] + [ordered[-1][0].high]
         about = (
             f"The range of {foreign(attribute.name).content[0]} cut into {len(ordered)} intervals"
         )
         return strip(about, edges, [float(e[1]) for e in ordered], [e[2] for e in ordered])
-    most = sorted(zip(column.values, shares.tolist(), strict=True), key=lambda entry: -entry[1])[
-        :20
-    ]
-    return table(
-        ["value", "share of the records"],
-        [[foreign(value), f"{share:.1%}"] for value, share in most],
-        (1,),
-    )
+    often = sorted(zip(column.values, shares.tolist(), strict=True), key=lambda entry: -entry[1])
+    rows: list[list[Content]] = [[foreign(value), f"{share:.1%}"] for value, share in often[:20]]
+    left = [note(f"and {len(often) - 20:,} rarer values")] if len(often) > 20 else []
+    return element("div", table(["value", "share of the records"], rows, (1,)), *left)
 
 
-def _cut_tree(taxonomy: Taxonomy, shares: Mapping[str, float]) -> Element:
-    """The taxonomy as far as the release shows it; released values are framed."""
-    left = [_NODES]
+def _cut_tree(taxonomy: Taxonomy, shares: Mapping[str, float], most: int) -> Element:
+    """The taxonomy as far as the release shows it; released values are framed.
 
-    def below(node: int) -> bool:
-        return taxonomy.labels[node] in shares or any(map(below, taxonomy.children[node]))
+    Of a taxonomy with more than `most` such nodes the upper ones are drawn, and of the others it is
+    said how many they are.
+    """
+    seen = _seen(taxonomy, shares)
+    drawn: set[int] = set()
+    level = [0] if seen[0] else []
+    while level and len(drawn) < most:
+        room = most - len(drawn)
+        drawn.update(level[:room])
+        below = [child for node in level[:room] for child in taxonomy.children[node] if seen[child]]
+        level = level[room:] or below
 
-    def branch(node: int) -> Element | None:
-        if left[0] <= 0 or not below(node):
-            return None
-        left[0] -= 1
+    def branch(node: int) -> Element:
         name, leaves = taxonomy.labels[node], taxonomy.last[node] - taxonomy.first[node]
         words: list[Content] = [foreign(name)]
         if name in shares:
@@ -330,12 +383,25 @@ def _cut_tree(taxonomy: Taxonomy, shares: Mapping[str, float]) -> Element:
                 element("span", foreign(name), class_="cut"),
                 element("span", f" {values}{shares[name]:.1%} of the records", class_="quiet"),
             ]
-        inside = [item for child in taxonomy.children[node] if (item := branch(child)) is not None]
+        below = [child for child in taxonomy.children[node] if seen[child]]
+        inside = [branch(child) for child in below if child in drawn]
+        if left := len(below) - len(inside):
+            inside.append(element("li", f"and {left:,} more", class_="quiet"))
         return element("li", *words, *([element("ul", *inside)] if inside else []))
 
-    top = branch(0)
     return element(
         "div",
-        element("ul", *([] if top is None else [top]), class_="tree"),
-        *([] if left[0] > 0 else [note("The rest of the taxonomy is not drawn.")]),
+        element("ul", *([branch(0)] if 0 in drawn else []), class_="tree"),
+        *([note("The rest of the taxonomy is not drawn.")] if level else []),
     )
+
+
+def _seen(taxonomy: Taxonomy, shares: Mapping[str, float]) -> list[bool]:
+    """Of every node whether it, or one below it, is in the release."""
+    seen = [label in shares for label in taxonomy.labels]
+    order = [0]
+    for node in order:
+        order.extend(taxonomy.children[node])
+    for node in reversed(order):
+        seen[node] = seen[node] or any(seen[child] for child in taxonomy.children[node])
+    return seen

@@ -179,9 +179,7 @@ color:var(--bar);cursor:pointer;margin:.3rem .4rem .3rem 0}
 button:hover{background:var(--soft)}
 button:disabled{opacity:.5;cursor:default}
 .question{border:1px solid var(--edge);border-radius:6px;padding:.2rem 1rem .8rem;margin:1rem 0}
-label{display:block}dl{display:grid;grid-template-columns:minmax(7rem,12rem) 1fr;gap:.25rem 1rem}
-dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
-@media(max-width:30rem){dl{display:block}dd{margin:0 0 .5rem}}
+label{display:block}
 input[type=text]{font:inherit;padding:.4rem;border:1px solid var(--quiet);border-radius:4px;width:100%;max-width:26rem;
 background:var(--paper);color:var(--ink)}
 .house{fill:var(--soft);stroke:var(--bar);stroke-width:2}

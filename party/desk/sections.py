@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
-from coterie.jobs.pages.page import folded, table
+from coterie.jobs.pages.markup import Content, Element, element, explained, foreign, listed
+from coterie.jobs.pages.page import facts as fact_list
+from coterie.jobs.pages.page import file_text, folded, table
 from coterie.jobs.pages.served import action, hidden, text_field
 
 _ENDED_SHOWN = 30  # of jobs that have ended, the newest
@@ -104,7 +105,10 @@ def explanation(facts: Mapping[str, Any]) -> Content:
     columns = facts.get("columns")
     if columns is None:
         refusals = facts.get("refusals", [])
-        return [_facts(rows), [element("p", "Not permitted: ", foreign(r, 500)) for r in refusals]]
+        return [
+            fact_list(rows),
+            [element("p", "Not permitted: ", foreign(r, 500)) for r in refusals],
+        ]
     smallest = facts["smallest_group"]
     groups = f", in groups of at least {smallest}" if smallest is not None else ""
     rows += [
@@ -124,12 +128,12 @@ def explanation(facts: Mapping[str, Any]) -> Content:
         for rule in facts["rules"]
     ]
     told = [
-        [foreign(entry["to"]), foreign(entry["what"], 300), foreign(entry["why"], 300)]
+        [foreign(entry["to"]), explained(entry["what"], 300), explained(entry["why"], 300)]
         for entry in facts["others_learn"]
     ]
     strictest = facts.get("strictest")
     return [
-        _facts(rows),
+        fact_list(rows),
         [element("p", "Not permitted: ", foreign(r, 500), class_="badword") for r in facts["refusals"]],
         [element("p", "The strictest rule that permits it: ", foreign(strictest, 300))]
         if strictest
@@ -138,9 +142,9 @@ def explanation(facts: Mapping[str, Any]) -> Content:
         earlier(facts.get("earlier", [])),
         element("p", element("strong", "What others learn of your table")),
         element("ul", learn),
-        folded("The rules that permit it", table(["Rule", "Your policy", "The job"], rules)),
-        folded("Everything it may tell anybody", table(["To whom", "What", "Why"], told)),
-        folded("The job file", element("pre", facts["text"])),
+        folded("The rules that permit it", table(["Rule", "Your policy", "The job"], rules, sentences=True)),
+        folded("Everything it may tell anybody", table(["To whom", "What", "Why"], told, sentences=True)),
+        folded("The job file", file_text(facts["text"], "what 'coterie party show --json' prints")),
     ]  # fmt: skip
 
 
@@ -169,7 +173,9 @@ def earlier(found: Sequence[Mapping[str, Any]]) -> Content:
         ]
         for one in found
     ]
-    return table(["Day", "Job", "People", "Still in your table", "Asked again"], rows, (2, 3))
+    return table(
+        ["Day", "Job", "People", "Still in your table", "Asked again"], rows, (2, 3), sentences=True
+    )
 
 
 def jobs(entries: Sequence[Mapping[str, Any]]) -> Element:
@@ -183,7 +189,9 @@ def jobs(entries: Sequence[Mapping[str, Any]]) -> Element:
              one["state"].lower(), foreign(one["detail"], 200)]
             for one in reversed(ended)
         ]  # fmt: skip
-        content.append(table(["Proposed", "Job", "Kind", "Asked by", "State", "Why"], rows))
+        content.append(
+            table(["Proposed", "Job", "Kind", "Asked by", "State", "Why"], rows, sentences=True)
+        )
     return _section("Jobs", content or [element("p", "No jobs yet.")])
 
 
@@ -225,7 +233,7 @@ def audit(verdict: str, good: bool, lines: Sequence[Mapping[str, Any]]) -> Eleme
     return _section(
         "Audit log",
         element("p", foreign(verdict, 500), class_="goodword" if good else "badword"),
-        [table(["Time", "Event", "About"], rows)] if rows else [],
+        [table(["Time", "Event", "About"], rows, sentences=True)] if rows else [],
     )
 
 
@@ -244,15 +252,11 @@ def health(checks: Sequence[tuple[str, str, str]]) -> Element:
         ]
         for state, name, detail in checks
     ]
-    return _section("Health", table(["State", "What", "Detail"], rows))
+    return _section("Health", table(["State", "What", "Detail"], rows, sentences=True))
 
 
 def _section(title: str, *content: Content) -> Element:
     return element("section", element("h2", title), *content)
-
-
-def _facts(rows: Sequence[tuple[str, Content]]) -> Element:
-    return element("dl", [[element("dt", name), element("dd", value)] for name, value in rows])
 
 
 def _names(names: Sequence[str]) -> Content:

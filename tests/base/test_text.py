@@ -2,7 +2,7 @@
 
 import pytest
 
-from coterie.base.text import one_line, printable, quoted_list
+from coterie.base.text import numbered, one_line, printable, quoted_list
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,9 @@ def test_aligned_columns_keep_their_blanks():
 def test_names_in_a_sentence():
     assert quoted_list(["Sex"]) == "'Sex'"
     assert quoted_list(["Sex", "Job", "Salary"]) == "'Sex', 'Job' and 'Salary'"
+
+
+def test_one_of_something_is_not_several():
+    assert numbered(1, "requirement") == "1 requirement"
+    assert numbered(0, "requirement") == "0 requirements"
+    assert numbered(1200, "record") == "1,200 records"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from coterie.jobs.kinds.aggregate.job import AggregateJob
 from coterie.jobs.kinds.aggregate.verify import ClaimedGroup, shown
 from coterie.jobs.pages.charts import bars
-from coterie.jobs.pages.markup import Content, Element, element, foreign
+from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
 from coterie.jobs.pages.page import Part, note
 from coterie.protocols.aggregates.noise import Noise
 
@@ -33,7 +33,8 @@ def report_groups(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Part:
     drawn = [(g.name, float(g.numbers[-1]), shown(g.numbers[-1])) for g in groups
              if g.numbers[-1] is not None]  # fmt: skip
     if 1 < len(drawn) <= _BARS and min(value for _, value, _ in drawn) >= 0:
-        content.append(bars(f"{title} by {', '.join(job.by)}", drawn))
+        about = [foreign(title), " by ", listed(job.by)]
+        content += [element("h3", *about), bars(f"{title} by {', '.join(job.by)}", drawn)]
     content.append(_table(job, groups))
     if len(groups) > _ROWS:
         content.append(note("The rest is in result.json."))

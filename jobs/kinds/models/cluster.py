@@ -160,7 +160,10 @@ class Cluster(ModelKind[ClusterJob]):
         ]
         sizes = [(f"cluster {row[0]}", float(size), row[1]) for row, size in zip(rows, found.sizes, strict=True)]  # fmt: skip
         content = [
-            note("Each record belongs to the cluster whose centre is nearest to it."),
+            note(
+                "Each record belongs to the cluster whose centre is nearest to it. The bars show how "
+                "many records a cluster has; a line of the table has the means of its records."
+            ),
             bars("The number of records of each cluster", sizes),
             table(["cluster", "records", *job.attributes], rows, range(1, 2 + len(job.attributes))),
         ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.arrays import Mask, UInt32s, Words
+from coterie.base.text import numbered
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
@@ -92,8 +93,8 @@ class Regress(ModelKind[RegressJob]):
         found.verify_file(folder / COEFFICIENTS)
         return Verdict(
             [
-                f"a {job.model} model of {len(job.columns)} coefficients and {found.records:,} records, "
-                f"of which there must be {job.minimum}"
+                f"a {job.model} model of {numbered(len(job.columns), 'coefficient')} from "
+                f"{found.records:,} records, no fewer than {job.minimum}"
             ],
             [UNCHECKED],
             {"records": found.records, "minimum": job.minimum},

@@ -5,17 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coterie.jobs.kinds.models.verify_regress import ClaimedModel
-from coterie.jobs.pages.charts import WIDTH, chart, label
+from coterie.jobs.pages.charts import BESIDE, WIDTH, chart, label
 from coterie.jobs.pages.markup import Content, Element, element, foreign
 from coterie.jobs.pages.page import Part, note, table
 
 NORMAL = 1.959964  # of a standard error: the half of an interval of 95 %
+_CERTAIN = (
+    "The records tell a coefficient only roughly: were they drawn anew many times, 95 of 100 such "
+    "intervals would have the true one in them. Where the interval has zero in it, the records do not "
+    "tell whether the feature matters at all."
+)
 _MEANING = {
     "linear": "A coefficient is the change of {outcome} for one more of the feature.",
     "ridge": "A coefficient is the change of {outcome} for one more of the feature, held back by the penalty.",
     "logistic": "A coefficient is the change of the logarithm of the odds of {outcome} for one more of the feature.",
     "svm": "A record is classified by the sign of the intercept plus its features times their coefficients.",
     "cox": "A coefficient is the change of the logarithm of the hazard for one more of the feature.",
+}
+_DIRECTION = {
+    "linear": "A positive one means that the outcome is larger where the feature is.",
+    "ridge": "A positive one means that the outcome is larger where the feature is.",
+    "logistic": "A positive one means that the outcome is likelier where the feature is larger.",
+    "svm": "A positive one speaks for the outcome where the feature is larger.",
+    "cox": "A positive one means that the event comes sooner where the feature is larger.",
+}
+_FIT = {
+    "r_squared": "The share of the outcome's variance that the features explain: 0 is none of it, 1 all.",
+    "residual_deviation": "How far the model's answer is from the outcome of a record, as a rule.",
+    "log_likelihood": "The logarithm of how likely these outcomes are under the model; only to compare models.",
+    "auc": "Of two records with different outcomes, how often the model ranks them rightly: 0.5 is chance, 1 always.",
+    "auc_error": "How far the figure above may be off, because scores are told in classes.",
+    "concordance": "Of two people, how often the model says rightly who has the event first: 0.5 is chance, 1 always.",
+    "concordance_error": "How far the figure above may be off, because scores are told in classes.",
+    "approximation": "How far a coefficient may be from that of the exact model, in standard errors.",
 }
 
 
@@ -30,18 +52,32 @@ def report_model(found: ClaimedModel) -> Sequence[Part]:
         shown = "" if error is None else f"{error:.4g}"
         rows.append([foreign(name), f"{value:.6g}", shown, bounds])
     content: list[Content] = [
-        note("The outcome is ", foreign(found.promise.outcome), f". {meaning}"),
+        note(
+            "The outcome is ",
+            foreign(found.promise.outcome),
+            f". {meaning} ",
+            _DIRECTION[found.promise.model],
+        ),
+        *([note(_CERTAIN)] if any(error for error in found.errors) else []),
         *(note(caution) for caution in _cautions(found)),
         coefficient_plot(found),
         table(["column", "coefficient", "standard error", "95 % interval"], rows, (1, 2, 3)),
     ]
     if found.survival:
-        content += [element("h3", "Survival"), survival_curve(found)]
+        content += [
+            element("h3", "Survival"),
+            note(
+                "The share of people with average features who have had no event yet, at each time. "
+                "The curve falls where events happened; times are told in joined classes."
+            ),
+            survival_curve(found),
+        ]
     if found.measures:
         fit: list[Sequence[Content]] = [
-            [name.replace("_", " "), f"{value:.6g}"] for name, value in found.measures.items()
+            [name.replace("_", " "), f"{value:.6g}", _FIT.get(name, "")]
+            for name, value in found.measures.items()
         ]
-        content.append(table(["measure of fit", "value"], fit, (1,)))
+        content.append(table(["measure of fit", "value", "meaning"], fit, (1,), sentences=True))
     return [Part("The model", content, public=True)]
 
 
@@ -81,38 +117,43 @@ def coefficient_plot(found: ClaimedModel) -> Element:
     ]
     for at, (name, size) in enumerate(zip(names, sizes, strict=True)):
         y, x = at * row + 13, middle + size * scale
-        shapes.append(label(left - 8, y + 5, name, "end"))
+        shapes.append(label(left - 8, y + 5, name, "end", longest=BESIDE))
         if certain:
             ends = (x - NORMAL * scale, x + NORMAL * scale)
             shapes.append(element("line", x1=ends[0], x2=ends[1], y1=y, y2=y, class_="line c0"))
         shapes.append(element("circle", cx=x, cy=y, r=4.5, class_="bar"))
     axis = (
-        "coefficient in standard errors, with its 95 % interval; zero in the middle"
+        "in standard errors, with 95 % intervals; the line is zero"
         if certain
-        else "coefficient; zero in the middle"
+        else "coefficient; the line is zero"
     )
-    shapes.append(label(middle, height - 6, axis, "middle", "quiet"))
+    shapes.append(label(WIDTH, height - 6, axis, "end", "quiet"))
     return chart("The coefficients and how certain they are", height, *shapes)
 
 
 def survival_curve(found: ClaimedModel) -> Element:
     """The share of people with average features who have had no event yet, over time."""
-    height, left, bottom = 240.0, 44.0, 34.0
+    height, left, bottom, top = 260.0, 60.0, 56.0, 10.0
     end = found.survival[-1][0]
-    across, tall = (WIDTH - left - 8) / end, height - bottom - 10
-    path = f"M{left:.1f} 10"
+    across, tall = (WIDTH - left - 8) / end, height - bottom - top
+    floor = height - bottom
+    shapes: list[Content] = []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        y = floor - tall * share
+        shapes += [
+            element("line", x1=left, x2=WIDTH - 8, y1=y, y2=y, class_="axis"),
+            label(left - 6, y + 5, f"{share:.0%}", "end", "quiet"),
+        ]
+    for part in (0.0, 0.5, 1.0):
+        at = ("start", "middle", "end")[int(part * 2)]
+        shapes.append(label(left + part * end * across, floor + 20, f"{part * end:g}", at, "quiet"))
+    path = f"M{left:.1f} {top:.1f}"
     for time, share in found.survival:
-        path += f"H{left + time * across:.1f}V{10 + tall * (1 - share):.1f}"
+        path += f"H{left + time * across:.1f}V{top + tall * (1 - share):.1f}"
     return chart(
         "The share of people with average features who have had no event, over time",
         height,
-        element(
-            "line", x1=left, x2=WIDTH - 8, y1=height - bottom, y2=height - bottom, class_="axis"
-        ),
-        element("line", x1=left, x2=left, y1=10, y2=height - bottom, class_="axis"),
-        label(left - 6, 16, "1", "end", "quiet"),
-        label(left - 6, height - bottom, "0", "end", "quiet"),
-        label(left, height - 12, "0", "start", "quiet"),
-        label(WIDTH - 8, height - 12, f"{end:g}", "end", "quiet"),
+        *shapes,
+        label(WIDTH - 8, height - 8, "time, in the units of the job's column", "end", "quiet"),
         element("path", d=path, class_="line c0", fill="none"),
     )

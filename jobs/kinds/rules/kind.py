@@ -209,8 +209,8 @@ class Rules(Kind[RulesJob, OpenColumns]):
         best = sorted(rules, key=lambda rule: (-rule.confidence, -rule.support))
         rows = [
             [
-                listed([f"{name} = {value}" for name, value in rule.left]),
-                listed([f"{name} = {value}" for name, value in rule.right]),
+                listed([_has(*pair) for pair in rule.left]),
+                listed([_has(*pair) for pair in rule.right]),
                 f"{rule.support:.2%}",
                 f"{rule.confidence:.1%}",
             ]
@@ -237,6 +237,11 @@ class Rules(Kind[RulesJob, OpenColumns]):
         ]
         facts: dict[str, Json] = {"records": records, "sets": len(sets), "rules": len(rules)}
         return Verdict(holds, ["whether the records give these sets and rules"], facts)
+
+
+def _has(name: str, value: str) -> str:
+    """That a record has a value; the classes of numbers at the ends are comparisons already."""
+    return f"{name} {value}" if value.startswith(("<", ">")) else f"{name} = {value}"
 
 
 def _caution(job: RulesJob, result: Claim) -> list[str]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coterie.base.text import numbered
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
@@ -53,7 +54,12 @@ from coterie.jobs.kinds.statistics.count import (
 )
 from coterie.jobs.kinds.statistics.drawing import draw_net
 from coterie.jobs.kinds.statistics.keeping import check_classes, keep_net, kept_words, partition_of
-from coterie.jobs.kinds.statistics.report import report_drawing, report_tables
+from coterie.jobs.kinds.statistics.report import (
+    DRAWN_NODES,
+    report_arrows,
+    report_drawing,
+    report_tables,
+)
 from coterie.jobs.kinds.statistics.verify_models import verify_net, verify_precision
 from coterie.jobs.kinds.statistics.verify_tables import read_tables, verify_tables
 from coterie.jobs.pages.page import Part
@@ -214,11 +220,14 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         owners = {name: party for name in job.order if (party := job.owner(name))}
         edges = [(parent, child) for child, found in parents.items() for parent in found]
         sentence = (
-            f"{len(edges)} arrows: knowing the attribute at its tail helps to predict the one at its "
+            f"{numbered(len(edges), 'arrow')}: knowing the attribute at its tail helps to predict the one at its "
             "head. An arrow says nothing about causes."
         )
-        drawing = draw_net(job.order, edges, owners, job.party_names)
-        sections = [report_drawing("The net", sentence, drawing)]
+        sections = [
+            report_drawing("The net", sentence, draw_net(job.order, edges, owners, job.party_names))
+            if len(job.order) <= DRAWN_NODES
+            else report_arrows("The net", sentence, edges)
+        ]
         if job.parameters:
             families = families_told(job, [(*found, name) for name, found in parents.items()])
             tables = read_tables(result.entry("tables"), families, job.declared_values)

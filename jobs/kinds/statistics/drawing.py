@@ -7,37 +7,90 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from coterie.base.text import one_line
+from coterie.jobs.pages.charts import middle_left_out
 from coterie.jobs.pages.markup import Element, element
 
-_COLUMN, _ROW, _MARGIN = 110, 90, 30
+_ROW, _MARGIN = 36, 30
+_BOXED = 14  # characters of a name in a box
+_ALONG = 14  # characters of a label on a branch
 _PALETTE = ("#1b6ca8", "#b5502b", "#3a7d44", "#7a4b9e", "#a8871b", "#4a5a6a")
 
 
-def draw_tree(tree: dict[str, Any], parties: Sequence[str]) -> Element:
-    """Draws a decision tree of `result.json`: splits in the colours of their owners, leaves below."""
+def draw_tree(tree: dict[str, Any], parties: Sequence[str], most: int | None = None) -> Element:
+    """Draws a decision tree of `result.json`: splits in the colours of their owners.
+
+    The root stands at the left and every leaf has a line of its own, so that a tree of many leaves is
+    long rather than wide. A label on a branch is the value that leads along it. Of a tree with more
+    than `most` leaves the lower levels are left out.
+    """
+    if most is not None:
+        tree = _top(tree, most)
     shapes: list[Element] = []
-    next_leaf = iter(range(1_000_000))
-    depth = _depth(tree)
+    next_line = iter(range(1_000_000))
+    names, labels = _words(tree)
+    turn = max(map(_width, names)) + 14  # from the left of a box to where its branches turn
+    beyond = 20 + 7 * max((len(_shown(label, _ALONG)) for label in labels), default=0)
 
     def place(node: dict[str, Any], level: int) -> tuple[float, float]:
-        y = _MARGIN + 20 + level * _ROW
+        x = _MARGIN + level * (turn + beyond)
         if "class" in node:
-            x = _MARGIN + _COLUMN / 2 + next(next_leaf) * _COLUMN
-            shapes.extend(_box(x, y, node["class"], "#ffffff", "#333333"))
+            y = _MARGIN + next(next_line) * _ROW + 14
+            shapes.extend(
+                _box(x + _width(node["class"]) / 2, y, node["class"], "#ffffff", "#333333")
+            )
             return x, y
         children = [(label, place(child, level + 1)) for label, child in node["branches"].items()]
-        x = sum(at[0] for _, at in children) / len(children)
+        y = children[0][1][1]  # at the line of the first leaf, so that the root is seen at once
         for label, (child_x, child_y) in children:
-            shapes.insert(0, _line(x, y + 14, child_x, child_y - 14))
-            shapes.append(_text((x + 2 * child_x) / 3, (y + 2 * child_y) / 3, label, 11))
-        shapes.extend(_box(x, y, node["attribute"], _colour(node["party"], parties), "#ffffff"))
+            path = f"M{x:.0f} {y:.0f}H{x + turn:.0f}V{child_y:.0f}H{child_x:.0f}"
+            shapes.insert(0, element("path", d=path, stroke="#888", fill="none"))
+            shapes.append(
+                _text(x + turn + 6, child_y - 4, label, 11, longest=_ALONG, anchor="start")
+            )
+        name, colour = node["attribute"], _colour(node["party"], parties)
+        shapes.extend(_box(x + _width(name) / 2, y, name, colour, "#ffffff"))
         return x, y
 
     place(tree, 0)
-    leaves = next(next_leaf)
-    width = 2 * _MARGIN + max(leaves, 2) * _COLUMN
-    height = 2 * _MARGIN + 40 + depth * _ROW + 30
-    return _svg("The decision tree", width, height, [*shapes, *_legend(parties, height - 16)])
+    lines = next(next_line)
+    width = 2 * _MARGIN + turn + _depth(tree) * (turn + beyond)
+    height = 2 * _MARGIN + lines * _ROW + 30
+    key = list(_legend(parties, height - 16))
+    return _svg("The decision tree", max(width, _legend_width(parties)), height, [*shapes, *key])
+
+
+def _words(tree: dict[str, Any]) -> tuple[set[str], set[str]]:
+    """The names in the boxes of a tree, and the labels on its branches."""
+    if "class" in tree:
+        return {tree["class"]}, set()
+    names, labels = {tree["attribute"]}, set(tree["branches"])
+    for child in tree["branches"].values():
+        below = _words(child)
+        names |= below[0]
+        labels |= below[1]
+    return names, labels
+
+
+def _top(tree: dict[str, Any], most: int) -> dict[str, Any]:
+    """The upper levels of a tree, as many as have at most so many leaves, and at least the first."""
+    for depth in range(_depth(tree), 1, -1):
+        cut = _cut(tree, depth)
+        if _leaves(cut) <= most:
+            return cut
+    return _cut(tree, 1)
+
+
+def _cut(tree: dict[str, Any], depth: int) -> dict[str, Any]:
+    if "class" in tree:
+        return tree
+    if depth == 0:
+        return {"class": "…"}
+    below = {label: _cut(child, depth - 1) for label, child in tree["branches"].items()}
+    return {**tree, "branches": below}
+
+
+def _leaves(tree: dict[str, Any]) -> int:
+    return sum(map(_leaves, tree["branches"].values())) if "branches" in tree else 1
 
 
 def draw_net(
@@ -69,8 +122,9 @@ def draw_net(
         )  # fmt: skip
     for node in nodes:
         shapes += _box(*at[node], node, _colour(owners.get(node), parties), "#ffffff")
-    size = 2 * centre
-    return _svg("The Bayes net", size, size + 30, [*shapes, *_legend(parties, size + 14)])
+    size = max(2 * centre, _legend_width(parties))
+    tall = 2 * centre
+    return _svg("The Bayes net", size, tall + 30, [*shapes, *_legend(parties, tall + 14)])
 
 
 def _colour(party: str | None, parties: Sequence[str]) -> str:
@@ -96,25 +150,43 @@ def _svg(about: str, width: float, height: float, shapes: Sequence[Element]) -> 
 
 
 def _box(x: float, y: float, label: str, fill: str, ink: str) -> list[Element]:
-    width = max(46, 8 * len(_shown(label)) + 16)
+    width = _width(label)
     box = element(
         "rect", x=x - width / 2, y=y - 14, width=width, height=28, rx=6,
         fill=fill, stroke="#333", stroke_width=1,
     )  # fmt: skip
-    return [box, _text(x, y + 4, label, 13, ink)]
+    return [box, _text(x, y + 4, label, 13, ink, _BOXED)]
 
 
-def _text(x: float, y: float, label: str, size: int, ink: str = "#333333") -> Element:
-    return element("text", _shown(label), x=x, y=y, font_size=size, text_anchor="middle", fill=ink)
+def _width(label: str) -> float:
+    return max(46, 8 * len(_shown(label, _BOXED)) + 16)
 
 
-def _shown(label: str) -> str:
-    return one_line(label, 40)
+def _text(
+    x: float,
+    y: float,
+    label: str,
+    size: int,
+    ink: str = "#333333",
+    longest: int = 40,
+    anchor: str = "middle",
+) -> Element:
+    shown = _shown(label, longest)
+    more = [] if shown == one_line(label, 200) else [element("title", one_line(label, 200))]
+    return element("text", *more, shown, x=x, y=y, font_size=size, text_anchor=anchor, fill=ink)
+
+
+def _shown(label: str, longest: int = 40) -> str:
+    return middle_left_out(one_line(label, 200), longest)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, arrow: bool = False) -> Element:
     end = "url(#arrow)" if arrow else None
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke="#888", marker_end=end)
+
+
+def _legend_width(parties: Sequence[str]) -> float:
+    return 2 * _MARGIN + sum(40 + 8 * len(_shown(party)) for party in parties)
 
 
 def _legend(parties: Sequence[str], y: float) -> Iterator[Element]:

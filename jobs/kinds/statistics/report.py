@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 from coterie.jobs.kinds.statistics.verify_tables import ClaimedTable
 from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
-from coterie.jobs.pages.page import Part, folded, note
+from coterie.jobs.pages.page import Part, folded, note, table
 
 _CELLS = 4_000  # cells that one table of a report shows
+_ALL_CELLS = 12_000  # cells that all tables of a report show
+_ARROWS = 2_000  # arrows of a net that are listed
+DRAWN_LEAVES = 400  # of a tree
+DRAWN_NODES = 60  # of a net, beyond which arrows are listed instead
 
 
 def report_tables(tables: Sequence[ClaimedTable], minimum: int) -> Part:
@@ -19,17 +23,22 @@ def report_tables(tables: Sequence[ClaimedTable], minimum: int) -> Part:
             "give away a cell that has. Which of the two is not told."
         )
     ]
+    left = _ALL_CELLS
     for one in tables:
         content.append(element("h3", listed(one.names)))
         shown = len(one.counts) - one.hidden
         content.append(note(f"{shown:,} of {len(one.counts):,} counts are shown."))
-        grid = _grid(one)
+        if left <= 0:
+            content.append(note("The table is in result.json."))
+            continue
+        grid = _grid(one, min(_CELLS, left))
+        left -= len(one.counts)
         large = shown > 0 and len(tables) > 6
         content.append(folded("The table", grid) if large else grid)
     return Part("Counts", content, public=True)
 
 
-def _grid(one: ClaimedTable) -> Element:
+def _grid(one: ClaimedTable, cells_shown: int) -> Element:
     """The last attribute across, the others down."""
     across = one.domains[-1]
     width = max(len(across), 1)
@@ -37,7 +46,7 @@ def _grid(one: ClaimedTable) -> Element:
     head = [element("th", foreign(name), scope="col") for name in one.names[:-1]]
     head += [element("th", foreign(value), scope="col", class_="number") for value in across]
     rows = []
-    for start in range(0, min(len(one.counts), _CELLS), width):
+    for start in range(0, min(len(one.counts), cells_shown), width):
         labels: list[str] = []
         rest = start // width
         for domain in reversed(one.domains[:-1]):
@@ -55,7 +64,7 @@ def _grid(one: ClaimedTable) -> Element:
             element("thead", element("tr", head)),
             element("tbody", rows),
         ),
-        *([note("The rest is in result.json.")] if len(one.counts) > _CELLS else []),
+        *([note("The rest is in result.json.")] if len(one.counts) > cells_shown else []),
         class_="wide", tabindex="0", role="region", aria_label="counts",
     )  # fmt: skip
 
@@ -63,9 +72,17 @@ def _grid(one: ClaimedTable) -> Element:
 def _cell(count: int | None, most: int) -> Element:
     if count is None:
         return element("td", element("span", "hidden", class_="unseen"), class_="hidden")
-    shade = round(count / most * 45)
-    style = f"background:color-mix(in srgb,var(--bar) {shade}%,transparent)"
-    return element("td", f"{count:,}", class_="number", style=style)
+    return element(
+        "td", f"{count:,}", class_="number shade", style=f"--s:{round(count / most * 45)}%"
+    )
+
+
+def report_arrows(title: str, sentence: str, edges: Sequence[tuple[str, str]]) -> Part:
+    """A net with too many attributes for a drawing."""
+    rows: list[list[Content]] = [[foreign(parent), foreign(child)] for parent, child in edges]
+    listed_arrows = table(["helps to predict", "this attribute"], rows[:_ARROWS])
+    rest = [note("The rest is in result.json.")] if len(rows) > _ARROWS else []
+    return Part(title, [note(sentence), listed_arrows, *rest], public=True)
 
 
 def report_drawing(title: str, sentence: str, drawing: Element) -> Part:

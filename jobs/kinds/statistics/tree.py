@@ -54,7 +54,7 @@ from coterie.jobs.kinds.statistics.common import (
 from coterie.jobs.kinds.statistics.count import total_records
 from coterie.jobs.kinds.statistics.drawing import draw_tree
 from coterie.jobs.kinds.statistics.keeping import check_classes, keep_tree, kept_words, partition_of
-from coterie.jobs.kinds.statistics.report import report_drawing
+from coterie.jobs.kinds.statistics.report import DRAWN_LEAVES, report_drawing
 from coterie.jobs.kinds.statistics.verify_models import (
     TreePromise,
     leaf_lines,
@@ -228,7 +228,10 @@ class Tree(StatisticsKind[TreeJob]):
             sentence += (
                 " The numbers on the branches stand for values that only the box's party knows."
             )
-        return [report_drawing("The tree", sentence, draw_tree(shown_tree(tree), job.party_names))]
+        if form.leaves > DRAWN_LEAVES:
+            sentence += " Lower levels are left out here; tree.svg has the whole drawing."
+        drawing = draw_tree(shown_tree(tree), job.party_names, DRAWN_LEAVES)
+        return [report_drawing("The tree", sentence, drawing)]
 
     def verify(self, job: TreeJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=job.minimum)

@@ -15,7 +15,7 @@ def folder(request, tmp_path):
 
 
 def test_a_release_holds_also_beside_its_table(folder, capsys):
-    assert verdict(folder, capsys) == (0, "holds: 1 rules are not found in 80 records")
+    assert verdict(folder, capsys) == (0, "holds: 1 rule is not found in 80 records")
     assert verdict(folder, capsys, "--data", str(folder / "baskets.csv"))[0] == 0
 
 

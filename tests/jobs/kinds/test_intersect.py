@@ -240,7 +240,7 @@ def test_an_intersect_job_runs_on_a_cluster(cluster, tmp_path):
 def test_the_lists_of_a_simulation_are_verified_against_the_size(job, tmp_path):
     out = tmp_path / "out"
     command("simulate", job, "--out", out)
-    assert verify(out)["verdict"].startswith("holds: the size is a number of records, 3; ")
+    assert verify(out)["verdict"].startswith("holds: the number of common records is 3; ")
     own = out / "parties" / "bank" / "common.csv"
     whole = own.read_text()
     for damaged, reason in [
