@@ -15,12 +15,15 @@ atoms those that stand in a line of the echelon form, by two orders of the atoms
 not searched, since that is a search for the shortest word of a code.
 
 `partition_into_atoms` takes time of questions times people; the elimination that of questions squared
-times atoms.
+times atoms. Many questions about sets that overlap anyhow have as many atoms as people: where that is
+more than `_CELLS` and `_WORK` permit, `TooManyQuestionsError` says so, and whoever asks must take it
+that a few people might be told of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -28,16 +31,23 @@ from coterie.base.arrays import Ints, Mask, Words
 
 PRIME = (1 << 61) - 1
 _P = np.uint64(PRIME)
+_CELLS = 20_000_000  # questions times atoms; an elimination takes some 40 bytes for each
+_WORK = 2_000_000_000  # questions squared times atoms; a minute or two
 
 
-def smallest_told(earlier: Sequence[Mask], asked: Mask, k: int) -> int | None:
+class TooManyQuestionsError(Exception):
+    """The questions divide people into so many atoms that nobody can wait for the audit."""
+
+
+def smallest_told(earlier: Iterable[Mask], asked: Mask, k: int) -> int | None:
     """The fewest people, below `k`, about whom a number is told by `asked` together with `earlier`.
 
-    None if there are none, or if earlier questions tell it already.
+    None if there are none, or if earlier questions tell it already. `earlier` is read once, one set
+    after the other.
     """
     if not asked.any():
         return None
-    vectors, sizes = partition_into_atoms([*earlier, asked])
+    vectors, sizes = partition_into_atoms(chain(earlier, [asked]))
     before = _echelon(vectors[:-1])
     if not _reduced(vectors[-1:], before).any():
         return None  # the answer follows from earlier ones
@@ -56,22 +66,39 @@ def smallest_told(earlier: Sequence[Mask], asked: Mask, k: int) -> int | None:
     return min(found, default=None)
 
 
-def partition_into_atoms(sets: Sequence[Mask]) -> tuple[Words, Ints]:
+def partition_into_atoms(sets: Iterable[Mask]) -> tuple[Words, Ints]:
     """Each set as a vector over the atoms, and the number of people of each atom.
 
     People who are in no set make no atom.
     """
-    number = np.zeros(len(sets[0]), np.int64)
-    members = np.zeros((1, 0), np.bool_)
+    number: Ints = np.zeros(0, np.int64)
+    above: list[Ints] = []  # of each set: which atoms of the sets before it its atoms come from
+    inside: list[Mask] = []  # and which of its atoms are in it
     for one in sets:
+        number = number if above else np.zeros(len(one), np.int64)
         split = 2 * number + one
-        there = np.bincount(split, minlength=2 * len(members)) > 0
+        there = np.bincount(split) > 0
         number = (np.cumsum(there) - 1)[split]
         kept = np.flatnonzero(there)
-        members = np.column_stack([members[kept // 2], kept % 2 == 1])
-    sizes = np.bincount(number, minlength=len(members))
-    inside = members.any(axis=1)
-    return members[inside].T.astype(np.uint64), sizes[inside]
+        above.append(kept // 2)
+        inside.append(kept % 2 == 1)
+        cells = len(above) * len(kept)
+        if cells > _CELLS or len(above) * cells > _WORK:
+            raise TooManyQuestionsError
+    members = _members(above, inside)
+    some = members.any(axis=0)
+    return members[:, some].astype(np.uint64), np.bincount(number, minlength=len(some))[some]
+
+
+def _members(above: Sequence[Ints], inside: Sequence[Mask]) -> Mask:
+    """Which of the last atoms are in which set; each set's atoms are parts of those before it."""
+    last = len(inside[-1])
+    found = np.zeros((len(inside), last), np.bool_)
+    place = np.arange(last)
+    for at in range(len(inside) - 1, -1, -1):
+        found[at] = inside[at][place]
+        place = above[at][place]
+    return found
 
 
 def _large_first(sizes: Ints, k: int) -> Ints:

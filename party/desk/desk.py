@@ -3,7 +3,7 @@
 It shows what `coterie party jobs`, `show`, `history`, `ledger`, `audit`, `check` and `health` show, and does what
 `approve` and `cancel` do, with the party's own certificate, at the party's own server; the server
 writes each answer into its audit log, with the name of the person. `LoopbackSite` says who can open
-the page. Ledger and audit log are read from the state folder: where the server runs elsewhere and the
+the page. History, ledger and audit log are read from the state folder: where the server runs elsewhere and the
 folder is not here, the page says so.
 """
 
@@ -24,12 +24,13 @@ from coterie.jobs.pages.served import SCRIPT, shell
 from coterie.party.books.audit import verify
 from coterie.party.books.ledger import Ledger
 from coterie.party.desk import sections
+from coterie.party.history.releases import History
 from coterie.party.operator.connection import SECONDS, Operator
 from coterie.party.operator.explain import date
 from coterie.protos import jobs_pb2 as pb
 from coterie.transport.loopback_site import Form, LoopbackSite
 
-_PARTS = ("who", "waiting", "jobs", "health", "partners", "audit")
+_PARTS = ("who", "waiting", "jobs", "history", "health", "partners", "audit")
 _LOOK_SECONDS = 1.5  # between two looks at the server; the browser asks more often
 _VERIFY_SECONDS = 60.0  # between two checks of the whole audit log
 _LINES = 40
@@ -107,6 +108,7 @@ class Desk:
         check = validity("tls", "certificate", config.identity.expires, datetime.now(UTC))
         ends = (check.state, "certificate", check.detail)
         self._parts["health"] = str(sections.health([server, ends]))
+        self._parts["history"] = str(sections.history(self._history()))
         self._parts["partners"] = str(sections.partners(self._book()))
         self._parts["audit"] = str(sections.audit(*self._audit_verdict(), self._audit_lines()))
 
@@ -119,6 +121,15 @@ class Desk:
                 list(self._explained.items())[:100]
             )
         return self._explained[key]
+
+    def _history(self) -> list[dict[str, Any]] | str:
+        state = self._operator.config.state
+        if not state.is_dir():
+            return f"{state} is not on this machine; 'coterie party history' lists it there."
+        try:
+            return [one.shown() for one in History(state).entries()]
+        except CoterieError as error:
+            return str(error)
 
     def _book(self) -> dict[str, Any] | str:
         config = self._operator.config

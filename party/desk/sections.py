@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from coterie.base.text import numbered
 from coterie.jobs.pages.markup import Content, Element, element, explained, foreign, listed
 from coterie.jobs.pages.page import facts as fact_list
 from coterie.jobs.pages.page import file_text, folded, table
@@ -193,6 +194,34 @@ def jobs(entries: Sequence[Mapping[str, Any]]) -> Element:
             table(["Proposed", "Job", "Kind", "Asked by", "State", "Why"], rows, sentences=True)
         )
     return _section("Jobs", content or [element("p", "No jobs yet.")])
+
+
+def history(entries: Sequence[Mapping[str, Any]] | str) -> Element:
+    """What jobs have told about this party's people, the newest first; or why that is not known."""
+    title = "What jobs have told about your people"
+    if isinstance(entries, str):
+        return _section(title, element("p", foreign(entries, 300)))
+    if not entries:
+        return _section(title, element("p", "No job has told anything yet."))
+    rows: list[list[Content]] = [
+        [
+            one["time"][:10],
+            [foreign(one["name"]), " (", foreign(one["kind"]), ", of ", foreign(one["coordinator"]), ")"],
+            f"{one['people']:,}",
+            _names(one["counted"]),
+            [foreign(f"{number:,} by {qid}; ") for qid, number in one["groups"].items()] or "none",
+        ]
+        for one in reversed(entries[-_ENDED_SHOWN:])
+    ]  # fmt: skip
+    left = len(entries) - len(rows)
+    head = ["Day", "Job", "People", "Counted by", "Groups released"]
+    more = f"{numbered(left, 'earlier job')} more: 'coterie party history' lists all."
+    return _section(
+        title,
+        element("p", "New jobs about the same people are compared with these, under the rule 'repeat' of your policy."),
+        table(head, rows, (2,), sentences=True),
+        [element("p", more)] if left > 0 else [],
+    )  # fmt: skip
 
 
 def _going_on(one: Mapping[str, Any]) -> Element:

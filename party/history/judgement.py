@@ -22,14 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.counts.linear_audit import smallest_told
+from coterie.anonymity.counts.linear_audit import TooManyQuestionsError, smallest_told
 from coterie.anonymity.risk.repeated_release import same_groups, smallest_meeting
 from coterie.base.arrays import Codes, Ints, Mask
 from coterie.base.text import quoted_list
 from coterie.jobs.kinds.kind import ANY_CLASSES
-from coterie.party.history.releases import History, Remembered
+from coterie.party.history.releases import History, Remembered, unpacked
 from coterie.party.operator.settings import Repeat
 
+_UNKNOWN = -1
 REFUSAL = "policy.repeat: with what earlier jobs have told, this job would tell too much"
 
 
@@ -90,20 +91,33 @@ def judge_people(
             )
         )
     sets = _Sets(history, known, people)
-    asked = sets.asked
     told: dict[tuple[str, ...], tuple[int | None, list[str]]] = {}
     for name in counted:
         same = [one for one in known if name in one.counted]
         key = tuple(sorted({one.rows for one in same}))
         if key not in told:
-            told[key] = smallest_told([sets.of(rows) for rows in key], asked, repeat.k), []
+            told[key] = _fewest(sets, key, repeat.k), []
         told[key][1].append(name)
     for key, (few, names) in told.items():
-        if few is not None:
+        if few == _UNKNOWN:
+            words = (
+                f"numbers by {quoted_list(names)} were asked for of {len(key):,} other sets of people, "
+                f"too many to see whether numbers about fewer than {repeat.k} follow"
+            )
+            found.append(Finding("differences", words))
+        elif few is not None:
             words = f"numbers by {quoted_list(names)} would be told about {_people(few)}"
             by = f", by differences with {len(key)} earlier sets of people" if key else ""
             found.append(Finding("differences", f"{words}, fewer than {repeat.k}{by}"))
     return [*found, *_other_classes(entry, known, sets)]
+
+
+def _fewest(sets: _Sets, earlier: Sequence[str], k: int) -> int | None:
+    """The fewest people about whom a number is told; `_UNKNOWN` if nobody can wait for the answer."""
+    try:
+        return smallest_told(map(sets.of, earlier), sets.asked, k)
+    except TooManyQuestionsError:
+        return _UNKNOWN
 
 
 def _other_classes(entry: Remembered, known: Sequence[Remembered], sets: _Sets) -> list[Finding]:
@@ -126,21 +140,21 @@ def _other_classes(entry: Remembered, known: Sequence[Remembered], sets: _Sets) 
 
 
 class _Sets:
-    """The sets of people of earlier jobs, and of this one, with a place for each person of any."""
+    """The sets of people of earlier jobs, and of this one, with a place for each person of any.
+
+    They are kept as bits, so that a thousand sets of a million people take a tenth of a gigabyte.
+    """
 
     def __init__(self, history: History, known: Sequence[Remembered], people: Ints) -> None:
-        members = {one.rows: history.members(one.job) for one in known}
-        room = max([int(people.max(initial=-1)) + 1, *map(len, members.values())])
-        self._members = {rows: _padded(mask, room) for rows, mask in members.items()}
+        jobs = {one.rows: one.job for one in known}
+        self._bits = {rows: history.member_bits(job) for rows, job in jobs.items()}
+        room = max([int(people.max(initial=-1)) + 1, *(8 * len(b) for b in self._bits.values())])
         self.asked = np.zeros(room, np.bool_)
         self.asked[people] = True
 
     def of(self, rows: str) -> Mask:
-        return self._members[rows]
-
-
-def _padded(mask: Mask, room: int) -> Mask:
-    return np.pad(mask, (0, room - len(mask)))
+        mask = unpacked(self._bits[rows])
+        return np.pad(mask, (0, len(self.asked) - len(mask)))
 
 
 def judge_groups(

@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from tests.browser.axe import violations_anywhere
 from tests.browser.conftest import NEEDS_BROWSER
 from tests.coordinator.support import Organisations, coterie, finish, process, wait_for
 
@@ -69,6 +70,7 @@ def test_a_job_is_explained_and_refused_with_a_reason(organisations, desk, run):
     for words in ("Asked by", "analyst", "Never leaves", "What others learn of your table"):
         assert words in shown
     assert "Ada <b>L</b> approves for bank" in shown
+    assert violations_anywhere(desk) == []
     desk.find_element("css selector", "form[data-action=refuse] input[type=text]").send_keys(
         "<script>not</script> today"
     )
@@ -90,6 +92,8 @@ def test_approval_is_asked_twice_and_a_job_then_runs(organisations, desk, run):
     press(desk, "approve")
     assert finish(run).code == 0
     until(desk, "finished")
+    until(desk, "Groups released")  # the job is in the history
+    assert violations_anywhere(desk) == []
     assert desk.get_log("browser") == []
 
 
@@ -119,6 +123,7 @@ def test_the_output_of_a_running_job_is_looked_at_before_it_goes_out(organisatio
     )
     until(desk, "for your word on its output, before it goes out")
     assert "Hold it back" in text(desk)
+    assert violations_anywhere(desk) == []
     for width in (400, 1400):
         desk.set_window_size(width, 900)
         inner, whole = desk.execute_script(
@@ -138,6 +143,7 @@ def test_a_server_that_is_away_is_said_and_comes_back(organisations, desk):
     victim.terminate()
     victim.wait(30)
     until(desk, "failed")
+    assert violations_anywhere(desk) == []
     organisations.start("bank")
     until(desk, "serves at")
     config = organisations.folder / "bank" / "party.yaml"

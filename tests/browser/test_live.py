@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from tests.browser.axe import violations_anywhere
 from tests.browser.conftest import NEEDS_BROWSER
 from tests.coordinator.support import Organisations, coterie, finish, process, wait_for
 
@@ -58,6 +59,7 @@ def test_a_stalled_party_is_marked_until_it_goes_on_and_the_page_becomes_the_rep
         until(browser, "no sign of life for")
         marked = browser.find_elements("css selector", "polygon.silent")
         assert len(marked) == 1
+        assert violations_anywhere(browser) == []
         assert run.poll() is None
     finally:
         os.kill(card, signal.SIGCONT)
@@ -71,6 +73,7 @@ def test_a_stalled_party_is_marked_until_it_goes_on_and_the_page_becomes_the_rep
 
 
 def test_the_button_asks_once_more_and_cancels_at_all_parties(organisations, browser, run):
+    assert violations_anywhere(browser) == []
     cancel(browser)
     assert "Really cancel it" in text(browser)
     assert run.poll() is None
@@ -80,6 +83,7 @@ def test_the_button_asks_once_more_and_cancels_at_all_parties(organisations, bro
     until(browser, "ended. cancelled on the live page")
     assert organisations.jobs("lender")[-1]["state"] == "CANCELLED"
     assert browser.find_elements("css selector", "form") == []
+    assert violations_anywhere(browser) == []
 
 
 def test_the_page_fits_its_window_and_the_link_opens_one_session(organisations, browser, run):
@@ -104,5 +108,6 @@ def test_a_party_that_dies_is_named_on_the_page(organisations, browser, run):
     victim.kill()
     victim.wait()
     until(browser, "ended. card: ")
+    assert violations_anywhere(browser) == []
     assert finish(run).code == 6
     organisations.start("card")

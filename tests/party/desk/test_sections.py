@@ -101,6 +101,21 @@ def test_no_jobs_no_partners_no_log():
     assert "is not on this machine" in str(sections.partners("state is not on this machine"))
 
 
+def test_the_history_has_its_newest_jobs_first_and_says_how_many_more_there_are():
+    made = [
+        {"time": f"2026-01-{at + 1:02}T00:00:00Z", "name": f"job <{at}>", "kind": "integrate",
+         "coordinator": "analyst", "people": 1000 + at, "counted": ["Sex"], "groups": {"Sex, Age": 4}}
+        for at in range(31)
+    ]  # fmt: skip
+    shown = str(sections.history(made))
+    assert shown.index("job &lt;30&gt;") < shown.index("job &lt;1&gt;")
+    assert "job &lt;0&gt;" not in shown
+    assert "1 earlier job more: " in shown
+    assert "4 by Sex, Age" in shown
+    assert "No job has told anything yet." in str(sections.history([]))
+    assert "is not on this machine" in str(sections.history("/state is not on this machine"))
+
+
 def test_a_broken_chain_is_marked():
     page = str(
         sections.audit("the chain of the audit log breaks here", False, [{"event": HOSTILE}])

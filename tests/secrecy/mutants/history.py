@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from tests.secrecy.mutants.form import mutant
 
+VERDICT = "tests/party/history/test_views.py::test_the_verdict_is_all_that_others_see_of_a_history"
+
 MUTANTS = [
+    mutant(
+        "the same words whatever was found",
+        "party/history/gate.py",
+        "error = RefusedError(REFUSAL)",
+        "error = RefusedError(words)",
+        f"{VERDICT}[refuses_people]",
+        f"{VERDICT}[refuses_groups]",
+    ),
+    mutant(
+        "what was found, kept inside",
+        "transport/error_messages.py",
+        "        reason = without_folders(_outside(error))\n",
+        "        reason = without_folders(describe(error))\n",
+        f"{VERDICT}[refuses_people]",
+        f"{VERDICT}[refuses_groups]",
+    ),
     mutant(
         "the judgement of counts by earlier jobs",
         "party/history/gate.py",
