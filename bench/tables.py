@@ -413,6 +413,34 @@ def inspect_wide(result: dict[str, Any]) -> str:
                   "processor"], rows)  # fmt: skip
 
 
+def history_judgements(result: dict[str, Any]) -> str:
+    head = ["what is remembered", "of people", "seconds", "memory", "state on the disk", "found"]
+    entries = [
+        (f"{few['jobs']:,} counts of 20 sets of people", few)
+        if name == "few sets"
+        else (f"{few['jobs']:,} counts, each of another set at random", few)
+        for name, few in result["counts"].items()
+    ]
+    entries.append((f"{result['releases']['jobs']:,} releases in groups", result["releases"]))
+    rows = [
+        [
+            about,
+            shown(entry["people"]),
+            shown(entry["seconds"], " s"),
+            _megabytes(entry["memory_bytes"]),
+            _megabytes(entry["state_bytes"]),
+            "refused" if entry["found"] else "goes on",
+        ]
+        for about, entry in entries
+    ]
+    return table(head, rows)
+
+
+def _megabytes(figure: Any) -> str:
+    middle = figure["median"] if isinstance(figure, dict) else figure
+    return f"{middle / 1e6:,.0f} MB"
+
+
 TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("anonymise", "rows"): (anonymise_rows, {"mondrian of a random table"}),
     ("anonymise", "adult"): (anonymise_adult, {"adult"}),
@@ -427,6 +455,7 @@ TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("garbling", "speed"): (garbling_speed, {"coterie"}),
     ("anonymise", "risk"): (inspect_risk, {"risk"}),
     ("anonymise", "keys"): (inspect_wide, {"wide"}),
+    ("history", "judgements"): (history_judgements, {"counts"}),
     ("integrate", "ratios"): (integrate_ratios, {"adult", "many"}),
     ("integrate", "scale"): (integrate_scale, {"scale"}),
     ("intersect", "memory"): (intersect_memory, {"runs"}),

@@ -179,9 +179,12 @@ def _least_meeting(
     people: Ints, groups: Mapping[str, Codes], others: Ints, theirs: Mapping[str, Codes]
 ) -> int | None:
     """The fewest people in a meeting of two groups; None if nobody is in both, or nothing is new."""
-    _, mine, other = np.intersect1d(people, others, assume_unique=True, return_indices=True)
+    place = np.full(int(max(people.max(initial=-1), others.max(initial=-1))) + 1, -1)
+    place[others] = np.arange(len(others))
+    mine = np.flatnonzero(place[people] >= 0)
     if not len(mine):
         return None
+    other = place[people[mine]]
     whole = len(mine) == len(people) == len(others)
     found = []
     for codes in groups.values():

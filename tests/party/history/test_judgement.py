@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from coterie.anonymity.counts import linear_audit
 from coterie.party.history.judgement import (
     compared,
     judge_groups,
@@ -92,3 +93,16 @@ def test_a_waiting_job_is_compared_with_those_before(history):
         ("job 1", 2, ["Sex"], ["Sex"]),
     ]
     assert [one["name"] for one in compared(history, REPEAT, "x", {}, None, ())] == ["job 2"]
+
+
+def test_more_sets_of_people_than_can_be_compared_are_a_finding(history, monkeypatch):
+    monkeypatch.setattr(linear_audit, "_CELLS", 8)
+    for at in range(1, 5):
+        remember(history, at, [at, 10, 11, 12], time=15 * DAY)
+    asked = entry(99, [10, 11, 12, 13], time=20 * DAY)
+    [found] = judge_people(history, REPEAT, asked, np.array([10, 11, 12, 13]))
+    assert found.rule == "differences"
+    assert found.words == (
+        "numbers by 'Sex' were asked for of 4 other sets of people, too many to see whether numbers "
+        "about fewer than 2 follow"
+    )
