@@ -1,7 +1,9 @@
 """Charts draw what they are given, within their frame, and say what they show."""
 
 import itertools
+import re
 
+import numpy as np
 import pytest
 
 from coterie.jobs.pages.charts import WIDTH, bars, histogram, steps, strip
@@ -49,3 +51,18 @@ def test_a_chart_without_data_is_still_a_chart_and_says_what_it_shows(chart):
     page = Reading(str(chart))
     assert page.tags[0][1]["role"] == "img"
     assert page.tags[0][1]["aria-label"] == "words"
+
+
+def test_ten_thousand_steps_of_twenty_parties_stay_small_and_end_where_they_end():
+    grown = {f"party {at}": np.cumsum(np.arange(10_001) % 20 == at).tolist() for at in range(20)}
+    chart = str(steps("growth", grown, "time"))
+    assert len(chart) < 200_000
+    [path] = list(shapes(steps("growth", {"a": grown["party 0"]}, ""), "path"))
+    last = [float(number) for number in re.findall(r"[HV]([\d.]+)", path["d"])[-2:]]
+    assert last == [430.0, 14.0]  # the end of the axis, and the largest value
+
+
+def test_long_names_keep_their_beginning_and_their_end():
+    drawn = str(bars("lengths", [("diagnosis_code_of_2019_first", 1.0, "one")]))
+    assert "diagnosis_co…first" in drawn
+    assert "<title>diagnosis_code_of_2019_first</title>" in drawn

@@ -2,7 +2,7 @@
 
 import pytest
 
-from coterie.jobs.pages.markup import element, foreign, listed
+from coterie.jobs.pages.markup import element, explained, foreign, listed
 from tests.jobs.pages.reading import Reading
 
 HOSTILE = [
@@ -46,3 +46,16 @@ def test_a_name_of_an_element_is_a_name(name):
 
 def test_names_are_listed_with_commas():
     assert Reading(str(element("p", listed(["Sex", "Job"])))).text == ["Sex", ", ", "Job"]
+
+
+def test_a_list_of_many_names_says_how_many_are_left():
+    assert (
+        Reading(str(element("p", listed(map(str, range(30)), 3)))).words == "0 , 1 , 2 and 27 more"
+    )
+
+
+def test_keys_in_a_sentence_stand_apart_and_a_lonely_backquote_is_text():
+    shown = str(element("p", explained("of at least `minimum` <b> records")))
+    assert "<code><bdi>minimum</bdi></code>" in shown
+    assert "&lt;b&gt; records" in shown
+    assert Reading(str(element("p", explained("a ` b")))).words == "a ` b"

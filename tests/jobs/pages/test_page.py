@@ -1,6 +1,6 @@
 """A page loads nothing, has its verdict first, and is built so that a reader of screens finds its way."""
 
-from coterie.jobs.pages.page import Opinion, Part, folded, note, page, table
+from coterie.jobs.pages.page import Opinion, Part, file_text, folded, note, page, table
 from tests.jobs.pages.reading import Reading, loads
 
 PARTS = [
@@ -37,3 +37,20 @@ def test_a_page_says_its_language_and_fits_a_phone():
     tags = Reading(PAGE).tags
     assert ("html", {"lang": "en"}) in tags
     assert any(a.get("name") == "viewport" for _, a in tags)
+
+
+def test_a_table_of_sentences_names_the_head_of_every_cell():
+    cells = [
+        attributes
+        for tag, attributes in Reading(
+            str(table(["what", "why"], [["a", "b"]], sentences=True))
+        ).tags
+        if tag == "td"
+    ]
+    assert [cell["data-head"] for cell in cells] == ["what", "why"]
+
+
+def test_a_long_file_is_shown_up_to_a_length():
+    shown = str(file_text("x" * 200_000, "job.yaml"))
+    assert len(shown) < 101_000
+    assert "the rest is in job.yaml" in shown

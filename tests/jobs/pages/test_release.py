@@ -10,7 +10,8 @@ from coterie.anonymity.models.audit import Released
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.jobs.pages.markup import element
-from coterie.jobs.pages.release import Release, read_release, release_parts
+from coterie.jobs.pages.page import Opinion, page
+from coterie.jobs.pages.release import Release, _by_size, read_release, release_parts
 from tests.jobs.pages.reading import Reading
 
 JOBS = taxonomy_of([["Nurse", "Care", "Any"], ["Doctor", "Care", "Any"], ["Cook", "Any"]])
@@ -94,3 +95,60 @@ def test_an_empty_release_is_said_to_be_empty(tmp_path):
         tmp_path / "release.csv", ATTRIBUTES[:1], [Requirement(("Job",), 2)], None, 5
     )
     assert [words(part) for part in release_parts(empty)] == ["The release has no records."]
+
+
+LEAVES = taxonomy_of([[f"leaf {n} of many", f"branch {n // 20}", "Any"] for n in range(400)])
+
+
+@pytest.fixture
+def wide():
+    """500 columns with long names, of 400 leaves or 300 intervals each, and 200 lines of a promise."""
+    rng = np.random.default_rng(1)
+    edges = [f"[{n}, {n + 1})" for n in range(300)]
+    attributes, columns = [], {}
+    for at in range(500):
+        name = f"{'a very long name of a column ' * 3}{at}"
+        leaves = at % 2 == 0
+        attributes.append(
+            attribute(name, LEAVES if leaves else None, None if leaves else (0.0, 300.0))
+        )
+        values = [f"leaf {n} of many" for n in range(400)] if leaves else edges
+        columns[name] = Released(rng.integers(0, len(values), 900), tuple(values))
+    names = list(columns)
+    promise = [Requirement(tuple(names), 1)]
+    promise += [Requirement((names[at], names[at + 1]), 1) for at in range(199)]
+    return Release(columns, attributes, promise, None, 0)  # fmt: skip
+
+
+def test_the_page_of_a_release_of_500_columns_weighs_less_than_3_megabytes(wide):
+    whole = page("Report", [], Opinion("holds", "Holds", []), release_parts(wide))
+    assert len(whole.encode()) < 3_000_000
+    told = Reading(whole).words
+    assert "and 480 more" in told  # columns of the first line
+    assert "150 more lines of the promise are in result.json." in told
+    assert "The 60 columns that have lost most are drawn." in told
+    assert "460 more columns are not drawn." in told
+
+
+def test_a_taxonomy_with_too_many_leaves_is_drawn_from_above(wide):
+    few = Release(wide.columns, wide.attributes[:1], wide.requirements[:1], None, 0)
+    *_, detail = release_parts(few)
+    drawn = words(detail)
+    assert "branch 0" in drawn
+    assert "branch 19" in drawn
+    assert "leaf 399 of many" not in drawn
+    assert "The rest of the taxonomy is not drawn." in drawn
+
+
+@pytest.mark.parametrize(
+    ("sizes", "classes"),
+    [
+        ([1, 3, 7], [("1", 1), ("2–4", 3), ("5–9", 7)]),
+        ([700, 1500], [("500–999", 700), ("1k–2k", 1500)]),
+        ([3, 2_000_000], ["1–9", "10–99", "100–999", "1k–10k", "10k–100k", "100k–1M", "1M–10M"]),
+    ],
+)
+def test_groups_are_counted_in_classes_of_sizes_that_everybody_reads(sizes, classes):
+    found = _by_size(np.array(sizes))
+    assert (found if isinstance(classes[0], tuple) else [name for name, _ in found]) == classes
+    assert sum(records for _, records in found) == sum(sizes)
