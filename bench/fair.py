@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from coterie.base.arrays import Words
-from coterie.bench import _mpyc
 from coterie.bench._spent import Meter, Spent, added, combined, least, rounded
+from coterie.bench.peers import mpyc_parties as _mpyc
 
 PARTIES = (2, 3, 5, 10)
 REPEATS = 3

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from coterie.base.arrays import Array
-from coterie.bench import _mpyc
 from coterie.bench._spent import Meter, Spent, combined, rounded
+from coterie.bench.peers import mpyc_parties as _mpyc
 
 REPEATS = 3
 

@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from coterie.bench import _mpyc
 from coterie.bench._spent import Meter, Spent, combined, least, rounded
+from coterie.bench.peers import mpyc_parties as _mpyc
 
 REPEATS = 3
 BITS, TERMS = 17, 3

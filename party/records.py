@@ -204,6 +204,8 @@ class Book:
             text = json.dumps({"text": job.text, "files": files})
             (record.folder / STORED).write_text(text)
         except OSError as error:
+            if record.job is None:  # it was cancelled just now, and its folder has gone
+                return
             raise EnvironmentFaultError(f"{record.folder}: {error.strerror}") from None
 
     def get(self, job_id: str) -> Record | None:
@@ -284,6 +286,8 @@ class Book:
                 record.prepared = record.job = None
                 if before in _UNBEGUN and not resumable:  # what it brought is not kept
                     (record.folder / STORED).unlink(missing_ok=True)
+                    with contextlib.suppress(OSError):  # it is not there, or holds something
+                        record.folder.rmdir()
             self._add_event(record, self._event(record))
             self.listener(record)
         return True

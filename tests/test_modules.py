@@ -49,7 +49,7 @@ REASONS = {
     "anonymity/utility/stored.py": ("equal to the measures of a table in memory", "tests/house/large/test_release.py"),
     "anonymity/utility/width.py": ("one suite for all measures against a plain reference", "tests/anonymity/utility/test_measures.py"),
     "bench/peers/anonymise.py": ("runs other libraries, which tests do not install", "docs/dependencies.md"),
-    "bench/_mpyc.py": ("runs other libraries, which tests do not install", "docs/dependencies.md"),
+    "bench/peers/mpyc_parties.py": ("runs other libraries, which tests do not install", "docs/dependencies.md"),
     "bench/peers/psi.py": ("runs other libraries, which tests do not install", "docs/dependencies.md"),
     "bench/peers/question_jobs.py": ("its parties on a small scale", "tests/bench/test_parties.py"),
     "bench/_sessions.py": ("processes and connections of the benchmarks", "tests/bench/test_integrate.py"),

@@ -132,3 +132,19 @@ def test_an_end_that_a_full_disk_could_not_take_is_in_the_journal_once_there_is_
     [record] = again.all()
     assert (record.state, record.reason, record.exit_code) == (State.CANCELLED, "enough", 10)
     again.close()
+
+
+def test_a_job_that_ends_before_it_begins_leaves_no_folder(tmp_path):
+    book = Book(tmp_path)
+    job = parse_job(JOB, {})
+    began, waited = (book.add(f"{n:032x}", "analyst", job) for n in range(2))
+    for record in (began, waited):
+        book.store(record)
+        book.set_state(record, State.WAITING)
+    book.set_state(began, State.RUNNING)
+    for record in (began, waited):
+        book.set_state(record, State.CANCELLED, reason="enough")
+    assert began.folder.is_dir()  # its job is read again by `party show`
+    assert not waited.folder.exists()
+    book.close()
+    assert [record.state for record in Book(tmp_path).all()] == [State.CANCELLED] * 2
