@@ -5,6 +5,7 @@ Errors are those of the commands: subclasses of `coterie.CoterieError`, each wit
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +26,7 @@ from coterie.trust.identity import find_identity
 
 
 def simulate(
-    job: Job | str | Path,
+    job: Job | Mapping[str, Any] | str | Path,
     frames: Mapping[str, Any] | None = None,
     *,
     out: str | Path | None = None,
@@ -36,20 +37,25 @@ def simulate(
 ) -> Outcome:
     """Runs a job with every party in this process.
 
-    `frames` has each party's table as a pandas, polars, DuckDB or Arrow frame, or the name of a
-    file; without it the job's `data` keys are read, relative to the job file or the working
-    directory. The result folder is `out`, or a temporary one that lives as long as the outcome.
-    `models` is the result folder of a simulated job that kept the model of a job of kind predict.
+    `job` is a `Job`, a mapping with the keys of a job file, or the name of one. `frames` has each
+    party's table as a pandas, polars, DuckDB or Arrow frame, or the name of a file; without it the
+    job's `data` keys are read, relative to the job file or the working directory. The result folder
+    is `out`, or a temporary one that lives as long as the outcome; with `force` an earlier result in
+    it is replaced. `models` is the result folder of a simulated job that kept the model of a job of
+    kind predict. `progress` prints the steps of every party as they come, also in a notebook. The
+    same `seed` gives the same messages, for tests.
     """
     made, folder = _job(job)
     sources: dict[str, Source] | None = None
     if frames is not None:
+        if not isinstance(frames, Mapping):
+            raise UsageError("frames: must be a mapping from the names of parties to their tables")
         wrong = sorted(set(frames) ^ set(made.parties))
         if wrong:
             said = "is no party of the job" if wrong[0] in frames else "has no frame"
             raise UsageError(f"frames: '{wrong[0]}' {said}")
         sources = {name: FrameSource.of(name, frame) for name, frame in frames.items()}
-    place = _Place(out)
+    place = _Place(out, force)
     with result_folder(place.path, force), Board(made.parties, show=progress) as board:
         result = simulate_job(
             made.typed,
@@ -64,7 +70,7 @@ def simulate(
 
 
 def run(
-    job: Job | str | Path,
+    job: Job | Mapping[str, Any] | str | Path,
     *,
     identity: str | Path,
     out: str | Path | None = None,
@@ -75,34 +81,42 @@ def run(
 ) -> Outcome:
     """Runs a job at its party servers and collects what they release.
 
-    `identity` is the folder with this coordinator's certificate, its key and the authority's.
+    `identity` is the folder with this coordinator's certificate, its key and the authority's. A
+    party's operator may take up to `consent_timeout` seconds; a party that is silent for `heartbeat`
+    seconds is lost. `job`, `out`, `force` and `progress` are those of `simulate`.
     """
     made, _ = _job(job)
     who = find_identity(Path(identity))
-    place = _Place(out)
+    place = _Place(out, force)
     patience = Patience(consent=consent_timeout, heartbeat=heartbeat)
     with result_folder(place.path, force), Board(made.parties, show=progress) as board:
         result = run_job(made.typed, place.path, who, board, patience)
     return Outcome(result, place.path, place.kept)
 
 
-def verify(folder: str | Path) -> dict[str, Any]:
-    """What holds in a result folder, with the verdict in words under `verdict`.
+def verify(folder: str | Path | Outcome) -> dict[str, Any]:
+    """What holds in a result folder, or in an outcome, with the verdict in words under `verdict`.
 
     Raises `VerificationError` with the first thing that does not hold.
     """
     return check(Path(folder))
 
 
-def _job(job: Job | str | Path) -> tuple[Job, Path]:
+def _job(job: Job | Mapping[str, Any] | str | Path) -> tuple[Job, Path]:
     if isinstance(job, Job):
         return job, Path()
+    if isinstance(job, Mapping):
+        return Job(**job), Path()
+    if not isinstance(job, str | os.PathLike):
+        raise UsageError(f"job: must be a Job, a mapping or the name of a file, not {job!r:.80}")
     return Job.read(job), Path(job).parent
 
 
 class _Place:
     """A result folder: the one that was named, or a temporary one."""
 
-    def __init__(self, out: str | Path | None) -> None:
+    def __init__(self, out: str | Path | None, force: bool) -> None:
+        if out is not None and not force and Path(out).is_dir() and any(Path(out).iterdir()):
+            raise UsageError(f"{out}: is not empty; choose another `out`, or say force=True")
         self.kept = None if out is not None else tempfile.TemporaryDirectory(prefix="coterie-")
         self.path = Path(self.kept.name if self.kept is not None else out or "")

@@ -7,17 +7,19 @@
         requirement=[{"qid": ["Job"], "k": 10}],
     )
 
-The arguments are the keys of a job file, and a mistake is the same error. A taxonomy may be a list of
-leaf-to-root paths; it becomes a file of the job.
+The arguments are the keys of a job file, and a mistake is the same error; `class_` stands for the key
+`class`, which Python reserves. A taxonomy may be a list of leaf-to-root paths; it becomes a file of the
+job. Numbers of NumPy and tuples are as good as plain numbers and lists.
 """
 
 from __future__ import annotations
 
-import copy
+import keyword
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
+import numpy as np
 import yaml
 
 from coterie.base.errors import UsageError
@@ -29,7 +31,7 @@ class Job:
     """A job of any kind. `text` is its job file and `files` are the files that it refers to."""
 
     def __init__(self, /, **keys: Any) -> None:
-        document = copy.deepcopy(keys)
+        document = {_key(name): _plain(value) for name, value in keys.items()}
         files: dict[str, bytes] = {}
         attributes = document.get("attributes")
         for name, options in attributes.items() if isinstance(attributes, dict) else ():
@@ -87,6 +89,23 @@ class Job:
 
     def __repr__(self) -> str:
         return f"Job({self.kind} '{self.name}' of {', '.join(self.parties)})"
+
+
+def _key(name: str) -> str:
+    """The key of a job file that an argument stands for."""
+    short = name.removesuffix("_")
+    return short if keyword.iskeyword(short) else name
+
+
+def _plain(value: Any) -> Any:
+    """A copy of a value in the types that a job file has."""
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return _plain(value.tolist())
+    return str(value) if isinstance(value, PurePath) else value
 
 
 def _taxonomy(name: str, paths: Any) -> bytes:

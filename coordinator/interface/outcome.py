@@ -37,6 +37,10 @@ class Outcome(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._result)
 
+    def __fspath__(self) -> str:
+        """An outcome stands for its folder wherever a path is wanted, as in `coterie.verify`."""
+        return str(self.folder)
+
     @property
     def table(self) -> pa.Table:
         """The release as an Arrow table of text."""

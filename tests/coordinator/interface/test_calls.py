@@ -97,3 +97,33 @@ def test_a_run_without_servers_names_the_party(tmp_path):
     parties = {"lender": {"address": "127.0.0.1:1"}, "bank": {"address": "127.0.0.1:2"}}
     with pytest.raises(UsageError, match="no such identity folder"):
         coterie.run(coterie.Job(**{**KEYS, "parties": parties}), identity=tmp_path / "nobody")
+
+
+def test_a_mapping_is_a_job_and_an_outcome_is_its_folder(tmp_path):
+    loan_folder(tmp_path, JOB_FILE)
+    outcome = coterie.simulate(KEYS, frames(tmp_path))
+    assert coterie.verify(outcome)["verdict"].startswith("holds")
+
+
+@pytest.mark.parametrize(
+    ("job", "tables", "said"),
+    [
+        (KEYS, [1, 2], "frames: must be a mapping from the names of parties to their tables"),
+        (7, None, "job: must be a Job, a mapping or the name of a file, not 7"),
+    ],
+)
+def test_what_is_no_job_and_no_frames_is_named(job, tables, said):
+    with pytest.raises(UsageError, match=f"^{said}$"):
+        coterie.simulate(job, tables)
+
+
+def test_a_folder_that_is_not_empty_is_replaced_only_by_force(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine.txt").write_text("")
+    loan_folder(tmp_path, JOB_FILE)
+    with pytest.raises(UsageError, match="choose another `out`, or say force=True"):
+        coterie.simulate(KEYS, frames(tmp_path), out=tmp_path / "out")
+
+
+def test_the_public_names_are_those_that_are_listed():
+    assert dir(coterie) == sorted([*coterie.__all__, "__version__"])

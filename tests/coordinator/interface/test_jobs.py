@@ -1,5 +1,6 @@
 """A job built in code is the job of the file that it writes."""
 
+import numpy as np
 import pytest
 
 import coterie
@@ -60,3 +61,15 @@ def test_a_mistake_is_the_error_of_a_job_file(change, error):
 def test_warnings_are_those_of_the_command():
     job = coterie.Job(**{**KEYS, "requirement": [{"qid": ["Sex"], "k": 1}]})
     assert "protects nobody" in " ".join(job.warnings)
+
+
+def test_reserved_words_numpys_numbers_and_tuples_are_the_same_job():
+    keys = {name: value for name, value in KEYS.items() if name != "class"}
+    keys["attributes"] = {
+        **KEYS["attributes"],
+        "Salary": {"party": "bank", "range": (np.int64(1), np.int64(99))},
+    }
+    keys["requirement"] = tuple(KEYS["requirement"])
+    made = coterie.Job(class_="Class", **keys)
+    assert made.typed.class_name == "Class"
+    assert made.typed.attributes == coterie.Job(**KEYS).typed.attributes
