@@ -43,8 +43,9 @@ def log_box() -> Element:
         "section",
         element("h2", "Log", id="log-title"),
         element(
-            "ol",
-            id="log",
+            "div",
+            element("ol", id="log"),
+            class_="log",
             role="log",
             aria_labelledby="log-title",
             aria_live="polite",
@@ -117,7 +118,7 @@ function show(view) {
       log.append(item);
     }
     log.dataset.seen = view.skipped + view.log.length;
-    log.scrollTop = log.scrollHeight;
+    log.parentElement.scrollTop = log.parentElement.scrollHeight;
   }
   notice(view.notice);
 }
@@ -171,7 +172,7 @@ enter().then(follow, error => notice(error.message));
 """
 
 _STYLE = """
-#log{max-height:16rem;overflow-y:auto;background:var(--soft);padding:.6rem .6rem .6rem 2.4rem;
+.log{max-height:16rem;overflow-y:auto;background:var(--soft)}#log{margin:0;padding:.6rem .6rem .6rem 2.4rem;
 font:.86rem/1.5 ui-monospace,monospace;overflow-wrap:anywhere}
 #log li{max-width:none}
 button{font:inherit;padding:.45rem 1rem;border:1px solid var(--bar);border-radius:4px;background:var(--paper);
