@@ -30,6 +30,7 @@ from coterie.transport.loopback_site import Form, LoopbackSite
 _END_SECONDS = 5.0
 _GONE_SECONDS = 3.0
 _WIDTH, _HEIGHT = 640.0, 340.0
+_WORDS = {"steward": "asks its steward"}  # of steps whose names do not say what is waited for
 _NAME = 20  # characters of a name or a phase beside a house
 
 
@@ -148,7 +149,7 @@ class LivePage:
 def _stage(facts: list[Facts]) -> str:
     running = [one for one in facts if one.running]
     if running:
-        words = sorted({one.phase for one in running})
+        words = sorted({_WORDS.get(one.phase, one.phase) for one in running})
         return f"running, {', '.join(words)}"
     return "; ".join(sorted({one.state for one in facts}))
 
@@ -217,7 +218,7 @@ def _line(
 def _short(one: Facts, mark: str) -> str:
     if mark == "silent":
         return f"silent for {one.silent:.0f} s"
-    return one.phase if one.running else one.state
+    return _WORDS.get(one.phase, one.phase) if one.running else one.state
 
 
 def _rate(amount: float) -> str:
@@ -228,7 +229,7 @@ def _phases(facts: list[Facts], silent_after: float) -> Element:
     rows: list[list[Content]] = []
     for one in facts:
         mark = _mark(one, silent_after)
-        words: Content = foreign(one.step or one.state)
+        words: Content = foreign(_WORDS.get(one.step, one.step) or one.state)
         if mark == "silent":
             words = element("span", f"no sign of life for {one.silent:.0f} s", class_="badword")
         elif mark in ("failed", "finished"):
@@ -244,5 +245,7 @@ def _phases(facts: list[Facts], silent_after: float) -> Element:
         ])  # fmt: skip
     head = ["Party", "Step", "Rows", "Rate", "Time left", "Sent", "Received"]
     return element(
-        "section", element("h2", "What each party does now"), table(head, rows, (2, 3, 4, 5, 6))
+        "section",
+        element("h2", "What each party does now"),
+        table(head, rows, (2, 3, 4, 5, 6), sentences=True),
     )

@@ -187,6 +187,7 @@ section{break-inside:avoid-page}.wide{overflow:visible}}
 .sentences thead{position:absolute;clip-path:inset(50%)}
 .sentences tr{border-bottom:1px solid var(--edge);padding:.5rem 0}
 .sentences td{border:0;padding:.1rem 0;text-align:left;white-space:normal}
+.sentences td:empty,.sentences td:has(>bdi:only-child:empty){display:none}
 .sentences td::before{content:attr(data-head) ": ";color:var(--quiet)}
 svg:not(.drawn){font-size:19px}main{padding:1rem .8rem 3rem}h1{font-size:1.35rem}th,td{padding-right:.5rem}}
 """
