@@ -45,7 +45,7 @@ def _candidates(people: list[dict[str, Any]]) -> Part:
     counts = [person["candidates"] for person in people if person["candidates"]]
     columns = []
     for low, high in zip(_SIZES, (*_SIZES[1:], None), strict=True):
-        name = str(low) if high == low + 1 else f"{low} or more" if high is None else f"{low}-{high - 1}"  # fmt: skip
+        name = str(low) if high == low + 1 else f"{low}+" if high is None else f"{low}-{high - 1}"  # fmt: skip
         inside = [c for c in counts if c >= low and (high is None or c < high)]
         columns.append((name, float(len(inside))))
     return Part(
@@ -78,21 +78,25 @@ def _values(result: dict[str, Any]) -> Part:
 def _surest(result: dict[str, Any]) -> Part:
     order = by_chance(result)
     rows: list[list[Content]] = []
+    guessed = bool(result["sensitive"])
     for person in order[:_SHOWN]:
         guesses: list[Content] = []
         for name in result["sensitive"]:
             value, share = next(iter(person["inferred"][name].items()))
             guesses += [foreign(name), " ", foreign(value), f" ({share:.0%}) "]
-        rows.append(
-            [f"{person['row']:,}", f"{person['candidates']:,}", f"{person['chance']:.3g}", guesses]
-        )
+        numbers = [f"{person['row']:,}", f"{person['candidates']:,}", f"{person['chance']:.3g}"]
+        rows.append([*numbers, guesses] if guessed else [*numbers])
     left = len(order) - _SHOWN
     more = [note(f"… and {left:,} more people; --json has all of them.")] if left > 0 else []
     return Part(
         "The people who are found most surely",
         [
             note("The chance is the most that one of the records is that person's."),
-            table(["row", "records", "chance", "likeliest values"], rows, (0, 1, 2)),
+            table(
+                ["row", "records", "chance", *(["likeliest values"] if guessed else [])],
+                rows,
+                (0, 1, 2),
+            ),
             *more,
         ],
         public=False,

@@ -86,8 +86,9 @@ def partition_into_atoms(sets: Iterable[Mask]) -> tuple[Words, Ints]:
         if cells > _CELLS or len(above) * cells > _WORK:
             raise TooManyQuestionsError
     members = _members(above, inside)
-    some = members.any(axis=0)
-    return members[:, some].astype(np.uint64), np.bincount(number, minlength=len(some))[some]
+    some = np.flatnonzero(members.any(axis=0))
+    sizes = np.bincount(number, minlength=members.shape[1])
+    return members[:, some].astype(np.uint64), sizes[some]
 
 
 def _members(above: Sequence[Ints], inside: Sequence[Mask]) -> Mask:

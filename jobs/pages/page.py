@@ -184,7 +184,7 @@ details{margin:.6rem 0}summary{cursor:pointer;color:var(--bar)}
 section{break-inside:avoid-page}.wide{overflow:visible}}
 @media(max-width:30rem){dl{display:block}dd{margin:0 0 .5rem}
 .sentences table,.sentences tbody,.sentences tr,.sentences td{display:block;min-width:0}
-.sentences thead{position:absolute;clip-path:inset(50%)}
+.sentences thead{display:block;position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .sentences tr{border-bottom:1px solid var(--edge);padding:.5rem 0}
 .sentences td{border:0;padding:.1rem 0;text-align:left;white-space:normal}
 .sentences td:empty,.sentences td:has(>bdi:only-child:empty){display:none}

@@ -128,7 +128,7 @@ def explanation(facts: Mapping[str, Any]) -> Content:
         [foreign(rule["rule"]), _shown(rule["policy"]), _shown(rule["job"])]
         for rule in facts["rules"]
     ]
-    told = [
+    told: list[list[Content]] = [
         [foreign(entry["to"]), explained(entry["what"], 300), explained(entry["why"], 300)]
         for entry in facts["others_learn"]
     ]

@@ -33,7 +33,7 @@ def report_groups(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Part:
     drawn = [(g.name, float(g.numbers[-1]), shown(g.numbers[-1])) for g in groups
              if g.numbers[-1] is not None]  # fmt: skip
     if 1 < len(drawn) <= _BARS and min(value for _, value, _ in drawn) >= 0:
-        about = [foreign(title), " by ", listed(job.by)]
+        about: list[Content] = [foreign(title), " by ", listed(job.by)]
         content += [element("h3", *about), bars(f"{title} by {', '.join(job.by)}", drawn)]
     content.append(_table(job, groups))
     if len(groups) > _ROWS:

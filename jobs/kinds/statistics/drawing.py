@@ -34,7 +34,7 @@ def draw_tree(tree: dict[str, Any], parties: Sequence[str], most: int | None = N
     def place(node: dict[str, Any], level: int) -> tuple[float, float]:
         x = _MARGIN + level * (turn + beyond)
         if "class" in node:
-            y = _MARGIN + next(next_line) * _ROW + 14
+            y = float(_MARGIN + next(next_line) * _ROW + 14)
             shapes.extend(
                 _box(x + _width(node["class"]) / 2, y, node["class"], "#ffffff", "#333333")
             )
