@@ -147,7 +147,7 @@ class _Sets:
 
     def __init__(self, history: History, known: Sequence[Remembered], people: Ints) -> None:
         jobs = {one.rows: one.job for one in known}
-        self._bits = {rows: history.member_bits(job) for rows, job in jobs.items()}
+        self._bits = {rows: history.member_bits(job, rows) for rows, job in jobs.items()}
         room = max([int(people.max(initial=-1)) + 1, *(8 * len(b) for b in self._bits.values())])
         self.asked = np.zeros(room, np.bool_)
         self.asked[people] = True

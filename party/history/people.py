@@ -40,6 +40,11 @@ class People:
         """Makes the key if there is none."""
         named = hashlib.sha256("\0".join(columns).encode()).hexdigest()[:16]
         self._path = folder / f"people-{named}"
+        if self._path.exists() and not (folder / _KEY).exists():
+            raise EnvironmentFaultError(
+                f"{folder / _KEY}: is missing, without which nobody of earlier jobs is known again; "
+                "restore the folder from a backup, or remove it to begin anew"
+            )
         self._salt = _key(folder / _KEY)
 
     def digests(self, table: pa.Table, columns: Sequence[str]) -> Words:
@@ -127,9 +132,18 @@ def _key(path: Path) -> bytes:
         with contextlib.suppress(FileExistsError):  # another thread was faster: its key counts
             os.link(made, path)
         made.unlink()
+        _sync_folder(path.parent)  # people are written only when the key outlives a power cut
         return _whole(path, path.read_bytes())
     except OSError as error:
         raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _whole(path: Path, key: bytes) -> bytes:

@@ -20,12 +20,14 @@ import json
 import os
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -130,15 +132,28 @@ class History:
         """Which people a job was about."""
         return unpacked(self.member_bits(job))
 
-    def member_bits(self, job: str) -> bytes:
-        """The same as bits, an eighth of the size."""
-        return self._read(f"{job}.rows")
+    def member_bits(self, job: str, digest: str | None = None) -> bytes:
+        """The same as bits, an eighth of the size; those of this digest."""
+        bits = self._read(f"{job}.rows")
+        if digest is not None and hashlib.sha256(bits).hexdigest() != digest:
+            raise self._damaged(f"{job}.rows")
+        return bits
+
+    def _damaged(self, name: str) -> EnvironmentFaultError:
+        return EnvironmentFaultError(
+            f"{self.folder / name}: is damaged; restore the folder from a backup, or remove it to begin "
+            "anew"
+        )
 
     def released(self, job: str) -> tuple[Ints, dict[str, Codes]]:
         """The people of a release, in the order of their numbers, and their groups for each QID."""
-        with np.load(io.BytesIO(self._read(f"{job}.groups.npz")), allow_pickle=False) as found:
-            people = np.flatnonzero(unpacked(found["people"].tobytes()))
-            return people, {str(n): found[f"q{at}"] for at, n in enumerate(found["names"])}
+        content = io.BytesIO(self._read(f"{job}.groups.npz"))
+        try:
+            with np.load(content, allow_pickle=False) as found:
+                people = np.flatnonzero(unpacked(found["people"].tobytes()))
+                return people, {str(n): found[f"q{at}"] for at, n in enumerate(found["names"])}
+        except (OSError, EOFError, ValueError, LookupError, BadZipFile, zlib.error):
+            raise self._damaged(f"{job}.groups.npz") from None
 
     def old(self, limit: float | None, now: float) -> list[Remembered]:
         """The entries that are older than this."""

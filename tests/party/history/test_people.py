@@ -64,3 +64,10 @@ def test_without_the_key_a_digest_tells_nothing_and_a_broken_key_is_named(tmp_pa
     (tmp_path / "a" / "key").write_bytes(b"short")
     with pytest.raises(EnvironmentFaultError, match="key: not the key of a history"):
         People(tmp_path / "a", ("ID",))
+
+
+def test_a_key_that_is_lost_is_named_since_nobody_would_be_known_again(tmp_path):
+    People(tmp_path, ["ID"]).numbers(np.arange(3, dtype=np.uint64))
+    (tmp_path / "key").unlink()
+    with pytest.raises(EnvironmentFaultError, match="key: is missing"):
+        People(tmp_path, ["ID"])

@@ -99,3 +99,16 @@ def test_what_a_crash_left_half_written_goes_at_the_next_start(tmp_path):
     history.tidy()
     assert [path.name for path in history.folder.iterdir()] == ["examinations.json"]
     History(tmp_path / "none").tidy()
+
+
+def test_damaged_files_of_people_and_groups_are_named(tmp_path):
+    history = History(tmp_path)
+    made = remember(history, 1, [0, 9])
+    history.add_groups(made.job, np.array([0, 9]), {"Sex": np.array([0, 1])})
+    for name in ("rows", "groups.npz"):
+        path = history.folder / f"{made.job}.{name}"
+        path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(EnvironmentFaultError, match="rows: is damaged; restore the folder"):
+        history.member_bits(made.job, made.rows)
+    with pytest.raises(EnvironmentFaultError, match="npz: is damaged; restore the folder"):
+        history.released(made.job)

@@ -43,7 +43,7 @@ def test_a_logistic_job_gives_the_model_of_all_records(tmp_path):
     assert opened["regress: sums of an iteration"] == result["iterations"]
     assert opened["statistics: whether a sum would be over few records"] == 1
     verdict = verify(tmp_path / "out")
-    assert "logistic model of 4 coefficients and 240 records" in lines(verdict)[0]
+    assert "logistic model of 4 coefficients from 240 records" in lines(verdict)[0]
     page = str(KINDS["regress"].report(load_job(path), _claim(result), tmp_path / "out"))
     assert "The coefficients and how certain they are" in page
     assert "Job=C" in page
