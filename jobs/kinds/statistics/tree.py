@@ -219,15 +219,12 @@ class Tree(StatisticsKind[TreeJob]):
     def report(self, job: TreeJob, result: Claim, folder: Path) -> Sequence[Part]:
         tree = result.entry("tree")
         form = verify_tree(tree, _promise(job))
-        hides = not job.open and not job.everywhere
         sentence = (
             f"A tree of depth {form.depth} with {form.leaves} leaves. A box asks for a column of the "
             "party whose colour it has; a leaf names the class."
         )
-        if hides:
-            sentence += (
-                " The numbers on the branches stand for values that only the box's party knows."
-            )
+        if not job.open and not job.everywhere:
+            sentence += " Numbers on branches stand for values that only the box's party knows."
         if form.leaves > DRAWN_LEAVES:
             sentence += " Lower levels are left out here; tree.svg has the whole drawing."
         drawing = draw_tree(shown_tree(tree), job.party_names, DRAWN_LEAVES)
