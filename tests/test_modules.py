@@ -147,6 +147,7 @@ REASONS = {
     "party/operator/settings.py": ("keys of the party file, read with what they steer", "tests/party/operator/test_retention.py"),
     "party/holds.py": ("questions of running jobs", "tests/party/test_output_served.py"),
     "party/output.py": ("what a steward is shown", "tests/party/test_output_served.py"),
+    "protocols/models/shared_logistic.py": ("the parts of one model", "tests/protocols/models/test_joint_logistic.py"),
     "protocols/messaging/release_gate.py": ("the door of what leaves, before a party's gate", "tests/party/test_history_served.py"),
     "party/job_record.py": ("the lines of the journal", "tests/party/test_journal.py"),
     "party/operator/connection.py": ("how the operator's commands reach the server", "tests/party/test_cli.py"),

@@ -44,7 +44,7 @@ _RING = Ring(1 << 64)
 
 RANKED = declare(
     "regress: pairs that are ranked rightly",
-    what="Over all records of all parties, the number of pairs that can be compared, of those that the model ranks rightly, and of those whose scores are too close to tell.",
+    what="Over all records of all parties (with vertical partition: all common records), the number of pairs that can be compared, of those that the model ranks rightly, and of those whose scores are too close to tell.",
     to="every party",
     why="They give the area under the ROC curve, or the concordance, which is part of the result.",
 )
@@ -91,12 +91,20 @@ def ranked(
     """Right (twice over), ties and pairs, from this party's counts by row and class."""
     mine = np.concatenate([high.reshape(-1), low.reshape(-1)])
     share = share_out(channel, servers, names, len(mine), mine, rng.fork("counts"), np.uint64)
+    both = None if share is None else share.reshape(2, *high.shape)
+    return ranked_shares(channel, servers, both, rng)
+
+
+def ranked_shares(
+    channel: Channel, servers: tuple[str, str], share: Words | None, rng: Random
+) -> tuple[int, int, int]:
+    """The same from the servers' shares of all counts, of shape (2, rows, classes), high ones first."""
     answer = None
     if share is not None:
         first = channel.me == servers[0]
         peer = servers[1] if first else servers[0]
         engine = TransferEngine(channel, peer, first, rng.fork("transfers"))
-        ups, downs = share.reshape(2, *high.shape)
+        ups, downs = share
         before = np.cumsum(downs, axis=1, dtype=np.uint64)
         sides = (
             (ups, 2 * before - downs),

@@ -39,15 +39,10 @@ from coterie.protocols.circuits.arithmetic import Builder
 from coterie.protocols.circuits.boolean import Circuit, to_bits
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.server_products import ServerProducts
-from coterie.protocols.numbers.multiplication import (
-    multiply_shares,
-    receive_products,
-    send_products,
-)
+from coterie.protocols.numbers.multiplication import multiply_shares, numbers_of_bits
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.transfer.oblivious_transfer import Sender
 
 REACH = 1 << 13  # the most steps of a column on either side of zero
 MOST_COLUMNS = 64  # so that distances fit
@@ -272,15 +267,7 @@ class _Work:
         """Shares of bits by XOR as shares of the same numbers modulo 2^40."""
         garbling = self._hidden.garbling
         assert garbling is not None  # noqa: S101 this party is a server
-        flat = bits.reshape(-1).astype(np.uint64)
-        session = garbling.transfers
-        if isinstance(session, Sender):
-            both = send_products(session, flat, 1 << _SUM, 1)
-        else:
-            both = receive_products(session, flat, 1 << _SUM, 1)
-        found: Words = np.subtract(flat, both << np.uint64(1))
-        found &= np.uint64((1 << _SUM) - 1)
-        return found
+        return numbers_of_bits(garbling.transfers, bits, 1 << _SUM)
 
     def means(self, table: Words | None, centres: Words | None) -> tuple[Words | None, Bits | None]:
         """Shares of the new centres, and of their bits."""

@@ -13,7 +13,7 @@ and wrong with at most that probability for each transfer.
 
 `x` may have several numbers for each y (shape (n, several)): they share the transfers, which is the
 cheapest way to get a matrix of products. Shares of x and of y become shares of x y by
-`multiply_shares`.
+`multiply_shares`, and bits that are shared by XOR shares of numbers by `numbers_of_bits`.
 
 Adversary: semi-honest; a cheating party can make the shares wrong, and with an extension that is
 not checked learn more (`protocols.transfer.oblivious_transfer`, whose assumptions are the ones
@@ -34,7 +34,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from coterie.base.arrays import Array, Words
+from coterie.base.arrays import Array, Bits, Words
 from coterie.base.compiled import compiled
 from coterie.protocols.messaging.wire import same_value
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
@@ -278,6 +278,21 @@ def multiply_shares(session: Sender | Receiver, x: Numbers, y: Numbers, modulus:
     a, b, c = (np.asarray(part, object) for part in (x, y, cross))
     result = (a * b + c[:count] + c[count:]) % modulus
     return result.astype(np.uint64) if modulus <= 1 << 64 else result
+
+
+def numbers_of_bits(session: Sender | Receiver, bits: Bits, modulus: int) -> Words:
+    """Shares modulo a power of two up to 2^64 of bits that are shared by XOR, flat: a transfer each.
+
+    The XOR of a and b is a + b - 2 a b.
+    """
+    flat = bits.reshape(-1).astype(np.uint64)
+    if isinstance(session, Sender):
+        both = send_products(session, flat, modulus, 1)
+    else:
+        both = receive_products(session, flat, modulus, 1)
+    found: Words = np.subtract(flat, both << np.uint64(1))
+    found &= np.uint64(modulus - 1)
+    return found
 
 
 def _joined(x: Numbers, y: Numbers) -> Numbers:

@@ -24,7 +24,7 @@ MEASURES = {
     "cox": ("log_likelihood", "concordance", "concordance_error"),
 }
 # Of a logistic model of columns at different parties.
-STEPS_ON_SHARES = ("log_likelihood", "approximation")
+STEPS_ON_SHARES = ("log_likelihood", "approximation", "auc", "auc_error")
 
 
 def measures_of(model: str, horizontal: bool) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from coterie.base.arrays import Floats, Ints, UInt32s
 from coterie.jobs.kinds.models.common import JoinedNumbers, few_records
 from coterie.jobs.kinds.models.regress_job import RegressJob
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.models.joint_logistic import Columns, fit_logistic
+from coterie.protocols.models.joint_logistic import fit_logistic
 from coterie.protocols.models.joint_products import (
     STEPS,
     fit_linear,
@@ -19,6 +19,7 @@ from coterie.protocols.models.joint_products import (
     moments_of,
 )
 from coterie.protocols.models.regression import Fit
+from coterie.protocols.models.shared_logistic import Columns
 from coterie.protocols.models.small_support import all_large
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
@@ -66,7 +67,10 @@ def fit_vertically(job: RegressJob, joined: JoinedNumbers, channel: Channel, rng
     size = len(job.columns)
     features = {name: [at for at in places if at < size] for name, places in held.items()}
     kept = [at for at, place in enumerate(held[channel.me]) if place < size]
-    columns = Columns(features, _as_rounded(steps, ranges)[:, kept])
+    holder = job.attributes[job.outcome].party or ""
+    # The outcome is the last of its holder's columns, in steps on either side of the middle.
+    outcomes = (steps[:, -1] > 0).astype(np.uint8) if holder == channel.me else None
+    columns = Columns(features, _as_rounded(steps, ranges)[:, kept], holder, outcomes)
     with channel.step("fit"):
         return fit_logistic(
             transfers,

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.memory import run_same
-from coterie.protocols.models.joint_logistic import Columns, fit_logistic
+from coterie.protocols.models.joint_logistic import fit_logistic
 from coterie.protocols.models.joint_products import Moments
+from coterie.protocols.models.shared_logistic import Columns
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers
@@ -37,7 +39,8 @@ def jointly(x, y, held, penalty=0.0, steps=6):
         me = channel.me
         transfers = Transfers(channel, Random(f"{me} transfers"))
         hidden = HiddenCounts(channel, names, ("a", "b"), Random(f"{me} hidden"))
-        columns = Columns(held, x[:, held[me]])
+        outcomes = y.astype(np.uint8) if me == names[-1] else None
+        columns = Columns(held, x[:, held[me]], names[-1], outcomes)
         return fit_logistic(
             transfers, hidden, names, columns, moments, "uvwy", penalty, steps, Random(me)
         )
@@ -57,6 +60,8 @@ def test_a_model_of_columns_at_parties_is_the_exact_one_up_to_the_bound_it_state
     assert fit.intercept == pytest.approx(due.params[0], abs=0.01 * due.bse[0])
     np.testing.assert_allclose([fit.intercept_error, *fit.errors], due.bse, rtol=0.03)
     assert fit.measures["log_likelihood"] == pytest.approx(due.llf, abs=2e-5 * N)
+    area = roc_auc_score(y, x @ due.params[1:])
+    assert abs(fit.measures["auc"] - area) <= fit.measures["auc_error"] < 0.01
 
 
 def test_a_penalty_is_that_of_scikit_learn():

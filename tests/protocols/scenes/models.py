@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from coterie.protocols.models.joint_concordance import ranked_columns
 from coterie.protocols.models.joint_kmeans import cluster_columns
-from coterie.protocols.models.joint_logistic import Columns, fit_logistic
+from coterie.protocols.models.joint_logistic import fit_logistic
 from coterie.protocols.models.joint_products import Moments
 from coterie.protocols.models.kmeans import large_shares
 from coterie.protocols.models.server_products import ServerProducts
+from coterie.protocols.models.shared_logistic import Columns
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers
 from tests.protocols.scenes.form import SERVERS, THREE, scene, secret
@@ -39,7 +41,7 @@ def columns_by_shared_numbers(watched, world):
 
 
 @scene(
-    "models/joint_logistic",
+    "models/joint_logistic models/shared_logistic",
     THREE,
     drawn=(  # the last digits of which are random roundings
         "regress: coefficients after steps on shares",
@@ -57,19 +59,47 @@ def logistic_model_of_columns(watched, world):
     centred = (table - means).T @ (table - means)
     moments = Moments(RECORDS, [(0.0, 1.0)] * 4, means.tolist(), centred.tolist())
     if world:
-        kinds = 2 * table[:, place] + table[:, 3]
-        for kind in range(4):
+        # Cat has the outcomes as well.
+        kinds = table[:, place] + (2 * table[:, 3] if watched == "cat" else 0)
+        for kind in np.unique(kinds):
             alike = np.flatnonzero(kinds == kind)
-            table[np.ix_(np.roll(alike, 1), others)] = table[np.ix_(alike, others)]
+            moved = [*others, 3]
+            table[np.ix_(np.roll(alike, 1), moved)] = table[np.ix_(alike, moved)]
 
     def party(channel, rng):
         mine = THREE.index(channel.me)
         held = {name: [at] for at, name in enumerate(THREE)}
         hidden = HiddenCounts(channel, THREE, SERVERS, rng.fork("hidden"))
         transfers = Transfers(channel, rng.fork("transfers"))
-        columns = Columns(held, table[:, [mine]])
+        outcomes = table[:, 3].astype(np.uint8) if channel.me == "cat" else None
+        columns = Columns(held, table[:, [mine]], "cat", outcomes)
         names = ("x", "y", "z", "ill")
         fit_logistic(transfers, hidden, THREE, columns, moments, names, 4.0, 1, rng.fork("fit"))
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("models/joint_concordance models/concordance", THREE)
+def pairs_ranked_by_scores_in_parts(watched, world):
+    """In the second world the others' parts are exchanged among people alike in what is watched."""
+    draw = np.random.default_rng(6)
+    table = draw.choice([-1.0, 1.0], (RECORDS, 4)) * [1.0, 2.0, 4.0, 1.0]
+    table -= [*table[:, :3].mean(axis=0), 0]
+    place = THREE.index(watched)
+    deviation = float(table[:, :3].sum(axis=1).std())
+    if world:
+        # Bob has the outcomes as well.
+        kinds = table[:, place] + (100 * table[:, 3] if watched == "bob" else 0)
+        moved = [at for at in range(4) if at != place and (at < 3 or watched != "bob")]
+        for kind in np.unique(kinds):
+            alike = np.flatnonzero(kinds == kind)
+            table[np.ix_(np.roll(alike, 1), moved)] = table[np.ix_(alike, moved)]
+
+    def party(channel, rng):
+        hidden = HiddenCounts(channel, THREE, SERVERS, rng.fork("hidden"))
+        part = table[:, THREE.index(channel.me)]
+        outcomes = (table[:, 3] > 0).astype(np.uint8) if channel.me == "bob" else None
+        ranked_columns(hidden, THREE, part, deviation, "bob", outcomes, rng.fork("ranked"))
 
     return dict.fromkeys(THREE, party)
 

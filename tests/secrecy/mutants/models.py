@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.secrecy.mutants.form import mutant
+from tests.secrecy.mutants.form import mutant, view
 
 MUTANTS = [
     # models from sums
@@ -52,6 +52,18 @@ MUTANTS = [
         "if False:",
         "tests/protocols/models/test_joint_products.py::"
         "test_no_sum_is_opened_where_one_would_be_over_a_few_records",
+    ),
+    # Both servers learn the class of each record, and its outcome; the answers stay right.
+    mutant(
+        "the classes that scores are in",
+        "protocols/models/joint_concordance.py",
+        'bits = hidden.shared(class_circuit(), some.stop - some.start, inputs)["class"]',
+        'bits, _ = hidden.decided(class_circuit(), some.stop - some.start, inputs, "class")\n'
+        "        bits = bits * np.uint8(hidden.first)",
+        view("pairs_ranked_by_scores_in_parts", "ann"),
+        view("pairs_ranked_by_scores_in_parts", "bob"),
+        view("pairs_ranked_by_scores_in_parts", "cat"),
+        view("logistic_model_of_columns", "ann"),
     ),
     mutant(
         "clusters of a few records, of divided columns",

@@ -35,14 +35,24 @@ REASONS = {
     ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
     ("protocols/models/time_grid.py", "longest_power"): "a fork, beside what a mutant removes",
     ("protocols/models/joint_products.py", "joint_sums"): "forks",
-    ("protocols/models/joint_logistic.py", "_Work.__init__"): "a fork",
-    ("protocols/models/joint_logistic.py", "_Work.steps"): "forks; the masks are those of scaling",
-    ("protocols/models/joint_logistic.py", "_Work._within"): "a fork",
-    ("protocols/models/joint_logistic.py", "_Work.slope"): "a fork; the shares are share_out's",
+    ("protocols/models/shared_logistic.py", "SharedLogistic.__init__"): "a fork",
+    (
+        "protocols/models/shared_logistic.py",
+        "SharedLogistic.steps",
+    ): "forks; the masks are those of scaling",
+    ("protocols/models/shared_logistic.py", "SharedLogistic._within"): "a fork",
+    ("protocols/models/shared_logistic.py", "SharedLogistic.slope"): (
+        "a fork; the shares are share_out's"
+    ),
+    ("protocols/models/shared_logistic.py", "SharedLogistic.ranked"): "a fork",
+    ("protocols/models/joint_concordance.py", "ranked_columns"): (
+        "forks; the shares are those of share_out"
+    ),
     ("protocols/models/server_products.py", "ServerProducts._at_servers"): (
         "a fork; the shares are those of share_out"
     ),
-    ("protocols/models/concordance.py", "ranked"): "forks; the shares are those of share_out",
+    ("protocols/models/concordance.py", "ranked"): "a fork; the shares are those of share_out",
+    ("protocols/models/concordance.py", "ranked_shares"): "forks",
     ("protocols/statistics/hidden_scores.py", "HiddenScores.__init__"): "a fork",
     ("protocols/patterns/separation.py", "separation"): "forks",
     ("protocols/patterns/separation.py", "draw_pairs"): "a public choice from the joint seed",

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from coterie.base.errors import CoterieError, DataError, UsageError, VerificationError
 from coterie.coordinator.results.verify import lines, verify
@@ -129,7 +130,10 @@ def test_a_vertical_logistic_job_gives_the_model_of_the_joined_columns_to_the_st
     apart = (np.array(values(result)) - due.params[1:]) / due.bse[1:]
     assert np.abs(apart).max() <= result["measures"]["approximation"] + 1e-4 < 0.1
     np.testing.assert_allclose(values(result, "error"), due.bse[1:], rtol=0.03)
-    assert set(result["measures"]) == {"log_likelihood", "approximation"}
+    area = roc_auc_score(y, features(table) @ due.params[1:])
+    measures = result["measures"]
+    assert set(measures) == {"log_likelihood", "approximation", "auc", "auc_error"}
+    assert abs(measures["auc"] - area) <= measures["auc_error"] < 0.01
     assert "logistic model of 4 coefficients" in lines(verify(tmp_path / "out"))[0]
     opened = {entry["what"]: entry["times"] for entry in result["opened"]}
     assert opened["regress: coefficients after steps on shares"] == 1
