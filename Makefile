@@ -79,6 +79,7 @@ figures: $(STAMP)
 	$(MEASURE) intersect --peers $(PEERS) --chart docs/intersect.svg >/dev/null
 	$(MEASURE) conditions --data $(DATA) >/dev/null
 	$(MEASURE) models --data $(DATA) >/dev/null
+	$(MEASURE) questions --data $(DATA) >/dev/null
 	$(BIN)/coterie bench tables
 
 pictures: $(STAMP)

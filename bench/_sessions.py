@@ -37,7 +37,7 @@ def _party(
     names: list[str],
     ports: list[int],
     index: int,
-    arguments: Any,
+    argument: Any,
     out: Any,
 ) -> None:
     import grpc
@@ -70,7 +70,7 @@ def _party(
     module, _, function = place.partition(":")
     try:
         result = getattr(importlib.import_module(module), function)(
-            Channel(session, "bench"), names, arguments[index]
+            Channel(session, "bench"), names, argument
         )
         session.finish()
     except BaseException as error:
@@ -107,9 +107,7 @@ def run(place: str, arguments: Sequence[Any]) -> list[Any]:
             issue(Path(folder), name, ["localhost"], 1)
         out = spawn.Queue()
         processes = [
-            spawn.Process(
-                target=_guarded, args=(place, folder, names, ports, i, list(arguments), out)
-            )
+            spawn.Process(target=_guarded, args=(place, folder, names, ports, i, arguments[i], out))
             for i in range(len(names))
         ]
         for process in processes:

@@ -81,3 +81,37 @@ def rounded(value: Any) -> Any:
     if isinstance(value, list):
         return [rounded(item) for item in value]
     return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def found_of(runs: Sequence[Any]) -> Any:
+    """What the parties of a benchmark found, which is the same at all; an error if one failed."""
+    for run in runs:
+        if isinstance(run, str):
+            raise SystemExit(run)
+    return runs[0]["found"]
+
+
+def totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What a question cost all parties together, and the peak memory of the largest."""
+    spent = combined(runs)
+    return {
+        "seconds": spent["seconds"],
+        "cpu_seconds": spent["cpu_seconds"],
+        "megabytes": spent["sent_bytes"] / 1e6,
+        "rounds": max(run["rounds"] for run in runs),
+        "peak_mb": max(run["peak_mb"] for run in runs),
+    }
+
+
+def beside(runs: Sequence[dict[str, Any]], peer: tuple[Any, Spent] | None) -> dict[str, Any]:
+    """The same, and what a peer with all records in one place took."""
+    told: dict[str, Any] = {**totals(runs), "peer": None}
+    if peer is not None:
+        told["peer"] = {key: peer[1][key] for key in ("seconds", "cpu_seconds")}
+    return told
+
+
+def peak_megabytes() -> int:
+    """The most memory that this process has had so far; Linux only."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10

@@ -23,15 +23,10 @@ from typing import Any, NamedTuple
 
 from coterie.protocols.messaging.wrappers import Fault
 from tests.jobs.run.interrupted import fresh, places
-from tests.jobs.run.resumed_jobs import NAMES, RANDOM, write_job
+from tests.jobs.run.resumed_jobs import NAMES, comparable, write_job
 from tests.party.mortals import Mortals, release
 
 _ALL = 1 << 30
-
-
-def comparable(name: str, found: dict[str, Any]) -> dict[str, Any]:
-    """What two undisturbed runs have in common: some things are drawn at random, once for each job."""
-    return {key: value for key, value in found.items() if key not in RANDOM.get(name, ())}
 
 
 def in_memory(name: str, most: int) -> int:

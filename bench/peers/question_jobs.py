@@ -18,10 +18,11 @@ import numpy as np
 import pyarrow as pa
 
 from coterie.base.arrays import Array, Floats
-from coterie.bench._spent import Meter, Spent
+from coterie.bench._spent import Meter, Spent, peak_megabytes
 from coterie.experiments.secure_data_integration.adult_data import load_adult
 
 FEATURES = 20
+PENALTY = 100  # of ridge regression
 TRAINING = 30_162  # complete records of Adult's training part, which come first
 CENTRES = np.array([[-4.0, 0.0, 3.0], [0.0, 4.0, -3.0], [4.0, -4.0, 0.0], [5.0, 5.0, 5.0]])
 CATEGORICAL = (
@@ -50,7 +51,7 @@ def job_party(channel: Any, names: list[str], argument: Mapping[str, Any]) -> di
 
     work(argument["small"])
     found, spent = meter.measure(lambda: work(argument["table"]))
-    return {**spent, "rounds": meter.wire.total.rounds, "found": found}
+    return {**spent, "rounds": meter.wire.total.rounds, "found": found, "peak_mb": peak_megabytes()}
 
 
 def job_text(kind: str, names: Sequence[str], keys: str) -> str:
@@ -120,15 +121,17 @@ def pooled_model(
     x = np.stack([table[f"x{at}"] for at in range(features)], axis=1)
     if model == "cox":
         return None  # on the joined times, which the job's result names: `pooled_cox`
-    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
     from sklearn.svm import LinearSVC
 
     learner = {
         "linear": LinearRegression(),
+        "ridge": Ridge(PENALTY),
         "logistic": LogisticRegression(C=np.inf, tol=1e-10, solver="newton-cholesky"),
         "svm": LinearSVC(dual=False, tol=1e-8),
     }[model]
-    fitted, spent = timed(lambda: learner.fit(x, table["cost" if model == "linear" else "ill"]))
+    outcome = "cost" if model in ("linear", "ridge") else "ill"
+    fitted, spent = timed(lambda: learner.fit(x, table[outcome]))
     return np.ravel(fitted.coef_), spent
 
 
@@ -143,6 +146,23 @@ def pooled_cox(table: Mapping[str, Array], ends: Sequence[float]) -> tuple[Float
     model = PHReg(cell, x, table["died"], ties="breslow")
     fitted, spent = timed(lambda: model.fit(disp=0))
     return fitted.params, spent
+
+
+def pooled_sums(
+    table: Mapping[str, Array], by: Sequence[str], column: str
+) -> tuple[list[list[int]], Spent] | None:
+    """Numbers of records and sums of every group by DuckDB, in the order of the groups."""
+    if importlib.util.find_spec("duckdb") is None:
+        return None
+    import duckdb
+
+    joined = pa.table(dict(table))
+    keys = ", ".join(by)
+    asked = f"SELECT count(*), sum({column}) FROM joined GROUP BY {keys} ORDER BY {keys}"
+    with duckdb.connect() as base:
+        base.register("joined", joined)
+        rows, spent = timed(lambda: base.execute(asked).fetchall())
+    return [[int(row[at]) for row in rows] for at in range(2)], spent
 
 
 def pooled_clusters(table: Mapping[str, Array]) -> tuple[Floats, Spent] | None:

@@ -20,6 +20,9 @@ In: at every party its own columns. Out, at every party: the centre and the size
 each of at least `minimum` records. Since only one assignment is opened, nobody sees a record move
 from one to another, and no difference of two sums tells of a few people.
 
+Kept after an interruption (`Channel.once`): what was opened, and at the servers their shares of the
+centres after each iteration and of the last sums, which are random numbers by themselves.
+
 Adversary: semi-honest; the two servers must not collude. Cost for n records, p columns and k
 clusters in each iteration: 36 k p transfers with 5 n bytes each, about 110 n k AND gates, and for
 each party 40 n k with 16 + 5 p bytes each.
@@ -29,7 +32,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +41,9 @@ from coterie.base.arrays import Array, Bits, Ints, Mask, UInt32s, Words
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.arithmetic import Builder
 from coterie.protocols.circuits.boolean import Circuit, to_bits
+from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.models.server_products import ServerProducts
 from coterie.protocols.numbers.multiplication import multiply_shares, numbers_of_bits
 from coterie.protocols.primitives.randomness import Random
@@ -147,8 +153,7 @@ def cluster_columns(
     bits: tuple[Bits | None, Bits | None] = (None, None)
     for done in range(1, iterations + 1):
         with channel.step(f"iteration {done}"):
-            homes = work.homes(centres)
-            centres, new = work.means(work.sums(homes), centres)
+            centres, new = _kept_pair(channel, "iteration", partial(work.iterated, centres))
             bits = (bits[1], new)
         channel.progress(done, iterations)
     settled = 0
@@ -158,9 +163,9 @@ def cluster_columns(
     while True:
         with channel.step(f"clusters {len(left)}"):
             kept = None if centres is None else centres[left]
-            table = work.sums(work.homes(kept, len(left)), len(left))
-            sizes = None if table is None else table[:, 0].astype(np.uint32)
-            stay = large(sizes, len(left))
+            table, stay = _kept_pair(
+                channel, "clusters that stay", partial(work.assigned, kept, len(left), large)
+            )
         if stay.all():
             break
         left = [place for place, keep in zip(left, stay.tolist(), strict=True) if keep]
@@ -175,6 +180,18 @@ def cluster_columns(
     rows = channel.once("clusters", opened).reshape(len(left), 1 + work.columns)
     sums = rows[:, 1:] - REACH * rows[:, :1]  # which were moved up
     return FoundClusters(sums.tolist(), rows[:, 0].tolist(), bool(settled))
+
+
+def _kept_pair(
+    channel: Channel, what: str, compute: Callable[[], tuple[Array | None, Array | None]]
+) -> tuple[Any, Any]:
+    """Two arrays as one kept answer, each None at a party that has no share."""
+
+    def found() -> list[Value]:
+        return [[] if part is None else part for part in compute()]
+
+    first, second = (None if isinstance(part, list) else part for part in channel.once(what, found))
+    return first, second
 
 
 class _Work:
@@ -213,6 +230,21 @@ class _Work:
             return None
         whole = np.array(start, np.int64).astype(np.uint64)
         return whole if self._hidden.first else np.zeros_like(whole)
+
+    def iterated(self, centres: Words | None) -> tuple[Words | None, Bits | None]:
+        """Shares of the centres after one more iteration, and of their bits."""
+        return self.means(self.sums(self.homes(centres)), centres)
+
+    def assigned(
+        self,
+        centres: Words | None,
+        clusters: int,
+        large: Callable[[UInt32s | None, int], Mask],
+    ) -> tuple[Words | None, Bits]:
+        """Shares of the sums of the nearest records, and of each cluster whether it has enough."""
+        table = self.sums(self.homes(centres, clusters), clusters)
+        sizes = None if table is None else table[:, 0].astype(np.uint32)
+        return table, large(sizes, clusters).astype(np.uint8)
 
     def homes(self, centres: Words | None, clusters: int | None = None) -> Bits | None:
         """Shares of one bit for each record and cluster: whether its centre is the nearest."""

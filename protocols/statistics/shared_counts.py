@@ -172,7 +172,7 @@ def _elements(words: Array, width: int, dtype: Any) -> Array:
     return elements[:, :width]
 
 
-def kept_share(channel: Channel, what: str, compute: Callable[[], Ring | None]) -> Ring | None:
+def kept_share(channel: Channel, what: str, compute: Callable[[], Array | None]) -> Array | None:
     """This party's share, as a kept answer; None at a party that has no share.
 
     A share is a random number by itself. The servers use their shares together only if both come

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coterie.bench import conditions, dka, fair, questions, scalar_products
+from coterie.bench import _lined_up, conditions, dka, fair, scalar_products
 from coterie.bench.peers import question_jobs
 from coterie.protocols.messaging.memory import run_same
 
@@ -50,34 +50,34 @@ def test_the_growth_of_dka_counts_encryptions_and_bytes():
 
 def test_sums_by_group_are_measured_in_all_units():
     names = ["p0", "p1"]
-    codes = {name: np.arange(1200) % size for name, size in questions._axes()}
+    codes = {name: np.arange(1200) % size for name, size in _lined_up._axes()}
 
     def party(channel):
         mine = {"codes": codes, "rows": None} if channel.me == "p1" else {"codes": {}}
         rows = np.ones((1200, 2), np.uint64)
         owners = dict.fromkeys(codes, "p1")
         argument = {"records": 1200, "owners": owners, "rows": rows, "noisy": False, **mine}
-        return questions.aggregate_party(channel, names, argument)
+        return _lined_up.aggregate_party(channel, names, argument)
 
     for report in run_same(names, party).values():
-        assert {*UNITS, "rounds", "found"} == set(report)
+        assert {*UNITS, "rounds", "found", "peak_mb"} == set(report)
         _, counts, sums = report["found"]
         assert counts == sums
-        assert min(counts) >= questions.MINIMUM
+        assert min(counts) >= _lined_up.MINIMUM
 
 
 def test_sums_of_mixed_cells_are_measured_in_all_units():
     names = ["p0", "p1"]
-    codes = {name: np.arange(1200) % size for name, size in questions._axes()}
+    codes = {name: np.arange(1200) % size for name, size in _lined_up._axes()}
 
     def party(channel):
         mine = (np.arange(1200) % 2 == 0) == (channel.me == "p0")
         held = {name: np.where(mine, column, -1) for name, column in codes.items()}
         rows = np.stack([mine, mine], axis=1).astype(np.uint64)
-        return questions.mixed_party(channel, names, {"records": 1200, "codes": held, "rows": rows})
+        return _lined_up.mixed_party(channel, names, {"records": 1200, "codes": held, "rows": rows})
 
     for report in run_same(names, party).values():
-        assert {*UNITS, "rounds", "found"} == set(report)
+        assert {*UNITS, "rounds", "found", "peak_mb"} == set(report)
         assert sum(report["found"]) == 2 * 1200
 
 
@@ -95,6 +95,6 @@ def test_a_job_is_measured_whole_and_its_answer_is_that_of_the_pooled_table():
     x = np.column_stack([np.ones(240), table["x0"], table["x1"]])
     due = np.linalg.lstsq(x, table["cost"])[0]
     for report in run_same(names, party).values():
-        assert {*UNITS, "rounds", "found"} == set(report)
+        assert {*UNITS, "rounds", "found", "peak_mb"} == set(report)
         found = [entry["value"] for entry in report["found"]["coefficients"].values()]
         assert found == pytest.approx(due[1:])

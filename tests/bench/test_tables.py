@@ -7,6 +7,7 @@ import pytest
 
 from coterie.__main__ import run
 from coterie.base.errors import UsageError
+from coterie.bench import questions
 from coterie.bench.tables import TABLES, rendered
 from tests import ROOT
 
@@ -74,6 +75,33 @@ def test_a_block_is_replaced_and_the_rest_stays(tmp_path):
     assert text.startswith("before\n")
     assert text.endswith("<!-- end bench -->\nafter\n")
     assert rendered(text, tmp_path) == text
+
+
+def test_the_tables_of_questions_have_every_cost_and_the_peer_where_there_is_one(tmp_path):
+    cost = {"seconds": 2.0, "cpu_seconds": 3.0, "megabytes": 4.0, "rounds": 5, "peak_mb": 600}
+    beside = {**cost, "peer": {"seconds": 0.1, "cpu_seconds": 0.2}}
+    models = dict.fromkeys(("linear", "ridge", "logistic", "svm"), beside)
+    result = {
+        "measured": MEASURED,
+        "aggregate": [{"parties": 2, "records": 9, "groups": 4, "noise": True, **beside}],
+        "mixed": {"records": 9, "groups": 4, **cost},
+        "identify": {"records": 9, "sets": 500, **cost},
+        "regress": {"records": 9, "features": 20, **models, "cox": {**cost, "peer": None},
+                    "logistic of columns": {"records": 8, "features": 6, **beside}},
+        "cluster": {"records": 9, **beside, "of columns": {"records": 8, **beside}},
+        "rules": {"records": 9, "columns": 8, "horizontal": {"rules": 7, **beside},
+                  "vertical": {"rules": 7, **beside}},
+    }  # fmt: skip
+    result["targets"] = questions.targets(result)
+    (tmp_path / "questions.json").write_text(json.dumps(result))
+    parts = [part for name, part in TABLES if name == "questions"]
+    page = "".join(f"<!-- bench: questions {part} -->\n<!-- end bench -->\n" for part in parts)
+    text = rendered(page, tmp_path)
+    costs = "| 2 s | 3 s | 4 MB | 600 MB |"
+    assert f"| 9 records, 2 parties, with noise {costs} 0.1 s | 0.2 s |" in text
+    assert f"| cox, 9 x 20 {costs}  |  |" in text
+    assert text.count(costs) == 1 + 1 + 1 + 6 + 2 + 2
+    assert "| rules, vertical, 3 parties | 2 s | 60 | yes |".replace("2 s", "2") in text
 
 
 def test_without_a_result_a_table_stays_and_an_unknown_one_is_an_error(tmp_path):

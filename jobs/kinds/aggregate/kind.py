@@ -11,6 +11,7 @@ those of a differentially private mechanism.
 from __future__ import annotations
 
 import csv
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -170,19 +171,21 @@ class Aggregate(StatisticsKind[AggregateJob]):
             }
         servers = Aggregates(group)
         tables = Histograms(job, joined, numbers, channel, rng, records * cells)
-        if job.dominance:
-            for name, item in job.measured.items():
-                share, ends = tables.of(name, sizes)
-                weights = [*(end - 1 for end in ends[1:]), item.ends[1]]
-                servers.judge_dominance(job.dominance, share, sums.sums[name], weights, cells)
-        shown = _shown(job, servers, components, records, sums, cells)
-        found = opened(job, servers, sums, shown, records)
-        found |= places(job, servers, tables, shown)
-        return {
-            "records": records,
-            "groups": _groups(job, joined, shown, found),
-            **({"buckets": tables.described} if tables.described else {}),
-        }
+
+        def answer() -> str:
+            if job.dominance:
+                for name, item in job.measured.items():
+                    share, ends = tables.of(name, sizes)
+                    weights = [*(end - 1 for end in ends[1:]), item.ends[1]]
+                    servers.judge_dominance(job.dominance, share, sums.sums[name], weights, cells)
+            shown = _shown(job, servers, components, records, sums, cells)
+            found = opened(job, servers, sums, shown, records)
+            found |= places(job, servers, tables, shown)
+            buckets = {"buckets": tables.described} if tables.described else {}
+            return json.dumps({"groups": _groups(job, joined, shown, found), **buckets})
+
+        # Kept as the text that the result will have, so that nothing is opened a second time.
+        return {"records": records, **json.loads(channel.once("groups", answer))}
 
     def assemble(self, job: AggregateJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         """Writes the groups as a CSV file, beside `result.json`."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.mixed_cells import pattern_sums
-from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_counts import Transfers, kept_share
 
 PARTS = ("high", "both", "low")  # of a square, as the circuits call them
 COARSE = "coarse"  # squares with noise
@@ -58,26 +59,19 @@ def sum_up(
             rows = None
             if job.everywhere or channel.me == owner:
                 rows = np.stack([_word(job, key, joined, numbers) for key in wanted], axis=1)
-            fork = rng.fork(f"owner {at}")
             if rows is not None and job.mixed:
                 for column, (name, _) in enumerate(wanted):
                     # A record counts once; a number is added up where it lies.
                     own = held[name] if name else np.full(len(rows), channel.me == owner)
                     rows[~own, column] = 0
-                owners = job.party_names if job.measured else [owner]
-                share = pattern_sums(
-                    transfers, job.party_names, job.servers, axes, joined.codes, joined.records,
-                    fork, owners, rows, len(wanted),
-                )  # fmt: skip
-            elif rows is not None and job.horizontal:
-                share = horizontal_group_shares(
-                    channel, job.party_names, job.servers, axes, joined.codes, rows, fork
-                )
-            else:
-                share = group_shares(
-                    transfers, job.party_names, job.servers, owner, axes, joined.codes,
-                    joined.records, rows, len(wanted), fork,
-                )  # fmt: skip
+            share = kept_share(
+                channel,
+                "sums of groups",
+                partial(
+                    _table, job, joined, transfers, owner, axes, rows, len(wanted),
+                    rng.fork(f"owner {at}"),
+                ),
+            )  # fmt: skip
             for column, key in enumerate(wanted):
                 table = None if share is None else share.reshape(cells, len(wanted))
                 found[key] = None if table is None else table[:, column]
@@ -89,6 +83,32 @@ def sum_up(
             for name in job.measured
             if (name, parts[0]) in found
         },
+    )
+
+
+def _table(
+    job: AggregateJob,
+    joined: Joined,
+    transfers: Transfers,
+    owner: str,
+    axes: Sequence[Axis],
+    rows: Array | None,
+    width: int,
+    rng: Random,
+) -> Array | None:
+    """Shares of the sums of the rows by groups, however the records are divided."""
+    names, servers = job.party_names, job.servers
+    if rows is not None and job.mixed:
+        owners = names if job.measured else [owner]
+        return pattern_sums(
+            transfers, names, servers, axes, joined.codes, joined.records, rng, owners, rows, width
+        )
+    if rows is not None and job.horizontal:
+        return horizontal_group_shares(
+            transfers.channel, names, servers, axes, joined.codes, rows, rng
+        )
+    return group_shares(
+        transfers, names, servers, owner, axes, joined.codes, joined.records, rows, width, rng
     )
 
 

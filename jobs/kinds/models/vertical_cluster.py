@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -86,7 +87,7 @@ def _told_scale(
     told[mine] = columns.mean(axis=0)
     told[[len(names) + at for at in mine]] = columns.std(axis=0)
     with sums.channel.step("scale"):
-        found = sums.channel.open(SCALE, sums.totals(told))
+        found = sums.channel.once("scale", partial(_opened_scale, sums, told)).tolist()
     means, deviations = found[: len(names)], found[len(names) :]
     for name, mean, deviation in zip(names, means, deviations, strict=True):
         if not deviation > 1e-12 * max(1.0, abs(mean)):
@@ -94,6 +95,10 @@ def _told_scale(
                 f"the attribute '{name}' has the same value in all {records} records: leave it out"
             )
     return Scale(means, deviations)
+
+
+def _opened_scale(sums: ExactSums, told: Floats) -> Floats:
+    return np.array(sums.channel.open(SCALE, sums.totals(told)))
 
 
 def _steps(

@@ -10,6 +10,7 @@ from coterie.base.arrays import Floats, Ints, UInt32s
 from coterie.jobs.kinds.models.common import JoinedNumbers, few_records
 from coterie.jobs.kinds.models.regress_job import RegressJob
 from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import Value
 from coterie.protocols.models.joint_logistic import fit_logistic
 from coterie.protocols.models.joint_products import (
     STEPS,
@@ -48,18 +49,24 @@ def fit_vertically(job: RegressJob, joined: JoinedNumbers, channel: Channel, rng
             return all_large(hidden, job.party_names, counts, job.minimum, rng.fork("counts"))
 
     transfers = Transfers(channel, rng.fork("transfers"))
+
+    def multiplied() -> list[Value]:
+        return [
+            *joint_sums(
+                transfers,
+                job.party_names,
+                held,
+                mine,
+                steps,
+                joined.records,
+                large,
+                lambda: few_records(job.minimum),
+                rng.fork("products"),
+            )
+        ]
+
     with channel.step("products"):
-        sums = joint_sums(
-            transfers,
-            job.party_names,
-            held,
-            mine,
-            steps,
-            joined.records,
-            large,
-            lambda: few_records(job.minimum),
-            rng.fork("products"),
-        )
+        sums = channel.once("sums of products", multiplied)
     names = [*job.columns, job.outcome]
     moments = moments_of(sums, limits, names)
     if job.model != "logistic":

@@ -9,7 +9,7 @@ import pytest
 
 from coterie.protocols.messaging.wrappers import Fault
 from tests.jobs.run.interrupted import World
-from tests.jobs.run.resumed_jobs import NAMES, RANDOM, write_job
+from tests.jobs.run.resumed_jobs import NAMES, RANDOM, comparable, write_job
 
 
 @pytest.fixture
@@ -42,11 +42,6 @@ def test_a_job_whose_parties_are_killed_again_and_again_gives_the_same_release(
         killed.attempt(faults)
     assert set(killed.attempt().values()) == {None}
     assert comparable(name, killed.release()) == comparable(name, whole.release())
-
-
-def comparable(name, release):
-    """What two undisturbed runs have in common: some things are drawn at random, once for each job."""
-    return {key: value for key, value in release.items() if key not in RANDOM.get(name, ())}
 
 
 @pytest.mark.parametrize("name", RANDOM)
