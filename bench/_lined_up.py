@@ -132,10 +132,11 @@ def _peer(
 
 def mixed_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
     """One party's part of sums over cells that lie at any party, and of the check of the cells."""
+    from coterie.protocols.aggregates.mixed_tables import mixed_sums
     from coterie.protocols.primitives.randomness import Random
     from coterie.protocols.statistics.contingency import Axis
     from coterie.protocols.statistics.hidden_counts import HiddenCounts
-    from coterie.protocols.statistics.mixed_cells import held_once, pattern_sums
+    from coterie.protocols.statistics.mixed_cells import held_once
     from coterie.protocols.statistics.shared_counts import Transfers
 
     servers = (names[0], names[1])
@@ -147,9 +148,9 @@ def mixed_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dic
         group = HiddenCounts(metered, names, servers, rng.fork("decide"))
         if not all(held_once(group, [column >= 0 for column in codes.values()], rng.fork("cells"))):
             raise SystemExit("a cell lies at both parties or at none")
-        share = pattern_sums(
-            Transfers(metered, rng.fork("transfers")), names, servers, axes, codes, records, rng,
-            names, argument["rows"][:records], 2,
+        share = mixed_sums(
+            Transfers(metered, rng.fork("transfers")), names, servers, axes, codes,
+            argument["rows"][:records], rng,
         )  # fmt: skip
         found: list[int] = group.added(share, 2 * int(np.prod(GROUPS)), np.uint64).tolist()
         return found

@@ -24,6 +24,9 @@ Adversary: semi-honest, any number colluding. The owner sees the columns of the 
 grouper sees, of each tree, one of two sums on each level, from which the pad of its record's group
 looks random, and the vector under that pad.
 
+`offer`, `receive` and `place` are the turns of one grouper, for tables that are made otherwise
+(`mixed_tables`).
+
 Messages, for each chunk of records, grouper, and party before it: the transfers' columns (16 bytes
 for each record and level, from the grouper), both sums of each level, sealed (32 bytes), and the
 vector under its pads. Cost for one grouper and a group of s: log2 s transfers and 48 log2 s +
@@ -110,16 +113,16 @@ def _chunk(
         if me == grouper.name:
             if codes is None:
                 raise ValueError("a grouper has a code for every record")
-            placed = _place(mine, codes, grouper.size, each)
+            placed = place(mine, codes, grouper.size, each)
             for peer in holders:
                 if peer != me:
-                    theirs = _receive(
+                    theirs = receive(
                         transfers, peer, grouper.size, codes, before, part.start, each, dtype
                     )
                     placed = theirs if placed is None else placed + theirs
             mine = placed
         elif mine is not None:
-            mine = _offer(transfers, grouper, mine, part.start, each, rng)
+            mine = offer(transfers, grouper, mine, part.start, each, rng)
         if mine is not None:
             mine = mine.reshape((records, -1) if each else -1)
         if grouper.name not in holders:
@@ -144,7 +147,7 @@ def _width(width: int, groupers: Sequence[Grouper]) -> int:
     return width
 
 
-def _place(mine: Array | None, codes: Codes, size: int, each: bool) -> Array | None:
+def place(mine: Array | None, codes: Codes, size: int, each: bool) -> Array | None:
     """A grouper's own vectors at the groups of their records."""
     if mine is None:
         return None
@@ -158,7 +161,7 @@ def _place(mine: Array | None, codes: Codes, size: int, each: bool) -> Array | N
     return sums
 
 
-def _offer(
+def offer(
     transfers: Transfers, grouper: Grouper, rows: Array, first: int, each: bool, rng: Random
 ) -> Array:
     """The side with the vectors: gives pads away, and keeps them negated as its share."""
@@ -174,7 +177,7 @@ def _offer(
     return mine
 
 
-def _receive(
+def receive(
     transfers: Transfers,
     peer: str,
     size: int,

@@ -1,46 +1,41 @@
-"""Counts and sums over cells of which each lies at exactly one party: arbitrarily divided tables.
+"""Cells of which each lies at exactly one party: the check that they do, and products of patterns.
 
 Paper 2, third article, sections 1 and 7 (after Jagannathan and Wright, KDD 2005): of one person one
-party may know the job and another the age, of the next person the other way round. The indicator of a
-pattern is still a product: for each record a party puts 1 if all of the pattern's cells *that it
-holds* match, so 1 if it holds none, and the product of all parties' bits is 1 for the records of the
-pattern alone.
+party may know the job and another the age, of the next person the other way round.
+`protocols.aggregates.mixed_tables` makes tables of such cells.
 
-`pattern_rows` gives additive shares of these products for each record, at every party; `pattern_sums`
-adds them up, times numbers that one party each holds, as shares at the two servers. A number lies at
-one party, too, so that any function of it is the sum of what the parties put in: the function of the
-number at its holder, 0 elsewhere.
-
-All of this is right only if every cell lies at exactly one party. `held_once` checks that, for each
+All of that is right only if every cell lies at exactly one party. `held_once` checks that, for each
 column: with random words r, drawn together, the parties add up r times (how many hold the cell - 1)
 over all cells, as shares at the servers, and a garbled circuit tells whether the sum is 0, which it is
 by chance once in 2^62 columns otherwise. Nobody learns which cell is wrong, at whom, or whether it is
 held twice or by nobody.
 
-In: at each party the codes of its own cells, -1 elsewhere. Out: shares at the servers, None at the
-others. Adversary: semi-honest, any number colluding but not both servers; nobody learns which cells
-another party holds. Messages and cost: for a record and a pattern one transfer between each two
-parties, of 16 + 4 (or 8 for each number) bytes; those of `coin_toss` and a small circuit for the check.
+`pattern_rows` gives additive shares, for each record, of whether it fits each of some patterns (the
+path to a node of a tree, and a value): a party puts 1 if all of the pattern's cells *that it holds*
+match, so 1 if it holds none, and the product of all parties' bits is 1 for the records of the pattern
+alone.
+
+In: at each party the codes of its own cells, -1 elsewhere. Out: what is said above. Adversary:
+semi-honest, any number colluding but not both servers; nobody learns which cells another party holds.
+Messages and cost: for a record and a pattern one transfer between each two parties, of 20 bytes; those
+of `coin_toss` and a small circuit for the check.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from coterie.base.arrays import Array, Bits, Codes, Mask
+from coterie.base.arrays import Bits, Mask
 from coterie.protocols.circuits.arithmetic import Builder
 from coterie.protocols.circuits.boolean import Circuit, to_bits
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.coin_toss import toss
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
-from coterie.protocols.statistics.shared_counts import Transfers, masked_rows, share_out
+from coterie.protocols.statistics.shared_counts import Ring, Transfers, masked_rows, share_out
 
 WIDTH = 64
 _CHUNK = 1 << 20  # products that are computed together
@@ -87,89 +82,28 @@ def held_once(group: HiddenCounts, held: Sequence[Mask], rng: Random) -> list[bo
         return [bool(bit) for bit in channel.open(HELD, bits)[:, 0]]
 
 
-def pattern_bits(axes: Sequence[Axis], codes: Mapping[str, Codes], part: slice) -> Bits:
-    """A row for each record: of every combination of values whether this party's cells permit it."""
-    bits: Bits = np.ones((part.stop - part.start, 1), np.uint8)
-    for axis in axes:
-        own = codes[axis.name][part]
-        values = (own[:, None] == np.arange(axis.size)) | (own[:, None] < 0)
-        bits = (bits[:, :, None] * values.astype(np.uint8)[:, None, :]).reshape(len(bits), -1)
-    return bits
-
-
 def pattern_rows(
     transfers: Transfers,
     names: Sequence[str],
     records: int,
     size: int,
     bits_of: Callable[[slice], Bits],
-    numbers: Array | None = None,
-    width: int = 1,
-    dtype: Any = np.uint32,
-) -> Iterator[tuple[slice, Array]]:
-    """Shares, for each record, of every pattern's product times the numbers of the first of `names`.
+) -> Iterator[tuple[slice, Ring]]:
+    """Shares, for each record, of every pattern's product, of shape (records, size).
 
-    `bits_of` gives this party's bits of some records, of shape (records, size); `numbers` are the
-    first party's, of shape (records, width), and all 1 if left out.
+    `bits_of` gives this party's bits of some records, of the same shape.
     """
     first, *others = names
-    step = max(1, _CHUNK // max(1, size * width))
+    step = max(1, _CHUNK // max(1, size))
     for start in range(0, records, step):
         part = slice(start, min(start + step, records))
         mine = bits_of(part)
         rows = None
         if transfers.channel.me == first:
-            own = np.ones((len(mine), 1), dtype) if numbers is None else numbers[part]
-            rows = (mine[:, :, None].astype(dtype) * own[:, None, :]).reshape(-1, width)
+            rows = mine.astype(np.uint32).reshape(-1, 1)
         pieces = masked_rows(
-            transfers, first, [(name, 1) for name in others], mine.size, width, rows,
-            mine.reshape(-1, 1), dtype,
+            transfers, first, [(name, 1) for name in others], mine.size, 1, rows,
+            mine.reshape(-1, 1),
         )  # fmt: skip
         found = np.concatenate([piece for _, piece in pieces])
-        yield part, found.reshape(len(mine), size, width)
-
-
-def pattern_counts(
-    transfers: Transfers,
-    names: Sequence[str],
-    servers: tuple[str, str],
-    axes: Sequence[Axis],
-    codes: Mapping[str, Codes],
-    records: int,
-    rng: Random,
-) -> Array | None:
-    """Shares of a table's cells, as `contingency.table_shares` gives them."""
-    numbers = np.ones((records, 1), np.uint32) if transfers.channel.me == names[0] else None
-    return pattern_sums(
-        transfers, names, servers, axes, codes, records, rng, [names[0]], numbers, 1, np.uint32
-    )
-
-
-def pattern_sums(
-    transfers: Transfers,
-    names: Sequence[str],
-    servers: tuple[str, str],
-    axes: Sequence[Axis],
-    codes: Mapping[str, Codes],
-    records: int,
-    rng: Random,
-    owners: Sequence[str],
-    numbers: Array | None,
-    width: int,
-    dtype: Any = np.uint64,
-) -> Array | None:
-    """Shares at the servers of sums by the axes, flat in their order and then that of the columns.
-
-    `numbers` are this party's, 0 where it holds none, of shape (records, width), if it is one of the
-    `owners`; what all owners put in is added up.
-    """
-    size = math.prod(axis.size for axis in axes)
-    total = np.zeros((size, width), dtype)
-    for owner in owners:
-        order = [owner, *(name for name in names if name != owner)]
-        for _, mine in pattern_rows(
-            transfers, order, records, size, lambda part: pattern_bits(axes, codes, part),
-            numbers, width, dtype,
-        ):  # fmt: skip
-            total += mine.sum(axis=0, dtype=dtype)
-    return share_out(transfers.channel, servers, names, total.size, total.reshape(-1), rng, dtype)
+        yield part, found.reshape(len(mine), size)

@@ -350,7 +350,7 @@ def _mixed_tables(
     total = np.zeros((sum(sizes), plan.classes), np.uint32)
     for part, mine in pattern_rows(transfers, plan.names, plan.records, sum(sizes), bits_of):
         for label in range(plan.classes):
-            total[:, label] += mine[classes[part] == label, :, 0].sum(axis=0, dtype=np.uint32)
+            total[:, label] += mine[classes[part] == label].sum(axis=0, dtype=np.uint32)
     flat = total.reshape(-1)
     return share_out(transfers.channel, plan.servers, plan.names, len(flat), flat, rng)
 

@@ -20,10 +20,10 @@ from coterie.jobs.data.measured import MeasuredAttribute
 from coterie.jobs.kinds.aggregate.job import AggregateJob
 from coterie.jobs.kinds.statistics.common import Joined
 from coterie.protocols.aggregates.group_tables import group_shares, horizontal_group_shares
+from coterie.protocols.aggregates.mixed_tables import mixed_sums
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
-from coterie.protocols.statistics.mixed_cells import pattern_sums
 from coterie.protocols.statistics.shared_counts import Transfers, kept_share
 
 PARTS = ("high", "both", "low")  # of a square, as the circuits call them
@@ -99,10 +99,7 @@ def _table(
     """Shares of the sums of the rows by groups, however the records are divided."""
     names, servers = job.party_names, job.servers
     if rows is not None and job.mixed:
-        owners = names if job.measured else [owner]
-        return pattern_sums(
-            transfers, names, servers, axes, joined.codes, joined.records, rng, owners, rows, width
-        )
+        return mixed_sums(transfers, names, servers, axes, joined.codes, rows, rng)
     if rows is not None and job.horizontal:
         return horizontal_group_shares(
             transfers.channel, names, servers, axes, joined.codes, rows, rng

@@ -40,6 +40,7 @@ from coterie.jobs.matching.identifiers import (
     prepare_identifiers,
     read_matching,
 )
+from coterie.protocols.aggregates.mixed_tables import mixed_counts
 from coterie.protocols.integration.class_labels import (
     MOST_CLASSES,
     class_holders,
@@ -53,7 +54,6 @@ from coterie.protocols.messaging.wire import Value
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
-from coterie.protocols.statistics.mixed_cells import pattern_counts
 from coterie.protocols.statistics.shared_counts import RING_BITS, Ring, Transfers
 
 MAX_VALUES = 4096  # the most values of one attribute
@@ -471,8 +471,14 @@ def count_shares(
         return horizontal_shares(
             transfers.channel, job.party_names, job.servers, axes, joined.codes, joined.records, rng
         )
-    shares = pattern_counts if job.mixed else table_shares
-    return shares(transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng)
+    if job.mixed:
+        known = {job.class_name} if job.class_name else set()
+        return mixed_counts(
+            transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng, known
+        )
+    return table_shares(
+        transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng
+    )
 
 
 def reported(released: Mapping[str, Path]) -> dict[str, Any]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from coterie.protocols.aggregates.mixed_tables import mixed_sums
 from coterie.protocols.statistics import shared_counts
 from coterie.protocols.statistics.bayesnet import Family, search
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.leaf_counts import Leaf, leaf_counts
-from coterie.protocols.statistics.mixed_cells import held_once, pattern_sums
+from coterie.protocols.statistics.mixed_cells import held_once
 from coterie.protocols.statistics.predictions import predict_by_costs
 from coterie.protocols.statistics.shared_counts import Transfers
 from coterie.protocols.statistics.tree import TreePlan, grow, predict
@@ -253,7 +254,7 @@ def a_net(watched, world):
     return dict.fromkeys(THREE, party)
 
 
-@scene("statistics/mixed_cells", THREE, shares=True, runs=4)
+@scene("aggregates/mixed_tables aggregates/grouped_sums", THREE, shares=True, runs=4)
 def sums_of_cells_that_lie_anywhere(watched, world):
     """The others' cells change hands between them, and their values and numbers are far apart."""
 
@@ -268,7 +269,7 @@ def sums_of_cells_that_lie_anywhere(watched, world):
         numbers = np.where(holder == at, number, np.uint64(0))[:, None]
         transfers = Transfers(channel, rng.fork("transfers"))
         axes = [Axis("v", None, 4)]
-        return pattern_sums(transfers, THREE, SERVERS, axes, codes, 60, rng, THREE, numbers, 1)
+        return mixed_sums(transfers, THREE, SERVERS, axes, codes, numbers, rng)
 
     return dict.fromkeys(THREE, party)
 

@@ -31,6 +31,10 @@ REASONS = {
         "the numbers themselves: tests/protocols/aggregates/test_discrete_noise.py"
     ),
     ("protocols/statistics/mixed_cells.py", "held_once"): "forks",
+    (
+        "protocols/aggregates/mixed_tables.py",
+        "mixed_sums",
+    ): "forks; roots are those of grouped_sums",
     ("protocols/statistics/shared_counts.py", "Transfers.sender"): "a fork: streams do not overlap",
     ("protocols/statistics/shared_counts.py", "Transfers.receiver"): "a fork",
     ("protocols/models/time_grid.py", "longest_power"): "a fork, beside what a mutant removes",

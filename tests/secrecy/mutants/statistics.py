@@ -45,6 +45,7 @@ MUTANTS = [
         "roots = rng.array((len(rows), 2))",
         "roots = np.zeros((len(rows), 2), np.uint64)",
         view("sums_by_group", "bob"),
+        view("sums_of_cells_that_lie_anywhere", "bob"),
     ),
     mutant(
         "the pads of sealed vectors",
@@ -52,6 +53,7 @@ MUTANTS = [
         "channel.send(grouper.name, sealed)",
         "channel.send(grouper.name, rows + 0 * sealed)",
         view("sums_by_group", "bob"),
+        view("sums_of_cells_that_lie_anywhere", "bob"),
     ),
     mutant(
         "the parts of a sum of squares",
