@@ -32,18 +32,18 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
-from coterie.bench import _lined_up, _whole_jobs
+from coterie.bench.question_parts import lined_up, whole_jobs
 from coterie.experiments.secure_data_integration.adult_data import add_data_option, adult_folder
 
 Options = argparse.Namespace
 
 PARTS: dict[str, Callable[[bool, Options], Any]] = {
-    "aggregate": lambda quick, options: _lined_up.aggregate(quick),
-    "mixed": lambda quick, options: _lined_up.mixed(quick),
-    "identify": lambda quick, options: _lined_up.identify(quick),
-    "regress": lambda quick, options: _whole_jobs.regress(quick),
-    "cluster": lambda quick, options: _whole_jobs.cluster(quick),
-    "rules": lambda quick, options: _whole_jobs.rules(quick, adult_folder(options.data)),
+    "aggregate": lambda quick, options: lined_up.aggregate(quick),
+    "mixed": lambda quick, options: lined_up.mixed(quick),
+    "identify": lambda quick, options: lined_up.identify(quick),
+    "regress": lambda quick, options: whole_jobs.regress(quick),
+    "cluster": lambda quick, options: whole_jobs.cluster(quick),
+    "rules": lambda quick, options: whole_jobs.rules(quick, adult_folder(options.data)),
 }
 
 

@@ -16,14 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import UsageError
-from coterie.bench import (
-    _tables_of_jobs,
-    _tables_of_one,
-    _tables_of_protocols,
-    _tables_of_questions,
-)
 from coterie.bench._figures import caption
-from coterie.bench._table_form import targets
+from coterie.bench.written_tables import of_jobs, of_one_table, of_protocols, of_questions
+from coterie.bench.written_tables.form import targets
 
 _BLOCK = re.compile(r"(<!-- bench: (\w+) ([\w-]+) -->\n).*?(<!-- end bench -->)", re.DOTALL)
 
@@ -31,37 +26,37 @@ _BLOCK = re.compile(r"(<!-- bench: (\w+) ([\w-]+) -->\n).*?(<!-- end bench -->)"
 # What makes each table, and the parts of a result of which it needs at least one.
 Writer = Callable[[dict[str, Any]], str]
 TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
-    ("anonymise", "rows"): (_tables_of_one.anonymise_rows, {"mondrian of a random table"}),
-    ("anonymise", "adult"): (_tables_of_one.anonymise_adult, {"adult"}),
-    ("anonymise", "reconstruction"): (_tables_of_one.anonymise_reconstruction, {"reconstruction"}),
-    ("anonymise", "streams"): (_tables_of_one.anonymise_streams, {"condensation of a stream"}),
+    ("anonymise", "rows"): (of_one_table.anonymise_rows, {"mondrian of a random table"}),
+    ("anonymise", "adult"): (of_one_table.anonymise_adult, {"adult"}),
+    ("anonymise", "reconstruction"): (of_one_table.anonymise_reconstruction, {"reconstruction"}),
+    ("anonymise", "streams"): (of_one_table.anonymise_streams, {"condensation of a stream"}),
     ("anonymise", "targets"): (targets, {"targets"}),
-    ("channel", "rates"): (_tables_of_protocols.channel_rates, {"mtls"}),
-    ("conditions", "models"): (_tables_of_protocols.conditions_models, {"models"}),
-    ("dka", "growth"): (_tables_of_protocols.dka_growth, {"growth"}),
-    ("fair", "argmax"): (_tables_of_protocols.fair_argmax, {"rows"}),
-    ("fair", "rounds"): (_tables_of_protocols.fair_rounds, {"hide_scores_3_parties"}),
-    ("garbling", "speed"): (_tables_of_protocols.garbling_speed, {"coterie"}),
-    ("anonymise", "risk"): (_tables_of_one.inspect_risk, {"risk"}),
-    ("anonymise", "keys"): (_tables_of_one.inspect_wide, {"wide"}),
-    ("integrate", "ratios"): (_tables_of_jobs.integrate_ratios, {"adult", "many"}),
-    ("integrate", "scale"): (_tables_of_jobs.integrate_scale, {"scale"}),
-    ("intersect", "memory"): (_tables_of_jobs.intersect_memory, {"runs"}),
-    ("intersect", "pairs"): (_tables_of_jobs.intersect_pairs, {"runs"}),
-    ("intersect", "parties"): (_tables_of_jobs.intersect_parties, {"runs"}),
-    ("intersect", "ratios"): (_tables_of_jobs.intersect_ratios, {"ratios"}),
-    ("logarithm", "gates"): (_tables_of_protocols.logarithm_gates, {"gates"}),
-    ("logarithm", "paillier"): (_tables_of_protocols.logarithm_paillier, {"paillier"}),
-    ("logarithm", "times"): (_tables_of_protocols.logarithm_times, {"coterie"}),
-    ("models", "jobs"): (_tables_of_jobs.models_jobs, {"bayes_net"}),
-    ("questions", "aggregate"): (_tables_of_questions.aggregate, {"aggregate"}),
-    ("questions", "cluster"): (_tables_of_questions.cluster, {"cluster"}),
-    ("questions", "identify"): (_tables_of_questions.identify, {"identify"}),
-    ("questions", "mixed"): (_tables_of_questions.mixed, {"mixed"}),
-    ("questions", "regress"): (_tables_of_questions.regress, {"regress"}),
-    ("questions", "rules"): (_tables_of_questions.rules, {"rules"}),
+    ("channel", "rates"): (of_protocols.channel_rates, {"mtls"}),
+    ("conditions", "models"): (of_protocols.conditions_models, {"models"}),
+    ("dka", "growth"): (of_protocols.dka_growth, {"growth"}),
+    ("fair", "argmax"): (of_protocols.fair_argmax, {"rows"}),
+    ("fair", "rounds"): (of_protocols.fair_rounds, {"hide_scores_3_parties"}),
+    ("garbling", "speed"): (of_protocols.garbling_speed, {"coterie"}),
+    ("anonymise", "risk"): (of_one_table.inspect_risk, {"risk"}),
+    ("anonymise", "keys"): (of_one_table.inspect_wide, {"wide"}),
+    ("integrate", "ratios"): (of_jobs.integrate_ratios, {"adult", "many"}),
+    ("integrate", "scale"): (of_jobs.integrate_scale, {"scale"}),
+    ("intersect", "memory"): (of_jobs.intersect_memory, {"runs"}),
+    ("intersect", "pairs"): (of_jobs.intersect_pairs, {"runs"}),
+    ("intersect", "parties"): (of_jobs.intersect_parties, {"runs"}),
+    ("intersect", "ratios"): (of_jobs.intersect_ratios, {"ratios"}),
+    ("logarithm", "gates"): (of_protocols.logarithm_gates, {"gates"}),
+    ("logarithm", "paillier"): (of_protocols.logarithm_paillier, {"paillier"}),
+    ("logarithm", "times"): (of_protocols.logarithm_times, {"coterie"}),
+    ("models", "jobs"): (of_jobs.models_jobs, {"bayes_net"}),
+    ("questions", "aggregate"): (of_questions.aggregate, {"aggregate"}),
+    ("questions", "cluster"): (of_questions.cluster, {"cluster"}),
+    ("questions", "identify"): (of_questions.identify, {"identify"}),
+    ("questions", "mixed"): (of_questions.mixed, {"mixed"}),
+    ("questions", "regress"): (of_questions.regress, {"regress"}),
+    ("questions", "rules"): (of_questions.rules, {"rules"}),
     ("questions", "targets"): (targets, {"targets"}),
-    ("scalar_products", "ways"): (_tables_of_protocols.scalar_products_ways, {"transfer"}),
+    ("scalar_products", "ways"): (of_protocols.scalar_products_ways, {"transfer"}),
 }
 
 

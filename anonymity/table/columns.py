@@ -259,6 +259,9 @@ def categorical_column(
     return CategoricalColumn(name, table[raw] if len(raw) else table, taxonomy)
 
 
+_LABELS = "give it a taxonomy, or 'flat: true' to show the value or *"
+
+
 def continuous_column(
     name: str,
     text: Text,
@@ -268,11 +271,13 @@ def continuous_column(
     spelling: Spelling = PLAIN,
     gaps: Mask | None = None,
     largest: float = _EXACT,
+    otherwise: str = _LABELS,
 ) -> ContinuousColumn:
     """A column of numbers; the first that is none, or lies outside `limits`, is named.
 
     `gaps`, if given, are the rows without a value, which then have a code of their own. A number of
-    `largest` or more is refused: whole numbers beyond the default are not all exact.
+    `largest` or more is refused: whole numbers beyond the default are not all exact. `otherwise` says
+    what to do about values that are meant to be no numbers.
     """
     if gaps is not None:
         text = pc.if_else(pa.array(gaps), pa.scalar("", pa.string()), text)
@@ -297,7 +302,9 @@ def continuous_column(
             reason = "too large to be exact"
         else:
             reason = f"not {scale.noun}"
-            hint, general = f"; {_hint(values[code], scale, spelling)}", f"; {_ANY_HINT}"
+            hint = f"; {_hint(values[code], scale, spelling, otherwise)}"
+            # Whoever does not see the value is told all that it might be.
+            general = f"; {otherwise}, or give it a 'type', or its source a 'decimal' mark"
         raise DataError(
             "{column}: {value} is " + reason + hint,
             file=source,
@@ -313,11 +320,7 @@ def continuous_column(
     return ContinuousColumn(name, coded, distinct, limits, scale, gaps is not None)
 
 
-# What whoever does not see the value is told: all that it might be.
-_ANY_HINT = "give it a taxonomy, 'flat: true' or a 'type'; or its source a 'decimal' mark"
-
-
-def _hint(value: str, scale: Scale, spelling: Spelling) -> str:
+def _hint(value: str, scale: Scale, spelling: Spelling, otherwise: str) -> str:
     """What was probably meant by a value that is not of its column's scale."""
     other = scale_of(value)
     if other is not None and other is not scale:
@@ -331,4 +334,4 @@ def _hint(value: str, scale: Scale, spelling: Spelling) -> str:
                 return f"say how its source writes numbers: data: {{csv: FILE, {marks}}}"
     elif any(mark in value for mark in "./-") and any(c.isdigit() for c in value):
         return 'say how its source writes dates, as in data: {csv: FILE, dates: "%d.%m.%Y"}'
-    return "give it a taxonomy, or 'flat: true' to show the value or *"
+    return otherwise

@@ -64,8 +64,9 @@ class NumberAttribute:
             return plain
         # The slow way names the value that is wrong, and reads other spellings.
         coded = continuous_column(
-            self.name, column, self.limits, source, NUMBER, spelling, largest=LARGEST
-        )
+            self.name, column, self.limits, source, NUMBER, spelling, largest=LARGEST,
+            otherwise="list its values by 'values', or leave the column out",
+        )  # fmt: skip
         found: Floats = coded.values[coded.codes]
         return found
 

@@ -118,7 +118,7 @@ def _finish(
     try:
         factored = Factored(added(second, pulled))
     except SingularError:
-        raise _unsettled(steps) from None
+        raise _unsettled(steps, any(work.pull)) from None
     step = factored.solve(down)
     reaches = [1.0, *moments.reaches()]
     change = sum(abs(s) * reach for s, reach in zip(step, reaches, strict=True))
@@ -126,7 +126,7 @@ def _finish(
         change = FAR
         near = work.channel.once("near", lambda: work.near(step))
         if not near:
-            raise _unsettled(steps)
+            raise _unsettled(steps, any(work.pull))
     at = [a + b for a, b in zip(weights, step, strict=True)]
     loss = here.loss + dot(here.gradient, step) + dot(step, applied(second, step)) / 2
     best = Optimum(at, loss, second, factored, second, steps)
@@ -147,7 +147,12 @@ def _finish(
     return fit
 
 
-def _unsettled(steps: int) -> NoOptimumError:
+def _unsettled(steps: int, pulled: bool) -> NoOptimumError:
+    if pulled:
+        return NoOptimumError(
+            f"no optimum after {steps} steps on shares: more steps are needed ('iterations'), or a "
+            "larger 'penalty'"
+        )
     return NoOptimumError(
         f"no optimum after {steps} steps on shares: the features separate the outcomes (or nearly; "
         "leave out the feature that does, or set a 'penalty'), or more steps are needed "

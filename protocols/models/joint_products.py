@@ -194,6 +194,11 @@ def moments_of(
     ]
     for i, name in enumerate(names):
         if not centred[i][i] > 0:
+            if i + 1 == len(limits):
+                raise DataError(
+                    f"the column '{name}' has the same value in all records: there is nothing to "
+                    "explain"
+                )
             raise DataError(f"the column '{name}' has the same value in all records: leave it out")
     return Moments(records, limits, means, centred)
 

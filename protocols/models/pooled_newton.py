@@ -103,12 +103,14 @@ def minimise(
     names: Sequence[str],
     may_open: Callable[[Floats], bool] = lambda at: True,
     parts: Callable[[Vector, Vector], Parts] | None = None,
+    check: Callable[[Slope], None] = lambda start: None,
 ) -> Optimum:
     """The least of the sum of all parties' `local` and of z' penalty z / 2.
 
     `names` are the coefficients' names in errors. `may_open` says, before anything is opened,
     whether the sums at a point may be; if not, the search ends there. `parts` makes value, gradient
     and second derivatives of the sums and the point, where these are not the sums themselves.
+    `check` may end the search at its first point, where all coefficients are zero.
     """
     channel = sums.channel
     done = 0
@@ -134,6 +136,7 @@ def minimise(
     at = [0.0] * size
     may_open(np.array(at))  # nothing has been opened to compare it with
     here = evaluate(at)
+    check(here)
     start = here.second
     while True:
         try:

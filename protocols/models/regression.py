@@ -40,6 +40,7 @@ from typing import Literal
 import numpy as np
 
 from coterie.base.arrays import Floats, Mask, UInt32s
+from coterie.base.errors import DataError
 from coterie.protocols.models.concordance import (
     Rank,
     bounds_of_classes,
@@ -48,7 +49,7 @@ from coterie.protocols.models.concordance import (
     measured,
 )
 from coterie.protocols.models.exact_sums import ExactSums
-from coterie.protocols.models.pooled_newton import Optimum, minimise, packed
+from coterie.protocols.models.pooled_newton import Optimum, Slope, minimise, packed
 from coterie.protocols.models.scale import Scale, in_rows, pooled_scale
 from coterie.protocols.models.symmetric import Matrix, Vector, applied, dot, product
 
@@ -115,6 +116,14 @@ def fit_pooled(
         changed = [np.count_nonzero(sides[-1] != side) for side in sides[:-1]]
         return not changed or unlike(np.array(changed, np.uint32))
 
+    def check(start: Slope) -> None:
+        """Refuses an outcome of one value: half of the records less the ones are half of them."""
+        if not linear and abs(start.gradient[0]) >= _EACH[model] * records:
+            raise DataError(
+                f"the column '{outcome_name}' has the same value in all records of all parties: "
+                "there is nothing to explain"
+            )
+
     pull = _penalty(scale, penalty, intercept=model == "svm")
     best = minimise(
         sums,
@@ -124,6 +133,7 @@ def fit_pooled(
         iterations,
         ["intercept", *names],
         may_open if model == "svm" else lambda at: True,
+        check=check,
     )
     fit = in_units(model, best, scale, level, unit, records)
     if not linear:
@@ -162,6 +172,8 @@ _LOSSES = {
     "logistic": _logistic,
     "svm": _squared_hinge,
 }
+# What a record adds to the first slope, at coefficients of zero: plus or minus this.
+_EACH = {"logistic": 0.5, "svm": 2.0}
 
 
 def raw_parts(scale: Scale) -> Matrix:

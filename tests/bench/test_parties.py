@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from coterie.bench import _lined_up, conditions, dka, fair, scalar_products
+from coterie.bench import conditions, dka, fair, scalar_products
 from coterie.bench.peers import question_jobs
+from coterie.bench.question_parts import lined_up
 from coterie.protocols.messaging.memory import run_same
 
 UNITS = {"seconds", "cpu_seconds", "sent_bytes"}
@@ -50,31 +51,31 @@ def test_the_growth_of_dka_counts_encryptions_and_bytes():
 
 def test_sums_by_group_are_measured_in_all_units():
     names = ["p0", "p1"]
-    codes = {name: np.arange(1200) % size for name, size in _lined_up._axes()}
+    codes = {name: np.arange(1200) % size for name, size in lined_up._axes()}
 
     def party(channel):
         mine = {"codes": codes, "rows": None} if channel.me == "p1" else {"codes": {}}
         rows = np.ones((1200, 2), np.uint64)
         owners = dict.fromkeys(codes, "p1")
         argument = {"records": 1200, "owners": owners, "rows": rows, "noisy": False, **mine}
-        return _lined_up.aggregate_party(channel, names, argument)
+        return lined_up.aggregate_party(channel, names, argument)
 
     for report in run_same(names, party).values():
         assert {*UNITS, "rounds", "found", "peak_mb"} == set(report)
         _, counts, sums = report["found"]
         assert counts == sums
-        assert min(counts) >= _lined_up.MINIMUM
+        assert min(counts) >= lined_up.MINIMUM
 
 
 def test_sums_of_mixed_cells_are_measured_in_all_units():
     names = ["p0", "p1"]
-    codes = {name: np.arange(1200) % size for name, size in _lined_up._axes()}
+    codes = {name: np.arange(1200) % size for name, size in lined_up._axes()}
 
     def party(channel):
         mine = (np.arange(1200) % 2 == 0) == (channel.me == "p0")
         held = {name: np.where(mine, column, -1) for name, column in codes.items()}
         rows = np.stack([mine, mine], axis=1).astype(np.uint64)
-        return _lined_up.mixed_party(channel, names, {"records": 1200, "codes": held, "rows": rows})
+        return lined_up.mixed_party(channel, names, {"records": 1200, "codes": held, "rows": rows})
 
     for report in run_same(names, party).values():
         assert {*UNITS, "rounds", "found", "peak_mb"} == set(report)

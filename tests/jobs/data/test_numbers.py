@@ -24,7 +24,7 @@ def test_numbers_are_read_as_they_are_written():
 @pytest.mark.parametrize(
     ("values", "limits", "says"),
     [
-        (("1", "two"), None, "'two' is not a number"),
+        (("1", "two"), None, "'two' is not a number; list its values by 'values'"),
         (("1", "nan"), None, "is not a number"),
         (("1", "1e31"), None, "too large"),
         (("1", "9"), (0, 5), "outside the range"),

@@ -77,6 +77,8 @@ def test_features_that_separate_the_outcomes_are_named_as_the_reason():
     x[:, 1] = np.where(y == 1, 1, -1) * (1 + x[:, 0] / 50)
     with pytest.raises(DataError, match="the features separate the outcomes"):
         jointly(x, y, TWO, steps=3)
+    with pytest.raises(DataError, match="more steps are needed"):
+        jointly(x, y, TWO, penalty=0.5, steps=2)
 
 
 def test_what_has_no_model_is_named_before_any_step():

@@ -123,6 +123,14 @@ def test_a_constant_feature_and_one_that_follows_from_others_are_named():
         fitted("linear", x[:, :2], np.ones(N))
 
 
+@pytest.mark.parametrize("model", ["logistic", "svm"])
+@pytest.mark.parametrize("outcome", [0.0, 1.0])
+def test_an_outcome_of_one_value_is_named_whatever_the_penalty(model, outcome):
+    x, _, _ = records()
+    with pytest.raises(DataError, match="the column 'y' has the same value in all records of all"):
+        fitted(model, x[:, :2] / [1, 20], np.full(N, outcome), 1.0)
+
+
 @pytest.mark.parametrize("wholly", [True, False])
 def test_separable_outcomes_have_no_logistic_model_but_one_with_a_penalty(wholly):
     x, _, y = records()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coterie.bench._figures import shown
-from coterie.bench._table_form import table
+from coterie.bench.written_tables.form import table
 
 
 def _share(figure: Any) -> str:

@@ -103,7 +103,7 @@ def _aggregate(records: int, holders: tuple[str, ...], noisy: bool = False) -> d
         }
         for at in range(parties)
     ]
-    runs = _sessions.run("coterie.bench._lined_up:aggregate_party", arguments)
+    runs = _sessions.run("coterie.bench.question_parts.lined_up:aggregate_party", arguments)
     shown, *found = found_of(runs)
     group = np.ravel_multi_index(tuple(codes.values()), GROUPS)
     counts = np.bincount(group, minlength=int(np.prod(GROUPS)))
@@ -179,7 +179,7 @@ def mixed(quick: bool) -> dict[str, Any]:
         }
         for at in range(2)
     ]
-    runs = _sessions.run("coterie.bench._lined_up:mixed_party", arguments)
+    runs = _sessions.run("coterie.bench.question_parts.lined_up:mixed_party", arguments)
     group = np.ravel_multi_index(tuple(codes.values()), GROUPS)
     expected = np.zeros((int(np.prod(GROUPS)), 2), np.uint64)
     np.add.at(expected, group, np.stack([np.ones_like(pay), pay], axis=1))
@@ -231,5 +231,5 @@ def identify(quick: bool) -> dict[str, Any]:
         }
         for at in range(3)
     ]
-    runs = _sessions.run("coterie.bench._lined_up:identify_party", arguments)
+    runs = _sessions.run("coterie.bench.question_parts.lined_up:identify_party", arguments)
     return {"parties": 3, "records": records, "sets": len(found_of(runs)), **totals(runs)}

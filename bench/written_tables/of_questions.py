@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from coterie.bench._figures import shown
-from coterie.bench._table_form import table
+from coterie.bench.written_tables.form import table
 
 _HEAD = ["seconds", "processor", "sent", "peak memory of a party"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from coterie.bench._figures import shown
-from coterie.bench._table_form import spent_cells, table, used_cells
+from coterie.bench.written_tables.form import spent_cells, table, used_cells
 
 
 def fair_argmax(result: dict[str, Any]) -> str:

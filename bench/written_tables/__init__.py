@@ -1,0 +1,1 @@
+"""What `bench tables` writes of the saved result of each benchmark."""
