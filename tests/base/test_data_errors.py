@@ -89,6 +89,7 @@ COMPOSED = {
     ("anonymity/models/distances/given_costs.py", "len(row) - 1"),
     ("anonymity/models/distances/given_costs.py", "values[other]"),
     # Limits, the number of common records, which all know, and names of the job's columns.
+    ("protocols/models/regression.py", "outcome_name"),  # a column of the job
     ("protocols/models/joint_kmeans.py", "MOST_COLUMNS"),
     ("protocols/models/joint_kmeans.py", "MOST_RECORDS"),
     ("protocols/models/joint_logistic.py", "moments.records"),

@@ -51,19 +51,18 @@ def fit_vertically(job: RegressJob, joined: JoinedNumbers, channel: Channel, rng
     transfers = Transfers(channel, rng.fork("transfers"))
 
     def multiplied() -> list[Value]:
-        return [
-            *joint_sums(
-                transfers,
-                job.party_names,
-                held,
-                mine,
-                steps,
-                joined.records,
-                large,
-                lambda: few_records(job.minimum),
-                rng.fork("products"),
-            )
-        ]
+        rows = joint_sums(
+            transfers,
+            job.party_names,
+            held,
+            mine,
+            steps,
+            joined.records,
+            large,
+            lambda: few_records(job.minimum),
+            rng.fork("products"),
+        )
+        return [[*row] for row in rows]
 
     with channel.step("products"):
         sums = channel.once("sums of products", multiplied)
