@@ -39,6 +39,7 @@ TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("garbling", "speed"): (of_protocols.garbling_speed, {"coterie"}),
     ("anonymise", "risk"): (of_one_table.inspect_risk, {"risk"}),
     ("anonymise", "keys"): (of_one_table.inspect_wide, {"wide"}),
+    ("history", "judgements"): (of_jobs.history_judgements, {"counts"}),
     ("integrate", "ratios"): (of_jobs.integrate_ratios, {"adult", "many"}),
     ("integrate", "scale"): (of_jobs.integrate_scale, {"scale"}),
     ("intersect", "memory"): (of_jobs.intersect_memory, {"runs"}),

@@ -98,3 +98,31 @@ def intersect_memory(result: dict[str, Any]) -> str:
         if "peak_mb" in run
     ]
     return table(["", "parties", "elements a side", "peak memory of a party"], rows)
+
+
+def history_judgements(result: dict[str, Any]) -> str:
+    head = ["what is remembered", "of people", "seconds", "memory", "state on the disk", "found"]
+    entries = [
+        (f"{few['jobs']:,} counts of 20 sets of people", few)
+        if name == "few sets"
+        else (f"{few['jobs']:,} counts, each of another set at random", few)
+        for name, few in result["counts"].items()
+    ]
+    entries.append((f"{result['releases']['jobs']:,} releases in groups", result["releases"]))
+    rows = [
+        [
+            about,
+            shown(entry["people"]),
+            shown(entry["seconds"], " s"),
+            _megabytes(entry["memory_bytes"]),
+            _megabytes(entry["state_bytes"]),
+            "refused" if entry["found"] else "goes on",
+        ]
+        for about, entry in entries
+    ]
+    return table(head, rows)
+
+
+def _megabytes(figure: Any) -> str:
+    middle = figure["median"] if isinstance(figure, dict) else figure
+    return f"{middle / 1e6:,.0f} MB"

@@ -2,7 +2,7 @@
 
 from coterie.anonymity.counts import linear_audit
 from coterie.bench import history
-from coterie.bench.tables import history_judgements
+from coterie.bench.written_tables.of_jobs import history_judgements
 
 
 def test_a_growing_set_of_people_goes_on_and_sets_at_random_are_refused(tmp_path, monkeypatch):
