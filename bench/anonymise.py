@@ -269,7 +269,7 @@ def targets(result: dict[str, Any]) -> list[dict[str, Any]]:
     for command in ("inspect", "mondrian"):
         told = large[command]
         peak = None if "error" in told else told["peak_megabytes"] - told["started_megabytes"]
-        what = f"{command} of {large['rows']:,} x {large['columns']}: megabytes above the start"
+        what = f"{command} of {large['rows']:,} x {large['columns']}: anonymous megabytes above the start"
         add(what, peak, large["memory_megabytes"])
     wide = result["wide"]
     what = f"separation key of {wide['columns']} x {wide['rows']:,}: seconds"

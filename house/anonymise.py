@@ -14,7 +14,7 @@ from coterie.anonymity.algorithms.methods import Settings, anonymise
 from coterie.anonymity.risk.released import release_risk
 from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.utility.measures import utility_lines
-from coterie.house.prepare import Prepared, prepare
+from coterie.house.prepare import Prepared, named_in_errors, prepare
 from coterie.house.table_file import TableFile
 from coterie.jobs.kinds.integrate.release_table import Coded, write_parquet, write_release
 from coterie.jobs.run.archive import save_job
@@ -27,7 +27,8 @@ def anonymise_file(file: TableFile) -> tuple[Prepared, Anonymized, dict[str, Any
     begun = time.perf_counter()
     prepared = prepare(file)
     read = time.perf_counter()
-    answer, result = anonymise_prepared(file, prepared)
+    with named_in_errors(file.source):
+        answer, result = anonymise_prepared(file, prepared)
     done = time.perf_counter()
     result["seconds"] = {"read": round(read - begun, 3), "anonymise": round(done - read, 3)}
     result["job"] = about_job(file)

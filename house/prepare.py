@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from coterie.anonymity.table.columns import Column, encode_text
+from coterie.anonymity.table.columns import CATEGORIES, NUMBERS_ONLY, Column, encode_text
 from coterie.anonymity.table.table import Labels, Table
 from coterie.base.errors import DataError
+from coterie.house.condense.keys import CONDENSE
+from coterie.house.quantiles.keys import QUANTILES
 from coterie.house.table_file import TableFile
-from coterie.jobs.data.missing import gaps_of, without_gaps
+from coterie.jobs.data.missing import CURE, DROP, gaps_of, without_gaps
 from coterie.jobs.data.own_columns import plain_column, qid_column
 from coterie.jobs.data.scaled import spelling_of
 
@@ -22,6 +26,20 @@ class Prepared:
     table: Table
     plain: dict[str, Labels]
     dropped: int  # rows with a gap, left out on request
+
+
+@contextlib.contextmanager
+def named_in_errors(source: object) -> Iterator[None]:
+    """Errors of the algorithms, which know no files, name the source outside."""
+    try:
+        yield
+    except DataError as error:
+        if error.file:
+            raise
+        raise DataError(
+            error.what, file=str(source), column=error.columns, rows=error.rows,
+            value=error.value, bare=error.bare,
+        ) from None  # fmt: skip
 
 
 def prepare(file: TableFile) -> Prepared:
@@ -52,7 +70,13 @@ def _prepare(file: TableFile, text: pa.Table, source: str) -> Prepared:
             continue
         if attribute.gap and not gaps_of(values, attribute.declared).any():
             attribute = replace(attribute, missing=None)
-        columns.append(qid_column(attribute, values, source, spelling, most_flat=None))
+        columns.append(
+            qid_column(
+                attribute, values, source, spelling, most_flat=None,
+                otherwise=NUMBERS_ONLY if file.method in (CONDENSE, QUANTILES) else CATEGORIES,
+                cure=DROP if file.method == CONDENSE else CURE,
+            )
+        )  # fmt: skip
     if file.class_name is not None:
         plain[file.class_name] = _labels(file.class_name, text.column(file.class_name), source)
     for requirement in file.requirements:

@@ -17,12 +17,9 @@ With the table itself at hand, `verify_source` checks more.
 
 from __future__ import annotations
 
-import itertools
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +27,17 @@ import numpy as np
 import pyarrow.compute as pc
 
 from coterie.anonymity.models.audit import Released, check_risk, group_numbers
-from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.base.text import numbered
 from coterie.house.anatomy.verify import check_anatomy
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.verify import verify_condensed
+from coterie.house.large.verify import verify_stored
 from coterie.house.quantiles.verify import check_groups
-from coterie.house.table_file import TableAttribute, TableFile, load_table_file
+from coterie.house.table_file import TableFile, load_table_file
+from coterie.house.verify_numbers import check_discernibility, check_numbers
 from coterie.house.verify_source import check_source, shown_times
+from coterie.house.verify_values import check_values
 from coterie.jobs.data.release_file import check_order, check_requirements, read_release
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.document import read_document
@@ -49,11 +48,7 @@ RELEASE = "release.csv"
 UNCHECKED = (
     "that the release is made of the table, and how much it keeps of it: --data names the table"
 )
-_DAY = 86_400
 LOCAL = ("mondrian", "cluster")  # methods that may release one value in several ways
-_NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-_END = rf"{_NUMBER}|\d{{4}}-\d\d-\d\d(?: [\d:.]+)?|\d\d:[\d:.]+"  # a date or a time
-_INTERVAL = re.compile(rf"\[({_END}), ({_END})([\])])")
 
 
 def is_table_result(folder: Path) -> bool:
@@ -71,7 +66,10 @@ def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
             return verify_condensed(file, result, folder / RELEASE, data)
         if file.method == "anatomy":
             return _verify_anatomy(file, result, folder, data)
-        found = _verify(file, result, folder / RELEASE, data)
+        if result.get("on_disk") and data is None:  # the other checks have the release in memory
+            found = verify_stored(file, result, folder / RELEASE)
+        else:
+            found = _verify(file, result, folder / RELEASE, data)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise VerificationError(
             f"{folder / RESULT}: not the result of such a table file ({error})"
@@ -95,7 +93,8 @@ def _verify_anatomy(
     for attribute in file.attributes:
         if attribute.in_qid:  # published as it is, like a column in no qid
             plain = replace(attribute, in_qid=False)
-            _check_values(plain, found.columns[attribute.name], folder / RELEASE, local=True)
+            shown = found.columns[attribute.name].values
+            check_values(plain, shown, folder / RELEASE, local=True)
     return {
         "verdict": f"holds: {numbered(len(file.requirements), 'requirement')} on the groups of "
         f"{numbered(found.records, 'record')}; {', '.join(found.raw)} are published as they are",
@@ -122,20 +121,11 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
     table = read_release(path, file.columns, "the table file")
     _check_parquet(table, path.with_suffix(".parquet"))
     records = len(next(iter(table.values())).codes)
-    suppressed = int(result["suppressed"])
-    for key, own in (("method", file.method), ("records", records)):
-        if result[key] != own:
-            raise VerificationError(f"{path}: {key} is {own}, but {RESULT} says {result[key]}")
-    total = records + suppressed
-    if suppressed < 0 or suppressed > file.max_suppression * total + 1e-9:
-        raise VerificationError(
-            f"{suppressed} of {total} records were suppressed; the table file allows a share of "
-            f"{file.max_suppression:g}"
-        )
+    suppressed = check_numbers(file, result, records, path)
     check_order(table, path)
     local = file.method in LOCAL or (file.method == "quantiles" and file.quantiles.by == "rank")
     for attribute in file.attributes:
-        _check_values(attribute, table[attribute.name], path, local)
+        check_values(attribute, table[attribute.name].values, path, local)
     requirements = check_requirements(
         file.requirements, result["anonymity"], table, "the table file"
     )
@@ -143,12 +133,7 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
     for name in qids if file.method == "quantiles" else ():
         check_groups(name, shown_times(table[name]), result["quantiles"][name])
     sizes = np.bincount(group_numbers([table[name] for name in qids])) if records else np.zeros(1)
-    squares = sum(int(size) ** 2 for size in sizes) + suppressed * total
-    if result["utility"]["discernibility"] != squares:
-        raise VerificationError(
-            f"{RESULT} says a discernibility of {result['utility']['discernibility']}, "
-            f"the release {squares}"
-        )
+    check_discernibility(result, sizes, records, suppressed)
     check_risk(table, result, qids, [requirement.qid for requirement in file.requirements])
     found = {"records": records, "suppressed": suppressed, "requirements": requirements}
     if data is not None:
@@ -168,93 +153,3 @@ def _check_parquet(table: Mapping[str, Released], path: Path) -> None:
         own = [column.values[code] for code in column.codes.tolist()]
         if own != pc.fill_null(other.column(name), "").to_pylist():
             raise VerificationError(f"{path}: column '{name}' is not that of {RELEASE}")
-
-
-def _check_values(attribute: TableAttribute, column: Released, path: Path, local: bool) -> None:
-    where = f"{path}: column '{attribute.name}'"
-    taxonomy, limits = attribute.taxonomy, attribute.limits
-    if limits is not None and attribute.scale.name == "date":
-        limits = limits[0] * _DAY, limits[1] * _DAY  # from days to seconds
-    if not attribute.in_qid:
-        for value in column.values:
-            if taxonomy is not None and value not in taxonomy.leaves:
-                raise VerificationError(f"{where}: '{value}' is not a leaf of its taxonomy")
-            if attribute.type is not None and not (value == "?" and attribute.gap):
-                number = _place(value, where, attribute.type.name)
-                _in_range(number, limits, value, where)
-        return
-    if attribute.flat:
-        return
-    kind = attribute.scale.name
-    spans = []
-    for value in column.values:
-        if value == "?" and attribute.missing == "value":
-            continue
-        if taxonomy is not None:
-            spans.append((*_leaves(taxonomy, value, where), value))
-            _check_bounds(taxonomy, attribute.at_most, value, where)
-            continue
-        known, mark, rest = value.partition(" or ?")
-        if rest or (mark and attribute.missing != "value"):
-            raise VerificationError(f"{where}: '{value}' stands for missing values, too")
-        interval = _INTERVAL.fullmatch(known)
-        low = _place(interval[1] if interval else known, where, kind)
-        high = _place(interval[2], where, kind) if interval else low
-        if low > high or (low == high and interval and not mark):
-            raise VerificationError(f"{where}: '{value}' is not an interval")
-        _in_range(low, limits, value, where)
-        _in_range(high, limits, value, where)
-        closed = not interval or interval[3] == "]"
-        spans.append((low, np.nextafter(high, np.inf) if closed else high, value))
-    if local or attribute.at_most:
-        return
-    spans.sort()
-    for (_, end, one), (begin, _, other) in itertools.pairwise(spans):
-        if begin < end:
-            raise VerificationError(
-                f"{where}: '{one}' and '{other}' overlap, but the whole column is recoded alike"
-            )
-
-
-def _leaves(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
-    if value not in taxonomy.labels:
-        raise VerificationError(f"{where}: '{value}' is not in its taxonomy")
-    node = taxonomy.labels.index(value)
-    return taxonomy.first[node], taxonomy.last[node]
-
-
-def _check_bounds(taxonomy: Taxonomy, marks: tuple[str, ...], value: str, where: str) -> None:
-    """Raises if no leaf under the value may be generalized as far as the value."""
-    first, last = _leaves(taxonomy, value, where)
-    spans = [(mark, *_leaves(taxonomy, mark, where)) for mark in marks]
-    below = [s for s in spans if first <= s[1] and s[2] <= last and (s[1], s[2]) != (first, last)]
-    covered = {leaf for _, a, b in below for leaf in range(int(a), int(b))}
-    if below and value not in marks and len(covered) == last - first:
-        raise VerificationError(f"{where}: '{value}' is above the bounds {', '.join(marks)}")
-
-
-def _place(value: str, where: str, kind: str) -> float:
-    """A number, or a date or time as seconds."""
-    if kind == "number":
-        return _number(value, where)
-    try:
-        if kind == "time":
-            moment = datetime.combine(date(1970, 1, 1), time.fromisoformat(value))
-        elif kind == "date":
-            moment = datetime.combine(date.fromisoformat(value), time())
-        else:
-            moment = datetime.fromisoformat(value)
-    except ValueError:
-        raise VerificationError(f"{where}: '{value}' is neither a {kind} nor an interval") from None
-    return (moment - datetime(1970, 1, 1)).total_seconds()
-
-
-def _number(value: str, where: str) -> float:
-    if not re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", value):
-        raise VerificationError(f"{where}: '{value}' is neither a number nor an interval")
-    return float(value)
-
-
-def _in_range(number: float, limits: tuple[float, float] | None, value: str, where: str) -> None:
-    if limits is not None and not limits[0] <= number <= limits[1]:
-        raise VerificationError(f"{where}: '{value}' is not in its range")

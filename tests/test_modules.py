@@ -105,6 +105,8 @@ REASONS = {
     "house/anatomy/report.py": ("a part of the page of a result", "tests/house/anatomy/test_release.py"),
     "house/anatomy/rules.py": ("what a table file may ask for", "tests/house/anatomy/test_release.py"),
     "house/anatomy/verify.py": ("releases, changed", "tests/house/anatomy/test_release.py"),
+    "house/verify_numbers.py": ("claims of a result, true and false", "tests/house/test_verify.py"),
+    "house/verify_values.py": ("what a release may show, and forged ones", "tests/house/test_verify.py"),
     "house/quantiles/keys.py": ("keys of a table file, with all mistakes", "tests/house/quantiles/test_verify.py"),
     "house/advice/suggestion.py": ("what whole advice rests on", "tests/house/advice/test_advise.py"),
     "house/condense/keys.py": ("the keys of condensation, right and wrong", "tests/house/condense/test_release.py"),

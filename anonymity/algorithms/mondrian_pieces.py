@@ -26,6 +26,7 @@ import numpy as np
 from coterie.anonymity.algorithms import mondrian_kernels as kernels
 from coterie.anonymity.algorithms.mondrian import Sensitive, best_cuts, partition_codes
 from coterie.base.arrays import Array
+from coterie.base.memory import let_go
 
 SLICE = 1 << 16  # records that are read together
 
@@ -114,36 +115,46 @@ class Piece(Protocol):
 
 @dataclass
 class Boxes:
-    """The parts found so far: `part` has the number of each record's part."""
+    """The parts found so far: `part`, a file, has the number of each record's part.
+
+    `low` and `high` are the sides of the boxes: tight ones, or those between cuts.
+    """
 
     part: Array
+    tight: bool
     sizes: list[Array]
     low: list[Array]
     high: list[Array]
-    first: list[Array]
-    last: list[Array]
     number: int = 0
 
     @staticmethod
-    def into(part: Array) -> Boxes:
-        return Boxes(part, [], [], [], [], [])
+    def into(part: Array, tight: bool) -> Boxes:
+        return Boxes(part, tight, [], [], [])
 
     def add(self, found: Finished) -> None:
         sizes = np.diff(np.concatenate([[0], found.ends]))
-        self.part[found.rows] = np.repeat(self.number + np.arange(len(sizes)), sizes)
+        numbers = np.repeat(np.arange(self.number, self.number + len(sizes), dtype=np.int32), sizes)
+        order = np.argsort(found.rows)  # along the file, so that few of its pages are in memory
+        for start in range(0, len(order), SLICE):
+            some = order[start : start + SLICE]
+            self.part[found.rows[some]] = numbers[some]
+            let_go(self.part)
         self._keep(sizes, found.low, found.high, found.first, found.last)
 
     def add_whole(self, piece: Piece, box: tuple[Array, ...]) -> None:
         """A piece that is one part and may be too large for the memory."""
         for rows in piece.rows():
             self.part[rows] = self.number
+            let_go(self.part)
         self._keep(np.array([piece.records]), *(side[None, :] for side in box))
 
-    def _keep(self, sizes: Array, *sides: Array) -> None:
+    def _keep(self, sizes: Array, low: Array, high: Array, first: Array, last: Array) -> None:
         self.number += len(sizes)
         self.sizes.append(np.asarray(sizes, np.int64))
-        for kept, side in zip((self.low, self.high, self.first, self.last), sides, strict=True):
-            kept.append(side.astype(np.int32))
+        if self.tight:
+            low, high = first, last
+        self.low.append(low.astype(np.int32))
+        self.high.append(high.astype(np.int32))
 
 
 def partition_pieces(roots: Sequence[Piece], rules: Rules, most: int, boxes: Boxes) -> None:

@@ -45,6 +45,7 @@ from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.stored import Grouped, StoredTable
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError
+from coterie.base.memory import give_back, let_go, read_part
 
 # What makes the pieces to begin with: the rules, and for each piece its slices of records.
 MakePieces = Callable[[Rules, Iterator[tuple[int, Array, Array]]], Sequence[Piece]]
@@ -94,7 +95,7 @@ class StoredRelease:
         values = self.table.labels[name].values
         overall = np.zeros(len(values), np.int64)
         for rows in self.table.slices():
-            stays = np.asarray(parts.part[rows]) >= 0
+            stays = parts.parts(rows) >= 0
             overall += np.bincount(self.table.stored[name].part(rows)[stays], minlength=len(values))
         return audit_counted(
             requirement.qid,
@@ -118,7 +119,7 @@ class StoredRelease:
             count = min(room, groups - start)
             found = np.zeros(count * values, np.int64)
             for rows in self.table.slices():
-                part = np.asarray(parts.part[rows])
+                part = parts.parts(rows)
                 own = np.where(part >= 0, group[part] - start, -1)
                 inside = (own >= 0) & (own < count)
                 labels = self.table.stored[name].part(rows)[inside]
@@ -249,6 +250,7 @@ def _kept(
     keep = np.memmap(folder / "keep", np.bool_, "w+", shape=(table.records,))
     for rows in table.slices():
         keep[rows] = stays[every.of(rows)]
+        let_go(keep)
     return keep, int(sizes[~stays].sum())
 
 
@@ -281,20 +283,22 @@ def _grouped(
     settings = settings_of(columns, counts[: len(names)], table.priority, condition.k, options)
     rules = Rules(settings, judged, totals)
     part = np.memmap(folder / "part", np.int32, "w+", shape=(table.records,))
-    part[:] = -1
-    boxes = Boxes.into(part)
+    for rows in table.slices():
+        part[rows] = -1
+        let_go(part)
+    tight = options.boxes == "tight"
+    boxes = Boxes.into(part, tight)
     records = _records(table, condition, rules, keep)
     pieces = _in_files(folder, rules, records) if make is None else make(rules, records)
     partition_pieces(pieces, rules, most or records_within(memory, rules), boxes)
     sizes = np.concatenate([np.zeros(0, np.int64), *boxes.sizes])
-    tight = options.boxes == "tight"
-    low, high = (boxes.first, boxes.last) if tight else (boxes.low, boxes.high)
+    give_back()
     each = np.arange(len(sizes))
     shown = {}
     for j, (name, column) in enumerate(zip(names, columns, strict=True)):
         first, last = (
             np.concatenate([np.zeros(0, np.int64), *(ends[:, j] for ends in side)]).astype(np.int64)
-            for side in (low, high)
+            for side in (boxes.low, boxes.high)
         )
         shown[name] = shown_regions(column, first, last, each, tight)
     return Grouped(part, sizes, shown)
@@ -320,7 +324,7 @@ def _records(
             for name, at in zip(rules.judged.names, rules.judged.offsets, strict=False)
         ]
         matrix = np.stack([*codes, *labels], axis=1).astype(np.int32)
-        stays = np.ones(len(groups), bool) if keep is None else np.asarray(keep[rows])
+        stays = np.ones(len(groups), bool) if keep is None else read_part(keep, rows)
         for group in np.unique(groups[stays]).tolist():
             chosen = stays & (groups == group)
             yield group, matrix[chosen], numbers[chosen]

@@ -51,6 +51,20 @@ def check_risk(
     table: Mapping[str, Released], result: Any, names: Sequence[str], qids: Sequence[Sequence[str]]
 ) -> None:
     """That the chances to find a person are those that a result claims; older results claim none."""
+
+    def sizes_of(qid: Sequence[str]) -> Ints:
+        return np.bincount(group_numbers([table[name] for name in qid]))
+
+    check_counted_risk(sizes_of, result, names, qids)
+
+
+def check_counted_risk(
+    sizes_of: Callable[[Sequence[str]], Ints],
+    result: Any,
+    names: Sequence[str],
+    qids: Sequence[Sequence[str]],
+) -> None:
+    """The same, from the sizes of the groups that columns form."""
     claimed = result.get("risk")
     if claimed is None:
         return
@@ -60,7 +74,7 @@ def check_risk(
     ]:
         raise VerificationError("the risk is claimed for other qids than those required")
     for qid, entry in entries:
-        sizes = np.bincount(group_numbers([table[name] for name in qid])).tolist()
+        sizes = sizes_of(qid).tolist()
         own = {
             "prosecutor": 1 / min(sizes) if sizes else 0.0,
             "marketer": len(sizes) / sum(sizes) if sizes else 0.0,

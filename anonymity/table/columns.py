@@ -259,7 +259,9 @@ def categorical_column(
     return CategoricalColumn(name, table[raw] if len(raw) else table, taxonomy)
 
 
-_LABELS = "give it a taxonomy, or 'flat: true' to show the value or *"
+# What an error proposes for values that are no numbers: categories, or nothing where these cannot be used.
+CATEGORIES = "give it a taxonomy, or 'flat: true' to show the value or *"
+NUMBERS_ONLY = "only numbers, dates and times can be used here"
 
 
 def continuous_column(
@@ -271,7 +273,7 @@ def continuous_column(
     spelling: Spelling = PLAIN,
     gaps: Mask | None = None,
     largest: float = _EXACT,
-    otherwise: str = _LABELS,
+    otherwise: str = CATEGORIES,
 ) -> ContinuousColumn:
     """A column of numbers; the first that is none, or lies outside `limits`, is named.
 

@@ -15,6 +15,7 @@ import numpy as np
 from coterie.anonymity.table.columns import Column
 from coterie.anonymity.table.table import Generalized, Labels, Table
 from coterie.base.arrays import Array
+from coterie.base.memory import let_go, read_part
 
 SLICE = 1 << 16  # records that are read together
 
@@ -29,6 +30,7 @@ class Stored:
     def part(self, rows: slice | Array) -> Array:
         """The codes of these records."""
         found: Array = self.codes[np.asarray(self.texts[rows])]
+        let_go(self.texts)
         return found
 
 
@@ -58,7 +60,7 @@ class StoredTable:
         """How often each code of the columns occurs, among all records or those marked."""
         found = [np.zeros(self.size(name), np.int64) for name in names]
         for rows in self.slices():
-            chosen = slice(None) if keep is None else np.asarray(keep[rows])
+            chosen = slice(None) if keep is None else read_part(keep, rows)
             for name, counts in zip(names, found, strict=True):
                 codes = self.stored[name].part(rows)[chosen]
                 counts += np.bincount(codes, minlength=len(counts))
@@ -90,3 +92,7 @@ class Grouped:
     part: Array
     sizes: Array
     columns: Mapping[str, Generalized]  # a region per part
+
+    def parts(self, rows: slice | Array) -> Array:
+        """The parts of these records."""
+        return read_part(self.part, rows)

@@ -21,6 +21,7 @@ from coterie.anonymity.utility.precision import region_heights
 from coterie.anonymity.utility.queries import Query, QueryError, drawn_queries, error_of
 from coterie.anonymity.utility.width import region_widths
 from coterie.base.arrays import Array
+from coterie.base.memory import read_part
 
 
 def measured_stored(
@@ -68,7 +69,7 @@ def _kept(table: StoredTable, shown: Mapping[str, Grouped]) -> Array:
     part = next(iter(shown.values())).part
     stays = np.zeros(table.records, bool)
     for rows in table.slices():
-        stays[rows] = np.asarray(part[rows]) >= 0
+        stays[rows] = read_part(part, rows) >= 0
     return stays
 
 
@@ -97,7 +98,7 @@ def _expected(table: StoredTable, shown: Mapping[str, Grouped], query: Query) ->
         return float(np.prod(shares, axis=0) @ groups[0].sizes)
     total = 0.0  # columns with parts of their own: which parts meet, only the records say
     for rows in table.slices():
-        parts = [np.asarray(group.part[rows]) for group in groups]
+        parts = [group.parts(rows) for group in groups]
         stays = parts[0] >= 0
         each = [share[part[stays]] for share, part in zip(shares, parts, strict=True)]
         total += float(np.prod(each, axis=0).sum())
@@ -112,7 +113,7 @@ def _ends(group: Grouped, name: str) -> tuple[Array, Array]:
 def _class_error(table: StoredTable, shown: Mapping[str, Grouped], class_name: str) -> ClassError:
     order = drawn(table.records)
     sample = table.sample(order)
-    parts: Sequence[Array] = [np.asarray(group.part[order]) for group in shown.values()]
+    parts: Sequence[Array] = [group.parts(order) for group in shown.values()]
     kept = np.flatnonzero(parts[0] >= 0) if parts else np.zeros(0, np.int64)
     columns = {
         name: replace(group.columns[name], codes=group.columns[name].codes[part[kept]])

@@ -33,7 +33,9 @@ from coterie.house.advice.suggestion import (
     suggest,
 )
 from coterie.house.coded import coded_table
+from coterie.house.condense.keys import CONDENSE
 from coterie.house.prepare import prepare
+from coterie.house.quantiles.keys import QUANTILES
 from coterie.house.table_file import load_table_file, parse_table_file
 from coterie.jobs.data.batches import batches, column_names
 from coterie.jobs.data.filtered import source_of
@@ -44,6 +46,11 @@ from coterie.jobs.kinds.identify.verify import read_sets
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.job_file import load_job
 
+# Methods that fix which columns stand in a qid, and why.
+_OWN_QIDS = {
+    CONDENSE: "condensation keeps one k over all attributes",
+    QUANTILES: "quantiles makes groups of each column alone",
+}
 _TELLS_APART = 0.999  # a set that tells so many pairs apart is mentioned
 
 
@@ -150,7 +157,7 @@ def _for_table_file(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
     for attribute in file.attributes:
         if attribute.name in sensitive:
             continue
-        usable = attribute.taxonomy or attribute.limits or attribute.flat
+        usable = attribute.taxonomy or attribute.limits or attribute.flat or attribute.type
         if not usable and table.column(attribute.name).kind != "number":
             case_warnings.append(
                 f"'{attribute.name}' is released as it is: it has no taxonomy; 'flat: true' would "
@@ -163,6 +170,7 @@ def _for_table_file(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
         if attribute.flat:
             flat.add(attribute.name)
     document = read_document(text, str(path))
+    node = document.optional("requirement")
     case = Case(
         table,
         candidates,
@@ -171,11 +179,18 @@ def _for_table_file(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
         flat,
         {a.name: max(a.priority, 1e-6) for a in file.attributes},
         file.requirements,
-        _bound_of(document.required("requirement"), sensitive, text),
+        "" if node is None else _bound_of(node, sensitive, text),
         case_warnings,
     )
     plan = suggest(case, wishes)
-    proposed = _replaced(text, document.required("requirement"), plan.lines(case.bound, True))
+    if file.method in _OWN_QIDS:
+        plan.qids = list(dict.fromkeys(requirement.qid for requirement in file.requirements))
+        plan.why.append(f"{_OWN_QIDS[file.method]}: only k is proposed")
+        plan.kept.clear()
+    if node is None:
+        proposed = _with_k(text, document.required("k"), plan)
+    else:
+        proposed = _replaced(text, node, plan.lines(case.bound, True))
     return _checked_table(case, plan, proposed, path.parent, file.class_name)
 
 
@@ -314,6 +329,14 @@ def _bound_of(node: Node, sensitive: Sequence[str], text: str) -> str:
     return _bound(sensitive)
 
 
+def _with_k(text: str, node: Node, plan: Suggestion) -> str:
+    """The file of a condensation with another k, and the reasons above its line."""
+    begin, end = node.raw.start_mark.index, node.raw.end_mark.index
+    line = text.rfind("\n", 0, begin) + 1
+    told = "".join(f"# {reason}\n" for reason in plan.why)
+    return f"{text[:line]}{told}{text[line:begin]}{plan.k}{text[end:]}"
+
+
 def _replaced(text: str, node: Node, lines: Sequence[str]) -> str:
     """The file with another list under `requirement`."""
     begin, end = node.raw.start_mark.index, node.raw.end_mark.index
@@ -330,5 +353,6 @@ def _checked_table(
     def prepared() -> tuple[Table, Sequence[Requirement]]:
         return prepare(file).table, [Requirement(r.qid, r.k) for r in file.requirements]
 
-    add_cliffs(case, prepared, class_name)
+    if file.method not in _OWN_QIDS:
+        add_cliffs(case, prepared, class_name)
     return answer(case, plan, text)

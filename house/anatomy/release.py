@@ -28,7 +28,7 @@ from coterie.anonymity.anatomy.anatomy import (
 from coterie.anonymity.anatomy.estimate import query_error
 from coterie.anonymity.risk.released import release_risk
 from coterie.house.anonymise import PARQUET, RELEASE, RESULT, about_job
-from coterie.house.prepare import Prepared, prepare
+from coterie.house.prepare import Prepared, named_in_errors, prepare
 from coterie.house.table_file import TableFile
 from coterie.jobs.kinds.integrate.release_table import Coded, write_parquet, write_release
 from coterie.jobs.run.archive import save_job
@@ -63,7 +63,8 @@ def anatomise_file(file: TableFile, rng: random.Random | None = None) -> Release
     begun = time.perf_counter()
     prepared = prepare(file)
     read = time.perf_counter()
-    made = anatomise_prepared(file, prepared, rng)
+    with named_in_errors(file.source):
+        made = anatomise_prepared(file, prepared, rng)
     done = time.perf_counter()
     made.result["seconds"] = {"read": round(read - begun, 3), "anonymise": round(done - read, 3)}
     made.result["job"] = about_job(file)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from coterie.anonymity.table.columns import continuous_column, encode_text
+from coterie.anonymity.table.columns import NUMBERS_ONLY, continuous_column, encode_text
 from coterie.anonymity.table.scales import NUMBER, PLAIN
 from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Floats
@@ -65,8 +65,9 @@ def _column(attribute: Attribute, text: pa.Table, source: str) -> Floats:
             if ((found >= low) & (found <= high) & (np.abs(found) < _EXACT)).all():
                 return found
     read = continuous_column(
-        attribute.name, column, attribute.limits, source, attribute.scale, spelling
-    )
+        attribute.name, column, attribute.limits, source, attribute.scale, spelling,
+        otherwise=NUMBERS_ONLY,
+    )  # fmt: skip
     values: Floats = read.values[read.codes]
     return values
 

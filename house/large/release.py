@@ -34,9 +34,11 @@ from coterie.anonymity.table.stored import Grouped
 from coterie.anonymity.utility.stored import measured_stored
 from coterie.base.arrays import Array
 from coterie.base.errors import UsageError
+from coterie.base.memory import give_back, let_go
 from coterie.house.anonymise import PARQUET, RELEASE, RESULT, about_job
 from coterie.house.large.cluster_pieces import Cluster
 from coterie.house.large.stored import StoredData, store
+from coterie.house.prepare import named_in_errors
 from coterie.house.table_file import TableFile
 from coterie.jobs.data.sorted_files import SortedRows
 from coterie.jobs.data.sources import CsvFile, ParquetFile, Source, Spelt
@@ -104,6 +106,7 @@ class Large:
                 for writer in writers:
                     writer.write_table(part)
         save_job(self.file, out)
+        give_back()
         (out / RESULT).write_text(json.dumps(self.result, indent=1) + "\n", encoding="utf-8")
 
     def _sorted(self, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -119,16 +122,15 @@ class Large:
             ranks[name][order] = np.arange(len(order))
             texts[name] = pa.array([labels[at] for at in order], pa.string())
         width = len(texts)
-        most = max(self.release.memory // (2 * (8 * width + 24)), 1)
+        most = max(self.release.memory // (4 * (8 * width + 24)), 1)
         with tempfile.TemporaryDirectory(prefix="sort-", dir=self.folder) as folder:
             rows = SortedRows(Path(folder), [len(text) for text in texts.values()], most)
             for part in table.slices():
-                first = next(iter(shown.values()))
-                stays = np.asarray(first.part[part]) >= 0
+                stays = next(iter(shown.values())).parts(part) >= 0
                 found = []
                 for name in self.file.columns:
                     if name in shown:
-                        parts = np.asarray(shown[name].part[part])[stays]
+                        parts = shown[name].parts(part)[stays]
                         codes = shown[name].columns[name].codes[parts]
                     else:
                         codes = table.stored[name].part(part)[stays]
@@ -163,27 +165,31 @@ def anonymise_large(
         data = store(file, memory)
         if data.coded.folder is not None:
             opened.callback(data.coded.folder.cleanup)
+        give_back()
         read = time.perf_counter()
         cluster = None
         if compute is not None:
             cluster = opened.enter_context(contextlib.closing(Cluster(compute, memory)))
-        if file.method == "quantiles":
-            release = quantiles_stored(
-                data.table, file.requirements, file.quantiles, memory, folder
-            )
-        else:
-            limit = suppression_limit(file.max_suppression, data.table.records)
-            release = mondrian_stored(
-                data.table, file.requirements, limit, file.mondrian, memory, folder,
-                None if cluster is None else cluster.pieces,
-                most if most is not None or cluster is None else cluster.most(data.table.records),
-            )  # fmt: skip
+        if most is None and cluster is not None:
+            most = cluster.most(data.table.records)
+        with named_in_errors(file.source):
+            if file.method == "quantiles":
+                release = quantiles_stored(
+                    data.table, file.requirements, file.quantiles, memory, folder
+                )
+            else:
+                limit = suppression_limit(file.max_suppression, data.table.records)
+                release = mondrian_stored(
+                    data.table, file.requirements, limit, file.mondrian, memory, folder,
+                    None if cluster is None else cluster.pieces, most,
+                )  # fmt: skip
         result = _result(file, data, release, folder)
         result["seconds"] = {
             "read": round(read - begun, 3),
             "anonymise": round(time.perf_counter() - read, 3),
         }
         result["job"] = about_job(file)
+        give_back()
         yield Large(file, data, release, result, folder)
 
 
@@ -237,9 +243,10 @@ def _sizes(release: StoredRelease, names: Sequence[str], folder: Path) -> Sizes:
             file = np.memmap(Path(place, str(at)), np.uint32, "w+", shape=(max(kept, 1),))
             done = 0
             for rows in release.table.slices():
-                part = np.asarray(group.part[rows])
+                part = group.parts(rows)
                 own_groups = numbers[part[part >= 0]]
                 file[done : done + len(own_groups)] = own_groups
                 done += len(own_groups)
+                let_go(file)
             columns.append(file[:kept])
         return counted_sizes(columns, kept, max(release.memory // 256, 1))

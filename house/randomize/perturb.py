@@ -26,7 +26,7 @@ from coterie.anonymity.randomization.attacks import (
     projection,
 )
 from coterie.anonymity.randomization.response import epsilon, guessed_right, respond
-from coterie.anonymity.table.columns import continuous_column, encode_text
+from coterie.anonymity.table.columns import NUMBERS_ONLY, continuous_column, encode_text
 from coterie.anonymity.table.scales import number_text
 from coterie.base.arrays import Array, Floats, Ints
 from coterie.base.errors import DataError
@@ -120,8 +120,9 @@ def _true_values(attribute: Perturbed, text: pa.Table, source: str) -> Array:
     refuse_gaps(column, attribute.values, attribute.name, source, _DROP)
     if attribute.noise is not None:
         read = continuous_column(
-            attribute.name, column, attribute.limits, source, spelling=spelling_of(text)
-        )
+            attribute.name, column, attribute.limits, source, spelling=spelling_of(text),
+            otherwise=NUMBERS_ONLY,
+        )  # fmt: skip
         values: Array = read.values[read.codes]
         return values
     codes, found = encode_text(attribute.name, column, source)

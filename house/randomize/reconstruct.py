@@ -18,7 +18,7 @@ from coterie.anonymity.randomization.reconstruction import (
     reconstruct,
 )
 from coterie.anonymity.randomization.response import response_matrix
-from coterie.anonymity.table.columns import continuous_column, encode_text
+from coterie.anonymity.table.columns import NUMBERS_ONLY, continuous_column, encode_text
 from coterie.base.arrays import Array, Floats, Mask
 from coterie.base.errors import DataError, UsageError
 from coterie.house.randomize.perturb import LAWS as FILE
@@ -185,7 +185,11 @@ def _classified(
     for column in columns:
         if column.noise is not None:
             read = continuous_column(
-                column.name, text.column(column.name), column.limits, str(tried)
+                column.name,
+                text.column(column.name),
+                column.limits,
+                str(tried),
+                otherwise=NUMBERS_ONLY,
             )
             codes.append(bin_numbers(read.values, edges_of(column, settings.bins))[read.codes])
             continue

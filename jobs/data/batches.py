@@ -75,7 +75,8 @@ def _csv(source: CsvFile, columns: list[str], block: int) -> Iterator[pa.Table]:
 
 def _parquet(source: ParquetFile, columns: list[str], rows: int) -> Iterator[pa.Table]:
     try:
-        with pq.ParquetFile(source.path) as file:
+        # With a buffer, a column of a row group is read page by page and not as a whole.
+        with pq.ParquetFile(source.path, buffer_size=_LEAST) as file:
             for batch in file.iter_batches(rows, columns=columns):
                 yield as_text(pa.table(batch).select(columns), str(source))
     except (OSError, pa.ArrowException):

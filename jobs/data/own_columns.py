@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.anonymity.table.columns import (
+    CATEGORIES,
     Column,
     categorical_column,
     continuous_column,
@@ -31,11 +32,16 @@ def qid_column(
     source: str,
     spelling: Spelling = PLAIN,
     most_flat: int | None = MOST_VALUES,
+    otherwise: str = CATEGORIES,
+    cure: str = CURE,
 ) -> Column:
-    """A column that is to be generalized."""
+    """A column that is to be generalized.
+
+    Errors propose `otherwise` for a value that is no number, and `cure` for a gap.
+    """
     name, taxonomy = attribute.name, attribute.taxonomy
     if not attribute.gap:
-        refuse_gaps(text, attribute.declared, name, source, CURE)
+        refuse_gaps(text, attribute.declared, name, source, cure)
     gaps = gaps_of(text, attribute.declared)
     if attribute.flat:
         taxonomy = flat_values(attribute, text, gaps, source, most_flat)
@@ -49,6 +55,7 @@ def qid_column(
         attribute.scale,
         spelling,
         gaps if attribute.gap else None,
+        otherwise=otherwise,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,16 @@ from coterie.jobs.file.result_file import RESULT
 
 def read_release(path: Path, expected: Sequence[str], whose: str) -> dict[str, Released]:
     """The columns of the file, which must be those that `whose`, as "the job", releases."""
+    check_header(path, expected, whose)
+    try:
+        text = read_table(path, list(expected))
+    except DataError as error:
+        raise VerificationError(str(error)) from None
+    return coded_columns(text)
+
+
+def check_header(path: Path, expected: Sequence[str], whose: str) -> None:
+    """Checks that the file has these columns, in this order, and no others."""
     try:
         with path.open(encoding="utf-8", newline="") as lines:
             header = next(csv.reader(lines), [])
@@ -32,11 +42,6 @@ def read_release(path: Path, expected: Sequence[str], whose: str) -> dict[str, R
             f"{path}: has the columns {', '.join(header) or 'none'}; "
             f"{whose} releases {', '.join(expected)}"
         )
-    try:
-        text = read_table(path, list(expected))
-    except DataError as error:
-        raise VerificationError(str(error)) from None
-    return coded_columns(text)
 
 
 def coded_columns(table: pa.Table) -> dict[str, Released]:
@@ -67,15 +72,27 @@ def check_requirements(
     requirements: Sequence[Requirement], claimed: Any, table: Mapping[str, Released], whose: str
 ) -> list[dict[str, Any]]:
     """Checks that every requirement holds, and that the claims about it are true."""
+
+    def audited(one: Requirement) -> dict[str, Any]:
+        return audit(table, one.qid, one.k, one.sensitive, one.model)
+
+    return check_claims(requirements, claimed, audited, whose)
+
+
+def check_claims(
+    requirements: Sequence[Requirement],
+    claimed: Any,
+    audited: Callable[[Requirement], dict[str, Any]],
+    whose: str,
+) -> list[dict[str, Any]]:
+    """The same, where `audited` counts the groups of a requirement and says what it found."""
     if len(claimed) != len(requirements):
         raise VerificationError(f"{RESULT} has another number of requirements than {whose}")
     found = []
     for number, requirement in enumerate(requirements):
         name = f"requirement {number + 1} ({', '.join(requirement.qid)})"
         try:
-            held = audit(
-                table, requirement.qid, requirement.k, requirement.sensitive, requirement.model
-            )
+            held = audited(requirement)
         except VerificationError as error:
             raise VerificationError(f"{name}: {error}") from None
         for key in ("qid", "k", "smallest"):

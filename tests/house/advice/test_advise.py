@@ -47,6 +47,25 @@ def test_a_table_file_keeps_all_but_its_requirement(capsys, tmp_path):
     assert run(["anonymise", str(proposed), "--out", str(tmp_path / "out")]) == 0
 
 
+@pytest.mark.parametrize(
+    ("method", "requirement", "proposed"),
+    [
+        ("condense", "k: 3  # people", "k: 12  # people"),
+        ("quantiles", "requirement: [{qid: [Age], k: 3}]", "  - {qid: [Age], k: 12}"),
+    ],
+)
+def test_a_method_with_qids_of_its_own_gets_another_k(
+    capsys, tmp_path, method, requirement, proposed
+):
+    text = f"data: people.csv\nmethod: {method}\nattributes:\n  Age: {{}}\n{requirement}\n"
+    path = write_people(tmp_path, text, rows(90))
+    found = advised(capsys, path, "--crowd", "12")
+    assert found["requirement"] == [{"qid": ["Age"], "k": 12}]
+    assert proposed in found["yaml"]
+    path.write_text(found["yaml"])
+    assert run(["anonymise", str(path), "--out", str(tmp_path / "out")]) == 0
+
+
 def test_a_job_file_is_advised_on_its_joined_table(capsys, tmp_path):
     path = loan_folder(tmp_path)
     found = advised(capsys, path, "--crowd", "4", "--smallest-k", "4")
