@@ -25,9 +25,11 @@ import pyarrow.compute as pc
 from coterie.anonymity.table.columns import code_type
 from coterie.base.arrays import Array, Codes, Ints
 from coterie.base.errors import DataError
+from coterie.base.memory import give_back
 
 GAP = "?"
 _SLICE = 1 << 20  # records that are counted together
+_TRIMMED = 32  # pieces after which freed memory goes back, where it is scarce
 _NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 _DATE = r"^\d{4}-\d{2}-\d{2}([ T].*)?$"
 _NOT_FINITE = re.compile(r"[-+]?(nan|inf|infinity)", re.IGNORECASE)
@@ -141,8 +143,10 @@ def coded_table(
     folder: tempfile.TemporaryDirectory[str] | None = None
     growing = [_Growing(name, gap) for name in names]
     records = 0
-    for piece in pieces:
+    for number, piece in enumerate(pieces):
         records += piece.num_rows
+        if folder is not None and number % _TRIMMED == 0:
+            give_back()
         for column in growing:
             column.add(piece.column(column.name))
         if folder is None and sum(column.bytes for column in growing) > limit:
@@ -161,16 +165,25 @@ class _Growing:
         self.name, self.gap = name, gap
         self.values = pa.array([], pa.string())
         self.missing = 0
+        self._waiting: list[pa.Array] = []  # texts that have no codes yet
         self._pieces: list[Codes] = []
         self._file: Path | None = None
         self.bytes = 0
 
     def add(self, text: pa.ChunkedArray) -> None:
-        filled = (text if self.gap is None else pc.fill_null(text, self.gap)).combine_chunks()
-        if isinstance(filled, pa.ChunkedArray):
-            filled = (
-                pa.concat_arrays(filled.chunks) if filled.num_chunks else pa.array([], pa.string())
-            )
+        """Takes in further texts.
+
+        To find them among the values known takes time in proportion to these, so texts wait until
+        they are half as many: a column of different values then takes no more than n log n.
+        """
+        self._waiting += (text if self.gap is None else pc.fill_null(text, self.gap)).chunks
+        if 2 * sum(map(len, self._waiting)) >= len(self.values):
+            self._number()
+
+    def _number(self) -> None:
+        """Gives codes to the texts that wait."""
+        waiting, self._waiting = self._waiting, []
+        filled = pa.concat_arrays(waiting) if waiting else pa.array([], pa.string())
         encoded = filled.dictionary_encode("encode")
         place = pc.index_in(encoded.dictionary, value_set=self.values)
         fresh = encoded.dictionary.filter(pc.is_null(place))
@@ -197,6 +210,7 @@ class _Growing:
             self._keep(codes)
 
     def finished(self, records: int) -> CodedColumn:
+        self._number()
         codes: Any
         if self._file is not None:
             codes = np.memmap(self._file, np.uint32, "r", shape=(records,))

@@ -22,7 +22,7 @@ from coterie.anonymity.models.privacy import TupleModel
 from coterie.anonymity.specialization.generalized import Requirement
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError, VerificationError
-from coterie.base.memory import let_go, read_part
+from coterie.base.memory import give_back, let_go, read_part
 from coterie.house.coded import CodedTable, coded_table
 from coterie.house.table_file import TableFile
 from coterie.house.verify_numbers import check_discernibility, check_numbers
@@ -32,7 +32,7 @@ from coterie.jobs.data.release_file import check_claims, check_header
 from coterie.jobs.data.sources import file_source
 
 _SLICE = 1 << 16
-_READ = 1 << 26  # the memory that reading is told to keep to: pieces of 1 MB
+_READ = 1 << 26  # the memory that reading is told to keep to
 _COUNTS = 1 << 20  # counts of sensitive values that are looked at together
 _ROOM = 2**62
 
@@ -46,6 +46,7 @@ def verify_stored(file: TableFile, result: Any, path: Path) -> dict[str, Any]:
         )
     except DataError as error:
         raise VerificationError(str(error)) from None
+    give_back()
     with tempfile.TemporaryDirectory(prefix="coterie-") as folder:
         try:
             return _checked(file, result, path, _Groups(table, Path(folder)))

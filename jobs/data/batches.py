@@ -24,8 +24,10 @@ from coterie.jobs.data.sources import (
 from coterie.jobs.data.text_form import as_text
 
 _BLOCK = 1 << 24  # bytes of a CSV file that are parsed together
-_LEAST = 1 << 20  # a row must not be longer than a block
-_BYTES = 64  # of a block for each row of a Parquet file
+_LEAST = 1 << 18  # a row must not be longer than a block
+_AHEAD = 256  # Arrow reads up to 32 blocks ahead: an eighth of the memory
+_BYTES = 16  # of a block for each row of a Parquet file
+_BUFFER = 1 << 20
 
 
 def column_names(source: Source) -> list[str]:
@@ -42,9 +44,9 @@ def batches(
 ) -> Iterator[pa.Table]:
     """The named columns as texts, in pieces of the source's rows: smaller ones for less memory.
 
-    Several pieces are read ahead, and their texts take more room than in the file.
+    With much memory several threads parse; texts take more room than in the file.
     """
-    block = _BLOCK if memory is None else min(max(memory // 64, _LEAST), _BLOCK)
+    block = _BLOCK if memory is None else min(max(memory // _AHEAD, _LEAST), _BLOCK)
     if isinstance(source, Spelt):
         for piece in batches(source.source, columns, memory):
             yield with_spelling(piece, source.spelling)
@@ -65,7 +67,7 @@ def _csv(source: CsvFile, columns: list[str], block: int) -> Iterator[pa.Table]:
     source.check_header(columns)
     source.check_quotes()
     try:
-        with source.stream(columns, block) as reader:
+        with source.stream(columns, block, threads=block == _BLOCK) as reader:
             for batch in reader:
                 yield pa.table(batch)
     except pa.ArrowInvalid:
@@ -76,7 +78,7 @@ def _csv(source: CsvFile, columns: list[str], block: int) -> Iterator[pa.Table]:
 def _parquet(source: ParquetFile, columns: list[str], rows: int) -> Iterator[pa.Table]:
     try:
         # With a buffer, a column of a row group is read page by page and not as a whole.
-        with pq.ParquetFile(source.path, buffer_size=_LEAST) as file:
+        with pq.ParquetFile(source.path, buffer_size=_BUFFER) as file:
             for batch in file.iter_batches(rows, columns=columns):
                 yield as_text(pa.table(batch).select(columns), str(source))
     except (OSError, pa.ArrowException):

@@ -17,6 +17,7 @@ import numpy as np
 from coterie.base.arrays import Array
 
 _SLICE = 1 << 16
+_OUT = 1 << 14  # rows that are given out together; their texts take much more room than ranks
 _FILES = 64  # that rows are dealt out to at a time
 
 
@@ -93,5 +94,5 @@ def _append(path: Path, ranks: Array) -> None:
 
 def _in_order(ranks: Array) -> Iterator[Array]:
     order = np.lexsort(ranks.T[::-1])
-    for start in range(0, len(order), _SLICE):
-        yield ranks[order[start : start + _SLICE]]
+    for start in range(0, len(order), _OUT):
+        yield ranks[order[start : start + _OUT]]

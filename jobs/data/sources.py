@@ -210,11 +210,13 @@ class CsvFile:
             convert_options=self._conversion(columns),
         )
 
-    def stream(self, columns: list[str], block: int) -> pacsv.CSVStreamingReader:
-        """The same, read in blocks of so many bytes."""
+    def stream(
+        self, columns: list[str], block: int, threads: bool = True
+    ) -> pacsv.CSVStreamingReader:
+        """The same, read in blocks of so many bytes; threads read some blocks ahead."""
         return pacsv.open_csv(
             self.path,
-            read_options=pacsv.ReadOptions(block_size=block),
+            read_options=pacsv.ReadOptions(block_size=block, use_threads=threads),
             parse_options=self._parsing(),
             convert_options=self._conversion(columns),
         )
