@@ -46,6 +46,7 @@ from coterie.jobs.kinds.integrate.job import read_marks, read_split
 from coterie.jobs.kinds.integrate.requirements import read_requirements, with_taxonomies
 
 COSTS = ("entropy", "precision", "discernibility")
+_COMMANDS = ("perturb", "hide-rules")  # methods of files that have commands of their own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,9 +106,7 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
     section = read_document(text, file)
     files: dict[str, bytes] = {}
     source = parse_source(section.required("data"), folder)
-    method = section.read(
-        "method", lambda node: node.choice(*METHODS, anatomy.METHOD, CONDENSE), "mondrian"
-    )
+    method = section.read("method", _method, "mondrian")
     id_node = section.optional("id")
     identifiers = tuple(id_node.texts()) if id_node else ()
     class_node = section.optional("class")
@@ -167,6 +166,15 @@ def parse_table_file(text: str, folder: Path, file: str = "table file") -> Table
     check_columns(section, read.method, read.attributes, read.requirements, read.quantiles)
     section.close()
     return read
+
+
+def _method(node: Node) -> str:
+    if node.text() in _COMMANDS:
+        raise node.error(
+            f"'{node.text()}' is no way to anonymise: the command `coterie {node.text()}` takes "
+            "this file, and its result can be verified"
+        )
+    return node.choice(*METHODS, anatomy.METHOD, CONDENSE)
 
 
 def without_address(text: str, data: Node) -> str:

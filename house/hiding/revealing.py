@@ -22,7 +22,10 @@ def revealing(
     names = [column.name for column in table.columns]
     for name in sensitive:
         if name not in names:
-            raise UsageError(f"{table.source}: the sensitive '{name}' is not among its columns")
+            raise UsageError(
+                f"{table.source}: the sensitive '{name}' is not among its columns that are looked "
+                f"at: {', '.join(names)}"
+            )
     premises = [c for c in table.columns if c.name not in sensitive and c.distinct <= _MOST_VALUES]
     large = [c.name for c in table.columns if c.name not in sensitive and c not in premises]
     if large:

@@ -23,7 +23,7 @@ from coterie.anonymity.specialization.generalized import Requirement
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError, VerificationError
 from coterie.base.memory import give_back, let_go, read_part
-from coterie.house.coded import CodedTable, coded_table
+from coterie.house.coded import CodedColumn, CodedTable, coded_table
 from coterie.house.table_file import TableFile
 from coterie.house.verify_numbers import check_discernibility, check_numbers
 from coterie.house.verify_values import check_values
@@ -147,7 +147,7 @@ class _Groups:
 
     def _refined(self, numbers: Array, names: list[str], groups: int) -> tuple[list[str], int]:
         """Groups by as many further columns as one whole number holds; which are left, and groups."""
-        columns = []
+        columns: list[CodedColumn] = []
         while names and (not columns or groups * self.table.column(names[0]).distinct < _ROOM):
             columns.append(self.table.column(names[0]))
             names = names[1:]

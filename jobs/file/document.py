@@ -169,7 +169,8 @@ class Node:
     def choice(self, *options: str) -> str:
         value = self.text()
         if value not in options:
-            raise self.error(f"must be one of {', '.join(options)}, not '{value}'")
+            wanted = f"one of {', '.join(options)}" if len(options) > 1 else f"'{options[0]}'"
+            raise self.error(f"must be {wanted}, not '{value}'")
         return value
 
     def items(self, most: int | None = None) -> list[Node]:

@@ -1,6 +1,7 @@
 """Tables that cannot be used: every command says so in one line, and writes nothing half."""
 
 import json
+import shutil
 
 import pytest
 
@@ -51,7 +52,9 @@ def table(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("method", ["mondrian", "incognito", "samarati", "datafly", "cluster"])
+@pytest.mark.parametrize(
+    "method", ["mondrian", "incognito", "samarati", "datafly", "cluster", "anatomy"]
+)
 @pytest.mark.parametrize("case", CASES)
 def test_anonymise(tmp_path, capsys, table, case, method):
     text, k, complaint = CASES[case]
@@ -60,8 +63,64 @@ def test_anonymise(tmp_path, capsys, table, case, method):
     assert run(["anonymise", str(path), "--out", str(tmp_path / "out")]) == 3
     error = capsys.readouterr().err
     assert complaint in error
+    assert "t.csv: " in error
     assert error.count("\n") == 1
     assert set(tmp_path.iterdir()) == before
+
+
+OTHERS = {
+    "specialize": ("anonymise", "class: Ill\nattributes: {Age: {}, Place: {taxonomy: P.csv}}\n"
+                   "requirement: [{qid: [Age, Place], k: 3}]\n"),
+    "quantiles": ("anonymise", "attributes: {Age: {}, Ill: {}}\n"
+                  "requirement: [{qid: [Age], k: 3, sensitive: Ill, l: 2}]\n"),
+    "condense": ("anonymise", "k: 3\nclass: Ill\nattributes: {Age: {}}\n"),
+    "condense a stream": ("condense", "k: 3\nclass: Ill\nattributes: {Age: {}}\n"),
+    "perturb": ("perturb", "attributes:\n  Age: {range: [17, 90], noise: 50%}\n"
+                "  Ill: {values: [a, b], keep: 0.7}\n"),
+    "hide-rules": ("hide-rules", "attributes: [Place, Ill]\nsupport: 0.01\nconfidence: 0.01\n"
+                   "hide: [{if: {Place: X}, then: {Ill: a}}]\n"),
+}  # fmt: skip
+# What a command can use all the same: it has no k, no condition on Ill, no taxonomy, no numbers.
+USABLE = {
+    "specialize": {"k above the rows", "a constant sensitive column"},
+    "quantiles": {"k above the rows", "a taxonomy with gaps"},
+    "condense": {"k above the rows", "a constant sensitive column", "a taxonomy with gaps"},
+    "condense a stream": {
+        "k above the rows", "a constant sensitive column", "a taxonomy with gaps",
+    },
+    "perturb": {
+        "one row", "k above the rows", "a constant sensitive column", "a taxonomy with gaps",
+    },
+    "hide-rules": {
+        "one row", "k above the rows", "a constant sensitive column", "a taxonomy with gaps",
+        "NaN", "infinity", "mixed types", "a column named twice",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", OTHERS)
+def test_other_ways_to_release_a_table(tmp_path, capsys, table, way):
+    command, keys = OTHERS[way]
+    for case, (text, _, _) in CASES.items():
+        path = table(text)
+        path.write_text(f"data: t.csv\nmethod: {way.split()[0]}\n{keys}")
+        before = set(tmp_path.iterdir())
+        out = tmp_path / "state" if command == "condense" else tmp_path / "out"
+        option = "--state" if command == "condense" else "--out"
+        code = run([command, str(path), option, str(out), "--json"])
+        told = json.loads(capsys.readouterr().out)
+        assert code == (0 if case in USABLE[way] else 3), (case, told)
+        if code:
+            assert told["error"].startswith(f"{tmp_path / 't.csv'}: "), case
+            assert "\n" not in told["error"]
+            assert "taxonomy, or" not in told["error"] or way == "specialize", case
+            assert set(tmp_path.iterdir()) == before, case
+        elif out.is_dir():
+            assert run(["verify", str(out)]) == 0
+            shutil.rmtree(out)
+        else:
+            out.unlink()
+        capsys.readouterr()
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -11,6 +11,7 @@ from tests.house.people import TABLE_FILE, write_people
     ("old", "new", "error"),
     [
         ("method: mondrian", "method: magic", "people.yaml:2: method: must be one of mondrian"),
+        ("method: mondrian", "method: perturb", "the command `coterie perturb` takes this file"),
         ("method:", "methode:", "people.yaml:2: methode: unknown key; did you mean 'method'?"),
         ("k: 3", "k: 0", ":11: requirement[0].k: must be at least 1"),
         ("[17, 90]", "[90, 17]", "the lowest value must be below the highest"),
