@@ -30,14 +30,14 @@ from coterie.anonymity.models.audit import Released, check_risk, group_numbers
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.base.text import numbered
 from coterie.house.anatomy.verify import check_anatomy
+from coterie.house.checks.numbers import check_discernibility, check_numbers
+from coterie.house.checks.values import check_values
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.verify import verify_condensed
 from coterie.house.large.verify import verify_stored
 from coterie.house.quantiles.verify import check_groups
 from coterie.house.table_file import TableFile, load_table_file
-from coterie.house.verify_numbers import check_discernibility, check_numbers
 from coterie.house.verify_source import check_source, shown_times
-from coterie.house.verify_values import check_values
 from coterie.jobs.data.release_file import check_order, check_requirements, read_release
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.document import read_document

@@ -88,7 +88,7 @@ def check_possible(
     """Raises if even one group of all records violates a requirement."""
     if records < requirement.k:
         raise DataError(
-            f"the table has {records} record{'s' * (records != 1)}, fewer than the k = {requirement.k} of "
+            f"the table has {records} records, fewer than the k = {requirement.k} of "
             f"the requirement on {', '.join(requirement.qid)}"
         )
     if (

@@ -23,10 +23,10 @@ from coterie.anonymity.specialization.generalized import Requirement
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError, VerificationError
 from coterie.base.memory import give_back, let_go, read_part
+from coterie.house.checks.numbers import check_discernibility, check_numbers
+from coterie.house.checks.values import check_values
 from coterie.house.coded import CodedColumn, CodedTable, coded_table
 from coterie.house.table_file import TableFile
-from coterie.house.verify_numbers import check_discernibility, check_numbers
-from coterie.house.verify_values import check_values
 from coterie.jobs.data.batches import batches
 from coterie.jobs.data.release_file import check_claims, check_header
 from coterie.jobs.data.sources import file_source

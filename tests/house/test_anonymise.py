@@ -61,7 +61,7 @@ def test_an_empty_table(capsys, tmp_path):
 
 
 def test_one_row(capsys, tmp_path):
-    assert "has 1 record, fewer than the k = 3" in told(capsys, tmp_path, people=rows(1))
+    assert "has 1 records, fewer than the k = 3" in told(capsys, tmp_path, people=rows(1))
 
 
 def test_k_above_the_rows(capsys, tmp_path):
