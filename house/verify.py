@@ -66,7 +66,8 @@ def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
             return verify_condensed(file, result, folder / RELEASE, data)
         if file.method == "anatomy":
             return _verify_anatomy(file, result, folder, data)
-        if result.get("on_disk") and data is None:  # the other checks have the release in memory
+        on_disk = file.method == "mondrian" and result.get("on_disk")
+        if on_disk and data is None:  # the other checks have the release in memory
             found = verify_stored(file, result, folder / RELEASE)
         else:
             found = _verify(file, result, folder / RELEASE, data)

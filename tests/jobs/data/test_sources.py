@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.base.errors import DataError, UsageError
@@ -62,6 +62,7 @@ def test_csv_values_come_out_exactly_as_written(tmp_path, content, ids, values):
     assert set(table.schema.types) == {pa.string()}
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(
