@@ -309,7 +309,7 @@ def test_a_value_of_another_form_gets_a_hint_that_its_holder_alone_sees(
     assert value not in general
     assert "18" not in general
     # Which hint it is would tell about the value.
-    assert general.endswith("'flat: true' or a 'type'; or its source a 'decimal' mark")
+    assert general.endswith("or give it a 'type', or its source a 'decimal' mark")
 
 
 def test_another_delimiter_is_guessed_from_the_header(tmp_path):
