@@ -17,12 +17,16 @@ def one_line(text: str, longest: int | None = LONGEST) -> str:
 
     A text longer than `longest` is cut and ends in an ellipsis; None never cuts.
     """
-    line = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+    line = " ".join(text.split())
+    if not line.isprintable():
+        line = "".join(c if c.isprintable() else "?" for c in line)
     return line if longest is None or len(line) <= longest else line[:longest] + "…"
 
 
 def printable(text: str) -> str:
     """The text with all its spaces, for columns that are aligned by spaces."""
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
 
 

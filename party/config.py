@@ -90,6 +90,8 @@ class PartyConfig:
         Whoever may propose a job about one table may propose; the table's own policy judges the
         job.
         """
+        if not self.tables:
+            return self.policy
         policies = [self.policy, *(policy for _, policy in self.tables.values())]
         return replace(
             self.policy,

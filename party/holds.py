@@ -10,7 +10,6 @@ of what it was about, before the job goes on: after an interruption the same que
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, RefusedError
 from coterie.base.text import one_line
+from coterie.party.books.whole_file import write_whole
 from coterie.party.job_record import Hold, Record
 
 _FILE = "held.json"  # in the folder of the job: questions and answers
@@ -90,12 +90,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
-    made = path.with_name(f"{path.name}.new")
     try:
-        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            json.dump(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-        made.replace(path)
+        write_whole(path, json.dumps(content))
     except OSError as error:
         raise EnvironmentFaultError(f"{path}: {error.strerror}") from None

@@ -31,11 +31,13 @@ from coterie.base.errors import (
     VerificationError,
 )
 from coterie.base.text import one_line
+from coterie.jobs.data.workspace import sync_tree
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.received import recipients_of, take_in
 from coterie.party.answers import RECEIPT
 from coterie.party.books.audit import AuditLog
+from coterie.party.books.whole_file import write_whole
 from coterie.party.job_record import Record
 from coterie.party.live import Live
 from coterie.party.records import Book
@@ -82,7 +84,7 @@ class Receptions:
                     self._note("result not accepted", record, reason="another one came before")
                     raise VerificationError("another result of this job was delivered before")
                 if not note["digest"]:
-                    os.rename(scratch, record.folder / RECEIVED)
+                    _keep(scratch, record.folder / RECEIVED)
                     note |= {"digest": found.digest, "holds": list(found.holds)}
                     self._note("result received", record, digest=found.digest)
                     for peer, digest in note["others"].items():  # who was given it sooner
@@ -247,6 +249,19 @@ def _save(chunks: Iterable[pb.FileChunk], wanted: Iterable[str], folder: Path, m
         raise UsageError("the result is not whole")
 
 
+def _keep(scratch: Path, received: Path) -> None:
+    """Gives the received files their place, on the disk.
+
+    Without a note, files of that name are those of a delivery that a crash broke off.
+    """
+    try:
+        sync_tree(scratch)
+        shutil.rmtree(received, ignore_errors=True)
+        os.rename(scratch, received)
+    except OSError as error:
+        raise EnvironmentFaultError(f"the job's folder: {error.strerror}") from None
+
+
 def _read(record: Record) -> dict[str, Any]:
     try:
         note = json.loads((record.folder / NOTE).read_text())
@@ -264,9 +279,7 @@ def _read(record: Record) -> dict[str, Any]:
 
 def _write(record: Record, note: dict[str, Any]) -> None:
     try:
-        made = record.folder / f"{NOTE}.new"
-        made.write_text(json.dumps(note, indent=1) + "\n")
-        os.replace(made, record.folder / NOTE)
+        write_whole(record.folder / NOTE, json.dumps(note, indent=1) + "\n")
     except OSError as error:
         raise EnvironmentFaultError(f"the job's folder: {error.strerror}") from None
 

@@ -19,6 +19,7 @@ from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.run.answers_file import has_answers, remove_answers, was_kept
 from coterie.party.answers import STATE
 from coterie.party.books.append_file import AppendFile, read_lines
+from coterie.party.books.whole_file import sync_names, write_whole
 from coterie.party.job_record import (
     ENDED,
     Record,
@@ -194,15 +195,15 @@ class Book:
         return record
 
     def store(self, record: Record) -> None:
-        """Stores the job itself, so that it survives a restart while it waits."""
+        """Stores the job itself, so that it survives a restart, and a power cut, while it waits."""
         job = record.job
         if job is None:  # it was cancelled meanwhile
             return
         files = {path: base64.b64encode(data).decode() for path, data in job.files.items()}
         try:
             record.folder.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({"text": job.text, "files": files})
-            (record.folder / STORED).write_text(text)
+            write_whole(record.folder / STORED, json.dumps({"text": job.text, "files": files}))
+            sync_names(record.folder.parent)
         except OSError as error:
             if record.job is None:  # it was cancelled just now, and its folder has gone
                 return

@@ -17,6 +17,7 @@ from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedErr
 from coterie.base.text import one_line
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.state_folder import bring_forward, take
+from coterie.party.books.whole_file import remove_leftovers
 from coterie.party.callers.admission import CAPACITY, Admission
 from coterie.party.callers.gate import REVOKED, Gate
 from coterie.party.config import PartyConfig
@@ -83,6 +84,7 @@ class PartyServer:
         self._peers = PeerService(config.name, self._peer)
         self._history = History(config.state, wall)
         self._history.tidy()
+        remove_leftovers(config.state)
         self._worker = Worker(self._live, self._book, self._audit, self._peers, self._history)
         for record in self._book.all():
             if record.state in (State.ACCEPTED, State.QUEUED):

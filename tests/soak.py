@@ -3,8 +3,12 @@
     python -m tests.soak jobs --jobs 500       jobs of all kinds and outcomes, one after the other
     python -m tests.soak kills --minutes 30    jobs while servers are killed and started again
 
-The first part ends with 1 if, after the last job, a server holds more descriptors, threads or
-temporary files than after the first jobs, or a tenth more memory. The second kills any set of the
+The first part tells what each server holds after the first ten jobs, after two jobs of every kind and
+outcome, then ten more times, and at the end. It ends with 1 if, after the last job, a server holds
+more descriptors, threads or temporary files than after the first ten, or a tenth more memory than
+when it had seen all kinds and outcomes. A call that is not answered within its minute, because
+something else keeps the disk or the processor busy, is told with what the servers' threads wait for;
+its job is cancelled and played again, unless that happens to every fiftieth job. The second kills any set of the
 parties (SIGKILL) at a random moment of each job and starts them again. It ends with 1 if a job hangs,
 ends without naming a reason, or finishes with another result than an undisturbed run; if a job
 afterwards does not finish; or if an audit log, a ledger or a journal is broken at the end. The two
@@ -14,8 +18,10 @@ parts may run apart.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
+import secrets
 import sys
 import tempfile
 import time
@@ -36,6 +42,8 @@ from tests.party.outcomes import FILES, KINDS, OUTCOMES, furnish, job, play
 
 SETTLE = 3.0  # seconds for the last farewells
 SPARE = {"descriptors": 2, "threads": 4, "temporary": 0}
+EARLY = 10  # jobs after which the servers hold what they may hold at the end
+SLOW = 50  # one job in so many may be kept waiting by something else
 HANGING = 120.0  # seconds after which a job that has not ended hangs
 # What every run of a job has in common; not its tree, because these columns are equally good.
 SAME = ("records", "winners", "cut", "tables")
@@ -61,29 +69,89 @@ def many_jobs(houses: Houses, jobs: int) -> bool:
     """Whether the servers hold after all jobs what they held after the first ones."""
     warm = 2 * len(KINDS) * len(OUTCOMES)  # code is compiled, pools have their size
     every = max(1, (jobs - warm) // 10)
-    first: dict[str, dict[str, int]] = {}
-    last: dict[str, dict[str, int]] = {}
-    coordinator = houses.coordinator()
+    moments = {EARLY, *range(warm, jobs, every)}
+    figures: dict[int, dict[str, dict[str, int]]] = {}
+    coordinator = Proposer(houses)
+    slow: list[int] = []
     began = time.monotonic()
-    for number in range(jobs):
-        if number == warm or (number > warm and (number - warm) % every == 0):
+    for number in range(jobs + 1):
+        if number in moments or number == jobs:
             time.sleep(SETTLE)
-            last = {name: held(houses, name) for name in houses.names}
-            first = first or last
-            tell(jobs=number, seconds=round(time.monotonic() - began), held=last)
-        play(houses, coordinator, number)
-    time.sleep(SETTLE)
-    last = {name: held(houses, name) for name in houses.names}
-    first = first or last
+            figures[number] = {name: held(houses, name) for name in houses.names}
+            tell(jobs=number, seconds=round(time.monotonic() - began), held=figures[number])
+        if number < jobs:
+            slow += coordinator.play(number)
+    last = figures[jobs]
+    early, all_seen = figures.get(EARLY, last), figures.get(warm, last)
     grown = [
-        f"{name}: {key} {first[name][key]} -> {last[name][key]}"
+        f"{name}: {key} {early[name][key]} -> {last[name][key]}"
         for name in last
-        for key in last[name]
-        if last[name][key]
-        > (1.1 * first[name][key] if key == "megabytes" else first[name][key] + SPARE[key])
+        for key, spare in SPARE.items()
+        if last[name][key] > early[name][key] + spare
     ]
-    tell(jobs=jobs, seconds=round(time.monotonic() - began), held=last, grown=grown)
-    return not grown
+    grown += [
+        f"{name}: megabytes {all_seen[name]['megabytes']} -> {last[name]['megabytes']}"
+        for name in last
+        if last[name]["megabytes"] > 1.1 * all_seen[name]["megabytes"]
+    ]
+    tell(jobs=jobs, seconds=round(time.monotonic() - began), slow=slow, grown=grown)
+    return not grown and len(slow) * SLOW <= jobs
+
+
+class Proposer:
+    """Plays jobs, also on a machine whose disk keeps a server waiting for a while."""
+
+    def __init__(self, houses: Houses) -> None:
+        self._houses = houses
+
+    def play(self, number: int) -> list[int]:
+        """Plays one job; its number as often as a call was not answered in time."""
+        slow: list[int] = []
+        while True:
+            coordinator = Noting(self._houses)
+            try:
+                play(self._houses, coordinator, number)
+                return slow
+            except grpc.RpcError as error:
+                if error.code() != grpc.StatusCode.DEADLINE_EXCEEDED or len(slow) > 2:
+                    raise
+                slow.append(number)
+                tell(jobs=number, slow=error.details(), waits=waits(self._houses))
+                coordinator.cancel_all()
+            finally:
+                coordinator.close()
+
+
+class Noting(Coordinator):
+    """A coordinator that knows what it has proposed."""
+
+    def __init__(self, houses: Houses) -> None:
+        made = houses.coordinator()
+        self.channels, self.stubs = made.channels, made.stubs
+        self.proposed: list[str] = []
+
+    def propose(
+        self, job: str, job_id: str | None = None, files: dict[str, bytes] | None = None
+    ) -> tuple[str, dict[str, pb.Decision]]:
+        job_id = job_id or secrets.token_hex(16)
+        self.proposed.append(job_id)
+        return super().propose(job, job_id, files)
+
+    def cancel_all(self) -> None:
+        """Cancels what was begun in vain."""
+        for job_id in self.proposed:
+            for stub in self.stubs.values():
+                with contextlib.suppress(grpc.RpcError):  # it has ended, or is not known there
+                    stub.Cancel(pb.Cancellation(job_id=job_id), timeout=HANGING)
+
+
+def waits(houses: Houses) -> dict[str, dict[str, int]]:
+    """What the threads of the servers wait for in the kernel: the disk, a lock, a call."""
+    found = {}
+    for name in houses.names:
+        tasks = Path("/proc") / str(houses.processes[name].pid) / "task"
+        found[name] = dict(Counter((task / "wchan").read_text() for task in tasks.iterdir()))
+    return found
 
 
 class Soak:

@@ -47,9 +47,14 @@ class Workspace:
     def sync(self) -> None:
         """Has the disk hold what the run has left: a job that has finished survives a power cut."""
         for folder in (self.released, self.kept):
-            for path in (*folder.rglob("*"), folder):
-                descriptor = os.open(path, os.O_RDONLY)
-                try:
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
+            sync_tree(folder)
+
+
+def sync_tree(folder: Path) -> None:
+    """Has the disk hold a folder and everything below it."""
+    for path in (*folder.rglob("*"), folder):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

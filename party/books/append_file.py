@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError
+from coterie.party.books.whole_file import sync_names
 
 _BLOCK = 1 << 16
 _CLOSED = -1  # in place of the number of an open file
@@ -121,7 +122,7 @@ class AppendFile:
                 fresh._write(content)
                 os.fsync(fresh._file)
                 os.replace(made, self.path)
-                _sync_folder(self.path.parent)
+                sync_names(self.path.parent)
             except BaseException:
                 made.unlink(missing_ok=True)
                 raise
@@ -135,14 +136,6 @@ class AppendFile:
             if self._file != _CLOSED:
                 os.close(self._file)
                 self._file = _CLOSED
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read_lines(path: Path) -> Iterator[Line]:

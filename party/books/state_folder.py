@@ -12,12 +12,12 @@ what it does not know, and lose it without a word.
 from __future__ import annotations
 
 import fcntl
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
 from coterie.base.errors import EnvironmentFaultError
+from coterie.party.books.whole_file import write_whole
 
 VERSION_FILE = "version"
 LOCK = "lock"
@@ -77,12 +77,8 @@ def bring_forward(folder: Path) -> tuple[int, int]:
 
 
 def _write(folder: Path, version: int) -> None:
-    made = folder / f"{VERSION_FILE}.new"
+    path = folder / VERSION_FILE
     try:
-        with made.open("w") as file:
-            file.write(f"{version}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        made.replace(folder / VERSION_FILE)
+        write_whole(path, f"{version}\n")
     except OSError as error:
-        raise EnvironmentFaultError(f"{made}: {error.strerror}") from None
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None

@@ -139,6 +139,8 @@ class JobQueue:
         """Frees places that have lapsed, and grants free places."""
         granted = []
         with self._changed:
+            if not self._entries:
+                return
             now = self._clock()
             for entry in self._entries.values():
                 if entry.holds and not entry.began and entry.asked_until < now:

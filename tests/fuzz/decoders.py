@@ -6,11 +6,14 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
+import yaml
 
 from coterie.anonymity.table.taxonomy import read_taxonomy
-from coterie.base.errors import CoterieError
+from coterie.base.errors import CoterieError, UsageError
+from coterie.jobs.file import document
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.integrate.release_table import Coded, read_share, write_share
 from coterie.jobs.kinds.job_file import parse_job
@@ -18,6 +21,7 @@ from coterie.jobs.run.answers_file import AnswersFile, finished_here
 from coterie.party.books.audit import AuditLog, verify
 from coterie.party.books.ledger_lines import LedgerFile
 from coterie.party.config import load_party
+from coterie.party.history.releases import History
 from coterie.party.records import JOURNAL, Book
 from coterie.protocols.messaging.kept import Answer
 from coterie.protocols.messaging.wire import WireError, decode, encode
@@ -98,6 +102,49 @@ def _job(data: bytes, _: Path) -> None:
     parse_job(text.decode("utf-8", "replace"), files)
 
 
+_MARK = yaml.Mark("job", 0, 0, 0, None, None)
+_RESOLVER = yaml.resolver.Resolver()
+_DEEPEST = document.DEEPEST
+
+
+class _Pairs(list[tuple[str, object]]):
+    """A mapping with its keys as they stand, also twice."""
+
+
+def _node(value: object, depth: int = 0) -> yaml.Node:
+    """The node that YAML would give for a value of JSON whose texts are not quoted."""
+    if depth > _DEEPEST:
+        raise UsageError("nested too deep")
+    if isinstance(value, _Pairs):
+        entries = [(_node(key, depth + 1), _node(held, depth + 1)) for key, held in value]
+        return yaml.MappingNode("tag:yaml.org,2002:map", entries, _MARK, _MARK)
+    if isinstance(value, list):
+        items = [_node(held, depth + 1) for held in value]
+        return yaml.SequenceNode("tag:yaml.org,2002:seq", items, _MARK, _MARK)
+    text = str(value)
+    tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))
+    return yaml.ScalarNode(tag, text, _MARK, _MARK)
+
+
+def _job_tree(data: bytes, _: Path) -> None:
+    """A job below its YAML: a hundred times faster, and nearly every input comes to the keys."""
+    try:
+        tree = json.loads(data, object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError):
+        raise UsageError("not JSON") from None
+    if not isinstance(tree, _Pairs):
+        raise UsageError("not a mapping")
+    files = {path: _TAXONOMY for path in ("Sex.csv", "Job.csv") if path.encode() in data}
+    made = _node(tree)
+    with patch.object(document.yaml, "compose", lambda text, Loader: made):
+        parse_job("kind: any", files)
+
+
+def _job_tree_seeds() -> list[bytes]:
+    texts = [JOB_FILE, *JOBS]
+    return [json.dumps(yaml.load(text, yaml.BaseLoader)).encode() for text in texts]
+
+
 _TAXONOMY = b"Nurse;Care;Any\nDoctor;Care;Any\nCook;Any;Any\n"
 
 
@@ -156,6 +203,22 @@ def _ledger_seeds() -> list[bytes]:
 def _ledger(data: bytes, folder: Path) -> None:
     (folder / "ledger.jsonl").write_bytes(data)
     LedgerFile(folder / "ledger.jsonl").read()
+
+
+def _history_seeds() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        history = History(Path(folder))
+        history.examined("analyst", "ab" * 16, "", "cd" * 32)
+        found = [path.read_bytes() for path in sorted(history.folder.iterdir())]
+    return [one for one in found if one] or [b"{}\n"]
+
+
+def _history(data: bytes, folder: Path) -> None:
+    history = History(folder)
+    history.folder.mkdir(exist_ok=True)
+    (history.folder / "releases.jsonl").write_bytes(data)
+    history.tidy()
+    history.entries()
 
 
 def _share_seeds() -> list[bytes]:
@@ -237,6 +300,8 @@ DECODERS = {
     "frame": Decoder(_frame_seeds, _one_frame, (FrameError,)),
     "frames": Decoder(_frame_seeds, _frames, (FrameError,)),
     "job file": Decoder(_job_seeds, _job, _OWN),
+    "job": Decoder(_job_tree_seeds, _job_tree, _OWN),
+    "history": Decoder(_history_seeds, _history, _OWN),
     "party file": Decoder(_party_seeds, _party, _OWN),
     "taxonomy": Decoder(lambda: [_TAXONOMY], _taxonomy, _OWN),
     "journal": Decoder(_journal_seeds, _journal, _OWN),

@@ -100,7 +100,8 @@ def _lost_releases(world: World) -> Iterator[str]:
 
 def _undisturbed(world: World) -> bool:
     """Whether nobody did anything but run jobs."""
-    return {step.get("do") for step in world.script["steps"]} <= {"run", "prune", "list"}
+    quiet = {"run", "prune", "list", "clock"}
+    return {step.get("do") for step in _steps(world)} <= quiet
 
 
 def _of_release(world: World, command: Command, what: str) -> Iterator[str]:
@@ -115,9 +116,26 @@ def _of_release(world: World, command: Command, what: str) -> Iterator[str]:
         if told.get(key) != value:
             yield f"{what} came to another release: {key} is {told.get(key)}, not {value}"
     job = told["job"]["id"]
+    yield from _of_delivery(world, command, told, what)
     for party, serial in zip(command.parties, told.get("serials", ()), strict=False):
         if serial not in world.observed.drawn.get((party, job), {serial}):
             yield f"{what}: its release has a number that {party} did not draw"
+
+
+def _of_delivery(world: World, command: Command, told: dict[str, Any], what: str) -> Iterator[str]:
+    """Every recipient that acknowledged the result has it."""
+    if sorted(told.get("recipients", ())) != sorted(command.recipients):
+        yield f"{what} names other recipients: {told.get('recipients')}"
+    wanted = (command.out / "total.csv").read_bytes()
+    for name in told.get("recipients", ()):
+        folder = world.root / name / "jobs" / told["job"]["id"]
+        try:
+            kept = (folder / "received" / "total.csv").read_bytes()
+            noted = json.loads((folder / "reception.json").read_text())["digest"]
+        except OSError as error:
+            kept, noted = b"", str(error)
+        if kept != wanted or noted != told["recipients"][name]:
+            yield f"{name} does not have the result that it acknowledged: {what}: {noted}"
 
 
 def comparable(kind: str, out: Path) -> dict[str, Any]:
@@ -145,6 +163,7 @@ def _of_party(world: World, name: str) -> Iterator[str]:
         if record.resumable:
             yield f"{name}: job {job} was not given up"
     yield from _of_files(name, state)
+    yield from _of_party_file(world, name, state)
     yield from _of_books(world, name, state, records)
 
 
@@ -154,12 +173,33 @@ def _of_files(name: str, state: Path) -> Iterator[str]:
         own = path.relative_to(state).as_posix()
         if path.name.startswith("answers"):
             yield f"{name}: kept answers are left: {own}"
+        if path.name.endswith(".new"):
+            yield f"{name}: a file that was being written is left: {own}"
         if path.name.startswith("receiving-"):
             yield f"{name}: a temporary folder is left: {own}"
         if path.parent == state and path.suffix in (".jsonl", ".log", ".head") and mode & 0o077:
             yield f"{name}: {own} has the mode {mode:04o}"
     if stat.S_IMODE(state.stat().st_mode) & 0o077:
         yield f"{name}: others can enter the state folder"
+
+
+def _of_party_file(world: World, name: str, state: Path) -> Iterator[str]:
+    """A server works under its newest file that can be read, and has noted those that cannot."""
+    newest = world.files.newest(name)
+    if newest is None:
+        return
+    config = world.servers[name].config
+    if config.digest != newest.digest or config.identity != newest.identity:
+        yield f"{name} does not work under its newest file"
+    calm = not world.faults.happened and not any(s.get("do") == "restart" for s in _steps(world))
+    noted = '"file refused"' in (state / "audit.log").read_text()
+    if calm and name in world.files.refused and not noted:
+        yield f"{name}: the audit log does not say that a file was refused"
+
+
+def _steps(world: World) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = world.script["steps"]
+    return found
 
 
 def _of_books(world: World, name: str, state: Path, records: dict[str, Any]) -> Iterator[str]:

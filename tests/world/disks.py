@@ -12,6 +12,7 @@ import errno
 import fcntl as real_fcntl
 import io
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ _real = {
     )
 }
 _real_open = io.open
+_READING = frozenset("rbt")
 _SECTOR = 512  # bytes that a disk writes at once
 
 
@@ -63,13 +65,18 @@ class Disks:
         text = os.fspath(path) if not isinstance(path, str) else path
         return text[len(self._root) :].partition("/")[0] if text.startswith(self._root) else ""
 
+    def _inode(self, descriptor: int) -> int:
+        """The inode of an open file, which is asked for once."""
+        known = self._open.get(descriptor)
+        return _inode(descriptor) if known is None else known
+
     # What the processes do.
 
     def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: Any = None) -> int:
         if scheduler().task_here() is not None:
             scheduler().task()
             found: int = _real["open"](path, flags, mode, dir_fd=dir_fd)
-            self._open[found] = os.fstat(found).st_ino
+            self._open[found] = _inode(found)
             self._files[found] = "" if isinstance(path, bytes) or dir_fd else os.fspath(path)
             return found
         return int(_real["open"](path, flags, mode, dir_fd=dir_fd))
@@ -78,8 +85,9 @@ class Disks:
         """A closed file is not locked any more."""
         self._files.pop(descriptor, None)
         self._open.pop(descriptor, None)
-        for inode in [i for i, held in self._locks.items() if held[1] == descriptor]:
-            del self._locks[inode]
+        if self._locks:
+            for inode in [i for i, held in self._locks.items() if held[1] == descriptor]:
+                del self._locks[inode]
         _real["close"](descriptor)
 
     def write(self, descriptor: int, data: Any) -> int:
@@ -102,7 +110,7 @@ class Disks:
             return write(data)
         world.pause()
         number = self.writes[machine] = self.writes.get(machine, 0) + 1
-        self._unsafe.add(os.fstat(descriptor).st_ino)
+        self._unsafe.add(self._inode(descriptor))
         fault = self.on_write(machine, number)
         some = memoryview(data).cast("B")[: int(len(data) * world.random.random())]
         if whole:
@@ -119,6 +127,7 @@ class Disks:
 
     def raw(self, path: Any, mode: str) -> RawFile:
         made = RawFile(self, path, mode)
+        self._open.pop(made.fileno(), None)  # a file that was closed behind our back
         self._files[made.fileno()] = os.fspath(path)
         if "w" in mode:
             self._unsafe.add(os.fstat(made.fileno()).st_ino)
@@ -131,7 +140,7 @@ class Disks:
         self._world.task()
         path = self._files.get(descriptor, "")
         status = os.fstat(descriptor)
-        if os.path.isdir(path):
+        if stat.S_ISDIR(status.st_mode):
             self._names.pop(path, None)
         elif self.machine(path):
             self._synced[status.st_ino] = _content(descriptor, path, status.st_size)
@@ -141,7 +150,7 @@ class Disks:
     def ftruncate(self, descriptor: int, length: int) -> None:
         if scheduler().task_here() is not None:
             self._world.task()
-            self._unsafe.add(os.fstat(descriptor).st_ino)
+            self._unsafe.add(self._inode(descriptor))
         _real["ftruncate"](descriptor, length)
 
     def replace(self, source: Any, target: Any, **more: Any) -> None:
@@ -190,10 +199,11 @@ class Disks:
 
     def flock(self, file: Any, operation: int) -> None:
         descriptor = file if isinstance(file, int) else file.fileno()
+        inode = self._inode(descriptor) if isinstance(file, int) else _inode(descriptor)
         if scheduler().task_here() is None:
             real_fcntl.flock(file, operation)
             return
-        world, inode = self._world, os.fstat(descriptor).st_ino
+        world = self._world
         if operation & real_fcntl.LOCK_UN:
             if self._locks.get(inode, (None, -1))[1] == descriptor:
                 del self._locks[inode]
@@ -255,6 +265,10 @@ class RawFile(io.FileIO):
         return self._disks.write(self.fileno(), data)
 
 
+def _inode(descriptor: int) -> int:
+    return os.fstat(descriptor).st_ino
+
+
 def _content(descriptor: int, path: str, size: int) -> bytes:
     try:
         return os.pread(descriptor, size, 0)
@@ -301,9 +315,9 @@ def _open_file(
     opener: Any = None,
 ) -> Any:
     if (
-        not _disks
+        _READING.issuperset(mode)
+        or not _disks
         or isinstance(file, int)
-        or not set(mode) & set("wxa+")
         or scheduler().task_here() is None
         or not _disks[-1].machine(file)
     ):

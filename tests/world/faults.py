@@ -6,7 +6,7 @@ after the n-th call of a method at a party, or at a party's n-th write from then
     {"fault": "kill" | "power", "party", "at"}           the process ends; the machine loses its power
     {"fault": "kill" | "power", "party", "call", "when": "before" | "after", "nth"}
     {"fault": "kill" | "power", "party", "write": n}     in the middle of a write
-    {"fault": "full", "party", "at", "for"}              the disk takes only parts of what is written
+    {"fault": "full", "party", "at" | "write", "for"}    the disk takes only parts of what is written
     {"fault": "part", "pair": [a, b], "at", "for"}       nothing passes between two processes
     {"fault": "slow", "pair": [a, b], "at", "for", "by"} messages take up to so many seconds longer
     {"fault": "lose" | "twice" | "deaf" | "cut" | "older", "party", "call", "nth"}
@@ -42,6 +42,7 @@ class Faults:
         self._older: dict[Any, list[bytes]] = {}
         self.happened: list[str] = []
         self.die: Callable[[str, bool], None] = lambda party, power: None
+        self.fill: Callable[[str, float], None] = lambda party, seconds: None
 
     def expect(self, faults: Sequence[dict[str, Any]]) -> None:
         self._waiting += [fault for fault in faults if "call" in fault or "write" in fault]
@@ -123,7 +124,10 @@ class Faults:
                 self._waiting.remove(fault)
                 if fault["write"] <= 1:
                     self.note(fault)
-                    return str(fault["fault"])
+                    if fault["fault"] != "full":
+                        return str(fault["fault"])
+                    self.fill(machine, fault["for"])
+                    return ""
                 self._waiting.append(fault | {"write": fault["write"] - 1})
                 break
         return ""

@@ -7,12 +7,15 @@ the release, records contributions in the ledger, and reports when a run of it b
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from coterie.jobs.data.workspace import Workspace
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.job import Common
 from coterie.jobs.kinds.kind import Json, Needs, registered
 from coterie.jobs.kinds.registry import KINDS
 from coterie.protocols.integration.contributions import Contribution
@@ -32,6 +35,11 @@ SERIAL = Opening(
 )
 
 
+@dataclass(frozen=True)
+class TallyJob(TotalJob):
+    recipients: tuple[str, ...]
+
+
 class Tally(Total):
     """`entered` is called with party and job when a run begins, and its result when it ends.
 
@@ -41,8 +49,22 @@ class Tally(Total):
     entered: Callable[[str, str], Callable[[], None]] = staticmethod(lambda *_: lambda: None)
     drew: Callable[[str, str, int], None] = staticmethod(lambda *_: None)
 
+    job_type = TallyJob
+    delivers = ("total.csv",)
+
+    def parse(self, section: Section, common: Common) -> TallyJob:
+        total = super().parse(section, common)
+        given = section.optional("recipients")
+        names = tuple(node.text() for node in given.items()) if given is not None else ()
+        return TallyJob(**vars(total), recipients=names)
+
     def needs(self, job: TotalJob, party: str) -> Needs:
-        return replace(super().needs(job, party), contributes=True)
+        assert isinstance(job, TallyJob)
+        needs = super().needs(job, party)
+        return replace(needs, contributes=True, recipients=job.recipients)
+
+    def check_received(self, job: TotalJob, party: str, kept: Path, folder: Path) -> Sequence[str]:
+        return [f"the total is the one that {party} computed"]  # `verify` compares them
 
     def run(
         self, job: TotalJob, prepared: Numbers, channel: Channel, rng: Random, workspace: Workspace

@@ -26,6 +26,7 @@ from coterie.coordinator.run.follower import Patience
 from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import attach_job, detach_job, run_job
 from coterie.party.books.ledger_lines import LedgerFile
+from coterie.party.history.releases import History
 from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb
 from tests.world import disks, substitutes, tasks
@@ -33,6 +34,7 @@ from tests.world.disks import Disks
 from tests.world.faults import Faults
 from tests.world.kind import Tally
 from tests.world.network import Network
+from tests.world.party_files import PartyFiles
 from tests.world.promises import Promises
 from tests.world.stage import COORDINATORS, UNSTARTED, Stage
 from tests.world.tasks import Process, Scheduler
@@ -51,6 +53,7 @@ class Command:
     out: Path
     parties: tuple[str, ...]
     process: Process
+    recipients: tuple[str, ...] = ()
     over: bool = False
     killed: bool = False
     result: dict[str, Any] | None = None
@@ -76,11 +79,18 @@ class World:
         self.time = Scheduler(script["seed"], script.get("unrest", 0.02))
         self.faults = Faults(self.time)
         self.faults.die = self.die
+        self.time.clocks.update(script.get("clocks", {}))
         self.disks = Disks(self.time, self.root)
         self.disks.on_write = self.faults.on_write
         self.disks.die = self.die
+        self.faults.fill = lambda name, seconds: self.disks.full.update(
+            {name: self.time.now + seconds}
+        )
+        self.files = PartyFiles(script, stage, self.root)
         names = {address: name for name, address in stage.addresses.items()}
-        self.network = Network(self.time, names, self.faults)
+        self._lists = self.root.with_name(f"{self.root.name}-lists")
+        self.network = Network(self.time, names, self.faults, self._lists)
+        self.network.latency = script.get("latency", 0.0)
         self.promises = Promises(self.network)
         self.observed = Observed()
         self.servers: dict[str, PartyServer] = {}
@@ -105,10 +115,11 @@ class World:
                 over.append(True)
 
             self.time.spawn(main, "script", live)
-            self.time.run(lambda: bool(over) or self.time.now > _LONGEST or bool(self.time.errors))
-            if self.time.now > _LONGEST:
+            longest = self.script.get("longest", _LONGEST)
+            self.time.run(lambda: bool(over) or self.time.now > longest or bool(self.time.errors))
+            if self.time.now > longest:
                 waiting = [c.what for c in self.commands if not c.over]
-                raise tasks.HangError(f"after {_LONGEST:g} s these still wait: {waiting}")
+                raise tasks.HangError(f"after {longest:g} s these still wait: {waiting}")
 
     def inside(self, do: Callable[[], Any]) -> Any:
         """What somebody finds out within the world, after it was played."""
@@ -154,7 +165,10 @@ class World:
             disks.leave()
             tasks.leave()
             LedgerFile._synced.clear()
+            History._locks.clear()
             shutil.rmtree(self.root, ignore_errors=True)
+            if self._lists.exists():
+                shutil.rmtree(self._lists, ignore_errors=True)
 
     def _steps(self) -> None:
         self.faults.expect(self.script["steps"])
@@ -188,6 +202,8 @@ class World:
         self.disks.full.clear()
         self.network.apart.clear()
         self.network.slow.clear()
+        for name in self.files.mend():
+            self.reload(name)
         for name in self.stage.names:
             self.approve_all(name)
         self.settle()
@@ -196,7 +212,9 @@ class World:
                 last = [c for c in self.commands if c.job == number][-1]
                 if last.result is not None or not (last.out / "run.json").exists():
                     break
-                self.command("attach", number, last.parties, last.out, last.process.name)
+                self.command(
+                    "attach", number, last.parties, last.out, last.process.name, last.recipients
+                )
                 for name in self.stage.names:
                     self.approve_all(name)
                 self.settle()
@@ -217,13 +235,10 @@ class World:
     def start(self, name: str) -> None:
         """Starts a server; one that cannot start is started again a second later, as a service is."""
         process = self.processes[name] = Process(name)
-        manual = name in self.script.get("manual", ())
-        state = self.root / name
-        config = self.stage.config(name, state, manual, self.script.get("running", 4))
 
         def main() -> None:
             try:
-                server = PartyServer(config)
+                server = PartyServer(self.files.config(name))
                 server.start()
             except CoterieError as error:
                 self.trouble.append(f"{self.time.now:.1f} {name}: {error}")
@@ -259,6 +274,14 @@ class World:
         self.time.at(self.time.now + 0.7, lambda: self._again(name, process))
         self.time.kill(process)
 
+    def reload(self, name: str) -> bool:
+        """Has a server look at its files, as its operator does with SIGHUP; whether it runs."""
+        server, process = self.servers.get(name), self.processes[name]
+        if server is None or not process.alive:
+            return False
+        self.time.spawn(process, "signal", server.reload)
+        return True
+
     def restart(self, name: str) -> None:
         """Stops a server as its operator does, and starts it again."""
         server, process = self.servers.pop(name, None), self.processes[name]
@@ -276,10 +299,18 @@ class World:
 
     # Coordinators and operators.
 
-    def command(self, what: str, job: int, parties: tuple[str, ...], out: Path, by: str) -> None:
+    def command(
+        self,
+        what: str,
+        job: int,
+        parties: tuple[str, ...],
+        out: Path,
+        by: str,
+        recipients: tuple[str, ...] = (),
+    ) -> None:
         """A command of a coordinator, in a process of its own."""
         process = Process(by)
-        command = Command(what, job, out, parties, process)
+        command = Command(what, job, out, parties, process, recipients)
         self.commands.append(command)
         identity = self.stage.identities[by]
         board = Board(parties, show=False)
@@ -287,7 +318,7 @@ class World:
         def main() -> None:
             os.makedirs(out, exist_ok=True)
             try:
-                asked = self.stage.job(parties)
+                asked = self.stage.job(parties, recipients)
                 if what == "run":
                     command.result = run_job(asked, out, identity, board, PATIENCE, listed=False)
                 elif what == "detach":

@@ -7,12 +7,13 @@ as a careless change might; its world is calm without the mutant.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
-from coterie.party import records, worker
+from coterie.base.errors import RefusedError
+from coterie.party import live, proposals, receptions, records, server, worker
 from coterie.party.books.append_file import AppendFile
 from coterie.party.callers.permissions import Permissions
 from coterie.party.queue.job_queue import JobQueue
@@ -20,6 +21,8 @@ from coterie.party.queue.reservations import Reservations
 from coterie.party.queue.turns import Turns
 from coterie.party.records import Book
 from coterie.protocols.messaging.channel import Channel
+from coterie.transport.session import Session
+from tests.world import threads
 from tests.world.kind import NAME
 
 Patches = list[Any]
@@ -33,12 +36,13 @@ class Mutant:
     steps: list[dict[str, Any]]
     says: str
     running: int = 4
+    longest: float = 3600.0  # simulated seconds after which the world hangs
+    more: Mapping[str, Any] = field(default_factory=dict)  # of the script
 
     @property
     def script(self) -> dict[str, Any]:
-        return {"seed": 1, "unrest": 0.0, "kind": NAME, "running": self.running} | {
-            "steps": self.steps
-        }
+        whole = {"running": self.running, "longest": self.longest, "steps": self.steps}
+        return {"seed": 1, "unrest": 0.0, "kind": NAME, **whole, **self.more}
 
     @contextlib.contextmanager
     def planted(self) -> Iterator[None]:
@@ -111,6 +115,52 @@ def _place_kept() -> Patches:
     return [patch.object(Turns, "leave", lambda self, job_id: None)]
 
 
+def _endless() -> Patches:
+    def told_only(self: Any, record: Any, session: Session, error: BaseException) -> None:
+        session.fail(error)
+
+    return [patch.object(worker.Worker, "_break_off", told_only)]
+
+
+def _deaf_to_files() -> Patches:
+    return [patch.object(live.Live, "_take_up", lambda self: False)]
+
+
+def _silent_refusal() -> Patches:
+    return [patch.object(server.PartyServer, "_kept_back", lambda self, reason: None)]
+
+
+def _by_the_wall() -> Patches:
+    begin = Session.__init__
+
+    def init(self: Session, *words: Any, **named: Any) -> None:
+        begin(self, *words, **{**named, "clock": threads.wall})
+
+    return [patch.object(Session, "__init__", init)]
+
+
+def _punctual() -> Patches:
+    def refuse(off: float) -> str:
+        raise RefusedError(f"the clock is {off:g} s ahead")
+
+    return [patch.object(proposals, "skew_in_words", refuse)]
+
+
+def _unsynced_jobs() -> Patches:
+    def write(path: Any, content: str) -> None:
+        path.write_text(content)
+
+    return [patch.object(records, "write_whole", write)]
+
+
+def _unsynced_delivery() -> Patches:
+    return [patch.object(receptions, "sync_tree", lambda folder: None)]
+
+
+def _untidy() -> Patches:
+    return [patch.object(server, "remove_leftovers", lambda state: None)]
+
+
 def _job(*parties: str, number: int = 0, at: float = 0.1) -> dict[str, Any]:
     return {"do": "run", "job": number, "by": "carol", "parties": [*parties], "at": at}
 
@@ -149,4 +199,58 @@ MUTANTS = {
         "chain of the audit log breaks",
     ),
     "a place is never given back": Mutant(_place_kept, [_job(*_ALL)], "places are left"),
+    "a job whose end cannot be accounted for runs on": Mutant(
+        _endless,
+        [_job(*_ALL), {"fault": "full", "party": "birk", "write": 34, "for": 1.0}],
+        "hangs: after 120 s these still wait",
+        longest=120.0,
+    ),
+    "a newer party file is not taken up": Mutant(
+        _deaf_to_files,
+        [_job(*_ALL), {"do": "reload", "party": "birk", "change": "memory", "at": 0.5}],
+        "does not work under its newest file",
+    ),
+    "a renewed certificate is not taken up": Mutant(
+        _deaf_to_files,
+        [_job(*_ALL), {"do": "reload", "party": "birk", "change": "certificate", "at": 0.5}],
+        "does not work under its newest file",
+    ),
+    "a file that cannot be read is not noted": Mutant(
+        _silent_refusal,
+        [_job(*_ALL), {"do": "reload", "party": "birk", "change": "broken", "at": 0.5}],
+        "does not say that a file was refused",
+    ),
+    "silence is measured by the wall clock": Mutant(
+        _by_the_wall,
+        [_job(*_ALL), {"do": "clock", "party": "birk", "by": 3600.0, "at": 3.0}],
+        "ended undisturbed",
+        more={"latency": 0.3},
+    ),
+    "whose clock is wrong is refused": Mutant(
+        _punctual, [_job(*_ALL)], "ended undisturbed", more={"clocks": {"carol": 3600.0}}
+    ),
+    "an accepted job is not on the disk": Mutant(
+        _unsynced_jobs,
+        [
+            _job(*_ALL),
+            {"fault": "power", "party": "birk", "call": "Propose", "when": "over", "nth": 1},
+        ],
+        "was accepted, and is lost",
+    ),
+    "a recipient acknowledges what is not on its disk": Mutant(
+        _unsynced_delivery,
+        [
+            _job(*_ALL) | {"recipients": ["birk"]},
+            {"fault": "power", "party": "birk", "call": "Deliver", "when": "over", "nth": 1},
+        ],
+        "does not have the result that it acknowledged",
+    ),
+    "what a crash left of a delivery stays": Mutant(
+        _untidy,
+        [
+            _job(*_ALL) | {"recipients": ["birk"]},
+            {"fault": "kill", "party": "birk", "write": 42},
+        ],
+        "a temporary folder is left",
+    ),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from greenlet import GreenletExit
@@ -247,8 +248,11 @@ def _codecs(codecs: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any]:
 class Network:
     """All servers by their addresses, and what lies between two processes."""
 
-    def __init__(self, world: Scheduler, names: dict[str, str], faults: Any) -> None:
+    def __init__(self, world: Scheduler, names: dict[str, str], faults: Any, lists: Path) -> None:
+        """`lists`: where the coordinators of the world keep the lists of their runs."""
         self._world = world
+        self.latency = 0.0  # seconds that every message takes at least
+        self.lists = lists
         self.names = names  # by address
         self.faults = faults
         self.servers: dict[str, Server] = {}
@@ -276,7 +280,7 @@ class Network:
         """When a message that is sent now arrives, not before the one that was sent before it."""
         now = self._world.now
         pair = frozenset((source.name if source else "", target.name if target else ""))
-        late = 0.001 + 0.004 * self._world.random.random()
+        late = self.latency + 0.001 + 0.004 * self._world.random.random()
         until = self.apart.get(pair, 0.0)
         if until > now:
             late += until - now
@@ -323,4 +327,7 @@ class Network:
         return certificate
 
     def dynamic_ssl_server_credentials(self, *_: Any) -> None:
+        pass
+
+    def ssl_server_certificate_configuration(self, *_: Any) -> None:
         pass

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coterie.party.records import Book
+from coterie.party.records import RESTARTED, Book
 from coterie.protos import jobs_pb2 as pb
 from tests.world.calls import Call
 from tests.world.network import Network
@@ -75,6 +75,8 @@ class Promises:
             elif _RANK[record.state] < _RANK[state] and state != pb.FAILED:
                 now, before = pb.State.Name(record.state), pb.State.Name(state)
                 self.broken.append(f"{party} told {before} of {job}; after a restart it is {now}")
+            elif record.reason == RESTARTED and book.stored_job(record) is None:
+                self.broken.append(f"{party}: {job} was accepted, and is lost after a restart")
             elif state == pb.FINISHED and record.state != pb.FINISHED:
                 now = pb.State.Name(record.state)
                 self.broken.append(f"{party} told FINISHED of {job}; after a restart it is {now}")

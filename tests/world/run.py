@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import functools
 import gc
+import itertools
 import json
 import sys
 import time
@@ -27,6 +28,8 @@ from tests.world.stage import stage_of
 
 CORPUS = Path(__file__).with_name("corpus")
 COUNTED = Path(__file__).with_name("worlds.json")
+_SWEPT = 20  # worlds after which their garbage is collected
+_played = itertools.count(1)
 _PIECE = 1000  # worlds after which the count is written
 
 
@@ -43,6 +46,8 @@ def play(found: Script, tell: bool = False) -> list[str]:
         return wrong
     finally:
         world.close()
+        if next(_played) % _SWEPT == 0:
+            gc.collect()
 
 
 @functools.cache
@@ -72,8 +77,10 @@ class _Ready:
         self._substituted.__enter__()
         gc.collect()
         gc.freeze()  # the garbage of a world is looked for among its own objects only
+        gc.disable()  # and only after some worlds, by `play`
 
     def __exit__(self, *_: object) -> None:
+        gc.enable()
         gc.unfreeze()
         self._substituted.__exit__(None, None, None)
         self._known.__exit__(None, None, None)

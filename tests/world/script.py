@@ -11,8 +11,9 @@ from tests.world.stage import COORDINATORS, REAL
 
 Script = dict[str, Any]
 _PARTIES = ("alba", "birk", "cedar")
-_CALLS = ("Propose", "Queue", "Watch", "Fetch", "Cancel", "Resume", "Approve", "Check")
-_PEER_CALLS = ("Collect", "Part", "Reserve")
+_CALLS = ("Propose", "Queue", "Watch", "Fetch", "Deliver", "Cancel", "Resume", "Approve", "Check")
+_PEER_CALLS = ("Collect", "Part", "Reserve", "Compare")
+_MACHINES = (*_PARTIES, *COORDINATORS)
 _SPAN = 6.0  # seconds in which people do things
 _DEEDS = [
     "attach",
@@ -26,7 +27,13 @@ _DEEDS = [
     "list",
     "restart",
     "restart",
+    "reload",
+    "reload",
+    "clock",
 ]
+_CHANGES = ("memory", "certificate", "coordinators", "broken")
+_AHEAD = (-86400.0, -3600.0, -5.0, 5.0, 3600.0, 86400.0)  # seconds of a clock that is wrong
+_SET = (-2.0, 2.0, 3.0)  # seconds by which a clock is set; a job waits longer than that
 _FAULTS = [
     "kill",
     "power",
@@ -55,6 +62,8 @@ def cheap(seed: int) -> Script:
         "kind": NAME,
         "manual": [p for p in _PARTIES if draw.random() < 0.12],
         "running": draw.choice((1, 1, 2, 4)),
+        "latency": draw.choice((0.0, 0.0, 0.0, 0.0, 0.05, 0.3)),
+        "clocks": {p: draw.choice(_AHEAD) for p in _MACHINES if draw.random() < 0.1},
     }
     jobs = draw.choice((1, 1, 1, 2, 2, 3))
     steps = [_job(draw, number, _PARTIES) for number in range(jobs)]
@@ -77,13 +86,16 @@ def real(seed: int) -> Script:
 
 def _job(draw: random.Random, number: int, parties: Sequence[str]) -> dict[str, Any]:
     count = draw.choice((2, 3, 3))
-    return {
+    step: dict[str, Any] = {
         "do": draw.choice(("run", "run", "run", "detach")),
         "job": number,
         "by": draw.choice(COORDINATORS),
         "parties": sorted(draw.sample(parties, count)),
         "at": _moment(draw, 1.0),
     }
+    if draw.random() < 0.25:
+        step["recipients"] = sorted(draw.sample(step["parties"], draw.randint(1, count)))
+    return step
 
 
 def _person(draw: random.Random, jobs: int, parties: Sequence[str]) -> dict[str, Any]:
@@ -91,7 +103,12 @@ def _person(draw: random.Random, jobs: int, parties: Sequence[str]) -> dict[str,
     step: dict[str, Any] = {"do": what, "at": _moment(draw, _SPAN)}
     if what in ("attach", "fetch"):
         return step | {"job": draw.randrange(jobs)}
-    return step | {"party": draw.choice(parties)}
+    step["party"] = draw.choice(parties)
+    if what == "reload":
+        step["change"] = draw.choice(_CHANGES)
+    elif what == "clock":
+        step["by"] = draw.choice(_SET)
+    return step
 
 
 def fault(draw: random.Random, parties: Sequence[str]) -> dict[str, Any]:
@@ -101,7 +118,9 @@ def fault(draw: random.Random, parties: Sequence[str]) -> dict[str, Any]:
     if kind in ("kill", "power"):
         return _death(draw, kind, party)
     if kind == "full":
-        return {"fault": kind, "party": party, "at": _moment(draw, 2.0), "for": _length(draw)}
+        at_place = draw.random() < 0.5
+        when = {"write": draw.randint(1, 60)} if at_place else {"at": _moment(draw, 2.0)}
+        return {"fault": kind, "party": party, **when, "for": _length(draw)}
     if kind in ("part", "slow"):
         pair = sorted(draw.sample([*parties, *COORDINATORS], 2))
         step = {"fault": kind, "pair": pair, "at": _moment(draw, 2.0), "for": _length(draw)}

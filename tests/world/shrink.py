@@ -48,6 +48,10 @@ def _smaller(script: Script) -> Iterator[Script]:
         yield script | {"steps": [*steps[:at], *steps[at + 1 :]]}
     if script.get("unrest"):
         yield script | {"unrest": 0.0}
+    if script.get("latency"):
+        yield script | {"latency": 0.0}
+    if script.get("clocks"):
+        yield script | {"clocks": {}}
     if script.get("manual"):
         yield script | {"manual": []}
     if script.get("running") != 4:

@@ -5,6 +5,7 @@ They are made once in a process, because no world changes them.
 
 from __future__ import annotations
 
+import copy
 import csv
 import functools
 import tempfile
@@ -48,7 +49,9 @@ class Stage:
         self.identities: dict[str, Identity] = {
             name: authority.identity(name) for name in (*self.names, *COORDINATORS)
         }
-        self._configs = {name: self._config(name, tables[name]) for name in self.names}
+        self._authority = authority
+        self._contents = {name: self._file(name, tables[name]) for name in self.names}
+        self._configs = {name: self._config(name) for name in self.names}
 
     def _write_cheap(self) -> dict[str, Path]:
         tables = {}
@@ -70,10 +73,11 @@ class Stage:
         part = PEOPLE[self.kind][2] if self.kind in PEOPLE else ""
         return {name: data / f"{name}{part}.csv" for name in self.names}
 
-    def _config(self, name: str, table: Path) -> PartyConfig:
+    def _file(self, name: str, table: Path) -> dict[str, Any]:
+        """What the party file says."""
         with table.open() as file:
             header = next(csv.reader(file))
-        content = {
+        return {
             "name": name,
             "listen": self.addresses[name],
             "tls": {
@@ -99,14 +103,51 @@ class Stage:
                 "smallest_k": 2,
                 "conditions": "holder",
                 "slack": True,
+                "recipients": [other for other in self.names if other != name],
                 "consent": "auto",
                 "examinations": 1000,
                 "budget": {"epsilon": 100},
             },
         }
+
+    def _config(self, name: str) -> PartyConfig:
         path = self._folder / f"{name}.yaml"
-        path.write_text(yaml.safe_dump(content, sort_keys=False))
+        path.write_text(yaml.safe_dump(self._contents[name], sort_keys=False))
         return load_party(path)
+
+    def write_file(self, name: str, folder: Path, state: Path, changed: Mapping[str, Any]) -> Path:
+        """A party file of one world, which may change while the world is played.
+
+        `changed`: `manual` and `running` as in `config`; `memory`; `coordinators`; `renewed`: whether
+        the party has its next certificate; `broken`: whether nobody can read the file.
+        """
+        content = copy.deepcopy(self._contents[name])
+        folder.mkdir(exist_ok=True)
+        source = self._certificate(name, renewed=changed.get("renewed", False))
+        for ending in (".crt", ".key"):
+            target = folder / f"{name}{ending}"
+            target.touch(0o600)
+            target.write_bytes(source.with_suffix(ending).read_bytes())
+        content["tls"] = {
+            "certificate": f"{name}.crt",
+            "key": f"{name}.key",
+            "authority": str(self._folder / "certs" / "ca.crt"),
+        }
+        content["state"] = str(state)
+        content["memory"] = changed.get("memory", content["memory"])
+        content["limits"]["running"] = changed["running"]
+        content["policy"]["consent"] = "manual" if changed["manual"] else "auto"
+        content["policy"]["coordinators"] = changed.get("coordinators", list(COORDINATORS))
+        text = yaml.safe_dump(content, sort_keys=False)
+        path = folder / f"{name}.yaml"
+        path.write_text(text + ("listen: [\n" if changed.get("broken") else ""))
+        return path
+
+    @functools.cache  # noqa: B019 - a process has few stages
+    def _certificate(self, name: str, renewed: bool) -> Path:
+        if renewed:
+            return self._authority.issue(name, file=f"{name}-renewed")
+        return self._folder / "certs" / f"{name}.crt"
 
     def config(self, name: str, state: Path, manual: bool, running: int) -> PartyConfig:
         """The party file of one world."""
@@ -116,15 +157,17 @@ class Stage:
             made, state=state, policy=policy, limits=replace(made.limits, running=running)
         )
 
-    @functools.lru_cache(maxsize=16)  # noqa: B019 - a process has few stages
-    def job(self, parties: tuple[str, ...]) -> Job:
-        """The job among some of the parties."""
+    @functools.lru_cache(maxsize=64)  # noqa: B019 - a process has few stages
+    def job(self, parties: tuple[str, ...], recipients: tuple[str, ...] = ()) -> Job:
+        """The job among some of the parties, some of which may receive its result."""
         entries = {
             name: {**(self._content.get("parties") or {}).get(name, {}), "address": address}
             for name, address in self.addresses.items()
             if name in parties
         }
         content = {**self._content, "parties": entries}
+        if recipients:
+            content["recipients"] = list(recipients)
         return parse_job(yaml.safe_dump(content, sort_keys=False), self._files)
 
     def expected(self, parties: Sequence[str]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import secrets as real_secrets
 import sys
 import threading as real_threading
 import time as real_time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -28,6 +28,10 @@ import grpc as real_grpc
 
 import coterie.coordinator.run
 import coterie.party
+from coterie.coordinator.run import runs
+from coterie.jobs.data.sources import CsvFile
+from coterie.jobs.file.job import Job
+from coterie.jobs.kinds import job_file
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party import proposals, records
 from tests.world import disks, threads
@@ -55,6 +59,7 @@ _GRPC = module_like(
             "secure_channel",
             "ssl_channel_credentials",
             "dynamic_ssl_server_credentials",
+            "ssl_server_certificate_configuration",
         )
     },
 )
@@ -104,14 +109,27 @@ def substituted() -> Iterator[None]:
         for name, call in disks.CALLS.items():
             _set(os, name, call, undo)
         _set(io, "open", disks.open_file, undo)
-        once = functools.lru_cache(maxsize=64)(lambda text, files: parse_job(text, dict(files)))
-        for module in (proposals, records):  # the same few jobs are parsed again and again
-            parsed = lambda text, files: once(text, tuple(files.items()))  # noqa: E731
-            _set(module, "parse_job", parsed, undo)
+        _remember(undo)
         yield
     finally:
         for act in reversed(undo):
             act()
+
+
+def _remember(undo: list[Callable[[], None]]) -> None:
+    """The same few jobs and tables, which no world changes, are parsed again and again."""
+    parse = functools.lru_cache(maxsize=64)(
+        lambda text, files, file: parse_job(text, dict(files), file)
+    )
+
+    def parsed(text: str, files: Mapping[str, bytes], file: str = "job") -> Job:
+        return parse(text, tuple(files.items()), file)
+
+    for module in (job_file, proposals, records):
+        _set(module, "parse_job", parsed, undo)
+    read = functools.lru_cache(maxsize=64)(CsvFile.read)
+    _set(CsvFile, "read", lambda table, columns: read(table, tuple(columns)), undo)
+    _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)
 
 
 def _import_all() -> None:

@@ -67,10 +67,11 @@ class Signal:
 
     def wake(self, count: int | None = None) -> None:
         if self.waiting:
+            world = _worlds[-1]
             woken = self.waiting[:count]
             del self.waiting[: len(woken)]
             for task in woken:
-                _current().ready(task)
+                world.ready(task)
 
 
 class Scheduler:
@@ -81,6 +82,7 @@ class Scheduler:
         self.random = random.Random(seed)
         self.now = 0.0
         self.steps = 0
+        self.clocks: dict[str, float] = {}  # seconds by which the machines' clocks are ahead
         self.current: Task | None = None
         self.errors: list[tuple[str, BaseException]] = []  # of tasks that ended with an exception
         self._unrest = unrest
@@ -134,18 +136,19 @@ class Scheduler:
 
     def run(self, until: Callable[[], bool]) -> None:
         """Runs until the condition holds; raises `HangError` if it never will."""
+        ready, draw = self._ready, self.random.random
         while not until():
             self.steps += 1
             if self.steps > _MOST_STEPS:
-                busy = {task.name for task in self._ready if task.process.alive}
+                busy = {task.name for task in ready if task.process.alive}
                 raise HangError(f"after {self.now:.0f} s these go on and on: {sorted(busy)}")
-            if not self._ready:
+            if not ready:
                 self._advance()
                 continue
-            at = int(self.random.random() * len(self._ready))
-            task = self._ready[at]
-            self._ready[at] = self._ready[-1]
-            self._ready.pop()
+            at = int(draw() * len(ready))
+            task = ready[at]
+            ready[at] = ready[-1]
+            ready.pop()
             task.queued = False
             if not task.process.alive:
                 continue
@@ -238,10 +241,6 @@ class Scheduler:
 
 
 _worlds: list[Scheduler] = []
-
-
-def _current() -> Scheduler:
-    return _worlds[-1]
 
 
 def scheduler() -> Scheduler:
