@@ -8,6 +8,7 @@ applies, and the older file stays in force. Running jobs keep the file under whi
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -129,7 +130,7 @@ def _stamps(config: PartyConfig) -> list[tuple[Path, int, int, int]]:
     found = []
     for path in config.files:
         try:
-            status = path.stat()
+            status = os.stat(path)
             found.append((path, status.st_mtime_ns, status.st_size, status.st_ino))
         except OSError:
             found.append((path, 0, 0, 0))

@@ -8,6 +8,7 @@ answers, temporary files; the books are whole, and say what happened.
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections import Counter
 from collections.abc import Iterator
@@ -21,10 +22,8 @@ from coterie.party.job_record import ENDED
 from coterie.party.records import JOURNAL, Book
 from coterie.protos import jobs_pb2 as pb
 from tests.world.kind import NAME
-from tests.world.model import Command, World
+from tests.world.model import IDLE, Command, World
 from tests.world.tasks import HangError
-
-_ALWAYS = {"main", "house", "files", "queue", "notify"}  # the threads of an idle server
 
 
 def play(world: World) -> list[str]:
@@ -149,7 +148,7 @@ def comparable(kind: str, out: Path) -> dict[str, Any]:
 def _of_party(world: World, name: str) -> Iterator[str]:
     server, state = world.servers[name], world.root / name
     names = Counter(task.name for task in world.processes[name].tasks)
-    left = {key: count for key, count in names.items() if key not in _ALWAYS or count > 1}
+    left = {key: count for key, count in names.items() if key not in IDLE or count > 1}
     if left:
         yield f"{name}: threads are left: {left}"
     if server._worker.turns._queue._entries:
@@ -168,17 +167,19 @@ def _of_party(world: World, name: str) -> Iterator[str]:
 
 
 def _of_files(name: str, state: Path) -> Iterator[str]:
-    for path in sorted(state.rglob("*")):
+    for folder, folders, files in os.walk(state):
+        for found in sorted((*folders, *files)):
+            own = f"{folder}/{found}"[len(str(state)) + 1 :]
+            if found.startswith("answers"):
+                yield f"{name}: kept answers are left: {own}"
+            if found.endswith(".new"):
+                yield f"{name}: a file that was being written is left: {own}"
+            if found.startswith("receiving-"):
+                yield f"{name}: a temporary folder is left: {own}"
+    for path in state.iterdir():
         mode = stat.S_IMODE(path.stat().st_mode)
-        own = path.relative_to(state).as_posix()
-        if path.name.startswith("answers"):
-            yield f"{name}: kept answers are left: {own}"
-        if path.name.endswith(".new"):
-            yield f"{name}: a file that was being written is left: {own}"
-        if path.name.startswith("receiving-"):
-            yield f"{name}: a temporary folder is left: {own}"
-        if path.parent == state and path.suffix in (".jsonl", ".log", ".head") and mode & 0o077:
-            yield f"{name}: {own} has the mode {mode:04o}"
+        if path.suffix in (".jsonl", ".log", ".head") and mode & 0o077:
+            yield f"{name}: {path.name} has the mode {mode:04o}"
     if stat.S_IMODE(state.stat().st_mode) & 0o077:
         yield f"{name}: others can enter the state folder"
 

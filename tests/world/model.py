@@ -14,7 +14,6 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import attach_job, detach_job, run_job
 from coterie.party.books.ledger_lines import LedgerFile
 from coterie.party.history.releases import History
+from coterie.party.job_record import ENDED
 from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb
 from tests.world import disks, substitutes, tasks
@@ -34,6 +34,7 @@ from tests.world.disks import Disks
 from tests.world.faults import Faults
 from tests.world.kind import Tally
 from tests.world.network import Network
+from tests.world.observed import Command, Observed, Tracebacks
 from tests.world.party_files import PartyFiles
 from tests.world.promises import Promises
 from tests.world.stage import COORDINATORS, UNSTARTED, Stage
@@ -42,33 +43,7 @@ from tests.world.tasks import Process, Scheduler
 PATIENCE = Patience(connect=3.0, consent=15.0, heartbeat=4.0, cancel=2.0, fetch=5.0, gather=0.5)
 _LONGEST = 3600.0  # simulated seconds after which a world hangs
 _SHM = Path("/dev/shm")
-
-
-@dataclass
-class Command:
-    """A command of a coordinator, and how it ended."""
-
-    what: str
-    job: int
-    out: Path
-    parties: tuple[str, ...]
-    process: Process
-    recipients: tuple[str, ...] = ()
-    over: bool = False
-    killed: bool = False
-    result: dict[str, Any] | None = None
-    error: BaseException | None = None
-
-
-@dataclass
-class Observed:
-    """What the world saw that no server tells."""
-
-    inside: dict[Process, Counter[str]] = field(default_factory=dict)  # runs by job
-    most_running: Counter[str] = field(default_factory=Counter)
-    twice: list[str] = field(default_factory=list)  # jobs that ran twice at once at a party
-    drawn: dict[tuple[str, str], set[int]] = field(default_factory=dict)
-    logged: list[str] = field(default_factory=list)  # tracebacks in the log
+IDLE = {"main", "house", "files", "queue", "notify"}  # the threads of an idle server
 
 
 class World:
@@ -139,7 +114,7 @@ class World:
         kept = probe.require, Tally.entered, Tally.drew
         probe.require = self._probe
         Tally.entered, Tally.drew = self._entered_run, self._drew
-        watch = _Tracebacks(self.observed.logged)
+        watch = Tracebacks(self.observed.logged)
         logging.getLogger("coterie").addHandler(watch)
         try:
             yield
@@ -219,7 +194,15 @@ class World:
                     self.approve_all(name)
                 self.settle()
                 self.time.sleep(1.0)
-        self.time.sleep(UNSTARTED + 4.0)
+        self.time.sleep(4.0)
+        if not self._rests():
+            self.time.sleep(UNSTARTED)
+
+    def _rests(self) -> bool:
+        """Whether every job has ended everywhere, and no server has anything left to do."""
+        records = [r for server in self.servers.values() for r in server._book.all()]
+        busy = [t.name for n in self.servers for t in self.processes[n].tasks if t.name not in IDLE]
+        return not busy and all(r.state in ENDED and not r.resumable for r in records)
 
     def settle(self) -> None:
         """Waits until every command has ended and every server runs."""
@@ -395,20 +378,6 @@ class World:
         """Ids and states of the jobs that a server knows."""
         known = self.servers[name]._book._records.values()
         return [(record.job_id, pb.State.Name(record.state)) for record in known]
-
-
-class _Tracebacks(logging.Handler):
-    """Notes what the product logs as unexpected."""
-
-    def __init__(self, found: list[str]) -> None:
-        super().__init__()
-        self._found = found
-
-    def emit(self, record: logging.LogRecord) -> None:
-        task = tasks.scheduler().current
-        if record.exc_info and task is not None and task.process.alive:
-            error = record.exc_info[1]
-            self._found.append(f"{task.process.name}: {record.getMessage()}: {error!r}")
 
 
 __all__ = ["PATIENCE", "Command", "World"]

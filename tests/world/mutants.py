@@ -233,9 +233,10 @@ MUTANTS = {
         _unsynced_jobs,
         [
             _job(*_ALL),
-            {"fault": "power", "party": "birk", "call": "Propose", "when": "over", "nth": 1},
+            {"fault": "power", "party": "birk", "at": 0.4},
         ],
         "was accepted, and is lost",
+        more={"manual": ["cedar"]},
     ),
     "a recipient acknowledges what is not on its disk": Mutant(
         _unsynced_delivery,

@@ -151,11 +151,13 @@ class Stage:
 
     def config(self, name: str, state: Path, manual: bool, running: int) -> PartyConfig:
         """The party file of one world."""
+        return replace(self._set(name, manual, running), state=state)
+
+    @functools.cache  # noqa: B019 - a process has few stages
+    def _set(self, name: str, manual: bool, running: int) -> PartyConfig:
         made = self._configs[name]
         policy = replace(made.policy, consent="manual" if manual else "auto")
-        return replace(
-            made, state=state, policy=policy, limits=replace(made.limits, running=running)
-        )
+        return replace(made, policy=policy, limits=replace(made.limits, running=running))
 
     @functools.lru_cache(maxsize=64)  # noqa: B019 - a process has few stages
     def job(self, parties: tuple[str, ...], recipients: tuple[str, ...] = ()) -> Job:

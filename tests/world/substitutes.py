@@ -13,6 +13,7 @@ import fcntl as real_fcntl
 import functools
 import importlib
 import io
+import json as real_json
 import os
 import pkgutil
 import queue as real_queue
@@ -30,6 +31,7 @@ import coterie.coordinator.run
 import coterie.party
 from coterie.coordinator.run import runs
 from coterie.jobs.data.sources import CsvFile
+from coterie.jobs.file.document import read_document as real_document
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds import job_file
 from coterie.jobs.kinds.job_file import parse_job
@@ -68,6 +70,9 @@ _SECRETS = module_like(
     token_hex=lambda size=32: scheduler().random.randbytes(size).hex(),
     token_bytes=lambda size=32: scheduler().random.randbytes(size),
 )
+_JSON = module_like(  # indented texts are written by Python, and nobody reads those of a world
+    real_json, dumps=lambda value, indent=None, **named: real_json.dumps(value, **named)
+)
 _FUTURES = module_like(
     real_futures, ThreadPoolExecutor=threads.Executor, wait=threads.wait_for_futures
 )
@@ -78,6 +83,7 @@ _PAIRS: tuple[tuple[Any, Any], ...] = (
     (real_fcntl, disks.fcntl),
     (real_grpc, _GRPC),
     (real_secrets, _SECRETS),
+    (real_json, _JSON),
     (real_futures, _FUTURES),
     (real_queue.SimpleQueue, threads.SimpleQueue),
     (real_futures.ThreadPoolExecutor, threads.Executor),
@@ -127,6 +133,8 @@ def _remember(undo: list[Callable[[], None]]) -> None:
 
     for module in (job_file, proposals, records):
         _set(module, "parse_job", parsed, undo)
+    document = functools.lru_cache(maxsize=64)(lambda text, file: real_document(text, file).node)
+    _set(job_file, "read_document", lambda text, file: document(text, file).section(), undo)
     read = functools.lru_cache(maxsize=64)(CsvFile.read)
     _set(CsvFile, "read", lambda table, columns: read(table, tuple(columns)), undo)
     _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)

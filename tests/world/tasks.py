@@ -24,6 +24,9 @@ _MOST_STEPS = 500_000
 EPOCH = 1_790_000_000.0  # the wall clock when a world begins
 
 
+worlds: list[Scheduler] = []  # the last one runs now
+
+
 class HangError(Exception):
     """Nothing can happen any more, or something happens for ever."""
 
@@ -67,7 +70,7 @@ class Signal:
 
     def wake(self, count: int | None = None) -> None:
         if self.waiting:
-            world = _worlds[-1]
+            world = worlds[-1]
             woken = self.waiting[:count]
             del self.waiting[: len(woken)]
             for task in woken:
@@ -85,9 +88,9 @@ class Scheduler:
         self.clocks: dict[str, float] = {}  # seconds by which the machines' clocks are ahead
         self.current: Task | None = None
         self.errors: list[tuple[str, BaseException]] = []  # of tasks that ended with an exception
-        self._unrest = unrest
+        self.unrest = unrest
         self._hub = getcurrent()
-        self._ready: list[Task] = []
+        self.ready_tasks: list[Task] = []
         self._timers: list[tuple[float, int, Any, int]] = []
         self._serial = itertools.count()
         self._numbers = itertools.count()
@@ -136,7 +139,7 @@ class Scheduler:
 
     def run(self, until: Callable[[], bool]) -> None:
         """Runs until the condition holds; raises `HangError` if it never will."""
-        ready, draw = self._ready, self.random.random
+        ready, draw = self.ready_tasks, self.random.random
         while not until():
             self.steps += 1
             if self.steps > _MOST_STEPS:
@@ -191,7 +194,7 @@ class Scheduler:
         else:
             task.queued = True
             task.woken = by_signal
-            self._ready.append(task)
+            self.ready_tasks.append(task)
 
     def at(self, when: float, do: Callable[[], Any]) -> None:
         """Has something done at a moment, by nobody's task."""
@@ -219,7 +222,7 @@ class Scheduler:
 
     def pause(self) -> None:
         """Perhaps another task goes first."""
-        if self._ready and self.random.random() < self._unrest:
+        if self.ready_tasks and self.random.random() < self.unrest:
             task = self.task()
             task.serial += 1
             self.ready(task)
@@ -240,17 +243,14 @@ class Scheduler:
         return self._of.get(getcurrent())
 
 
-_worlds: list[Scheduler] = []
-
-
 def scheduler() -> Scheduler:
     """The scheduler of the world that runs now."""
-    return _worlds[-1]
+    return worlds[-1]
 
 
 def enter(made: Scheduler) -> None:
-    _worlds.append(made)
+    worlds.append(made)
 
 
 def leave() -> None:
-    _worlds.pop()
+    worlds.pop()

@@ -10,12 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
-from tests.world.tasks import EPOCH, Signal, scheduler
-
-
-def _dying() -> bool:
-    task = scheduler().current
-    return task is None or not task.process.alive
+from tests.world.tasks import EPOCH, Signal, scheduler, worlds
 
 
 class Lock:
@@ -30,9 +25,10 @@ class Lock:
         self._free = Signal()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        world = scheduler()
+        world = worlds[-1]
         me = world.task()
-        world.pause()
+        if world.ready_tasks:
+            world.pause()
         while (owner := self._owner) is not None and owner.process.alive:
             if not blocking:
                 return False
@@ -43,15 +39,16 @@ class Lock:
         return True
 
     def release(self) -> None:
-        if not _dying():
+        task = worlds[-1].current
+        if task is not None and task.process.alive:
             self._owner = None
-            self._free.wake(1)
+            if self._free.waiting:
+                self._free.wake(1)
 
     def locked(self) -> bool:
         return self._owner is not None
 
-    def __enter__(self) -> bool:
-        return self.acquire()
+    __enter__ = acquire
 
     def __exit__(self, *_: object) -> None:
         self.release()
@@ -66,12 +63,13 @@ class RLock:
         self._free = Signal()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        world = scheduler()
+        world = worlds[-1]
         me = world.task()
         if self._owner is me:
             self._depth += 1
             return True
-        world.pause()
+        if world.ready_tasks:
+            world.pause()
         while (owner := self._owner) is not None and owner.process.alive:
             patience = 0.01 if owner.process is not me.process else None
             if not blocking:
@@ -82,16 +80,17 @@ class RLock:
         return True
 
     def release(self) -> None:
-        if _dying():
+        task = worlds[-1].current
+        if task is None or not task.process.alive:
             return
-        assert self._owner is scheduler().current, "a lock is released by somebody else"
+        assert self._owner is task, "a lock is released by somebody else"
         self._depth -= 1
         if not self._depth:
             self._owner = None
-            self._free.wake(1)
+            if self._free.waiting:
+                self._free.wake(1)
 
-    def __enter__(self) -> bool:
-        return self.acquire()
+    __enter__ = acquire
 
     def __exit__(self, *_: object) -> None:
         self.release()
@@ -150,7 +149,8 @@ class Event:
         return self._set
 
     def set(self) -> None:
-        if _dying() and scheduler().current is not None:
+        task = scheduler().current
+        if task is not None and not task.process.alive:
             return
         self._set = True
         self._signal.wake()
@@ -350,7 +350,7 @@ def _sleep(seconds: float) -> None:
 
 
 def _monotonic() -> float:
-    return 1000.0 + scheduler().now
+    return 1000.0 + worlds[-1].now
 
 
 def _wall() -> float:
