@@ -23,7 +23,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,22 @@ class Remembered:
         return {**asdict(self), "time": when, "counted": sorted(self.counted)}
 
 
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("job", "digest", "name", "kind", "coordinator", "table", "rows"), str),
+    **dict.fromkeys(("parties", "by"), list),
+    **dict.fromkeys(("counted", "groups"), dict),
+    "time": (int, float),
+    "people": int,
+}
+_LATEST = 1e11  # seconds since 1970; a later time is no time
+
+
+def _sound(entry: Mapping[str, Any]) -> bool:
+    """Whether a line has values that a history can have."""
+    fit = all(isinstance(value, _TYPES[key]) for key, value in entry.items())
+    return fit and 0 <= entry.get("time", 0) < _LATEST
+
+
 class History:
     """The history in a state folder. Threads may use it at the same time; one process writes."""
 
@@ -85,13 +101,12 @@ class History:
     def entries(self) -> list[Remembered]:
         """All jobs, oldest first. A line that cannot be read is an error: it may hide a release."""
         found: dict[str, Remembered] = {}
-        names = {one.name for one in fields(Remembered)}
         for line in read_lines(self.folder / _FILE):
             entry = line.entry or {}
-            job = entry.get("job")
-            if set(entry) == {"job", "groups"} and job in found:
+            job = str(entry.get("job"))
+            if set(entry) == {"job", "groups"} and job in found and _sound(entry):
                 found[job] = replace(found[job], groups=entry["groups"])
-            elif set(entry) == names and isinstance(job, str) and is_job_id(job):
+            elif set(entry) == set(_TYPES) and is_job_id(job) and _sound(entry):
                 found[job] = Remembered(**entry)
             else:
                 raise EnvironmentFaultError(

@@ -4,7 +4,7 @@ import contextlib
 import json
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from unittest.mock import patch
 
@@ -21,7 +21,7 @@ from coterie.jobs.run.answers_file import AnswersFile, finished_here
 from coterie.party.books.audit import AuditLog, verify
 from coterie.party.books.ledger_lines import LedgerFile
 from coterie.party.config import load_party
-from coterie.party.history.releases import History
+from coterie.party.history.releases import History, Remembered
 from coterie.party.records import JOURNAL, Book
 from coterie.protocols.messaging.kept import Answer
 from coterie.protocols.messaging.wire import WireError, decode, encode
@@ -206,11 +206,12 @@ def _ledger(data: bytes, folder: Path) -> None:
 
 
 def _history_seeds() -> list[bytes]:
-    with tempfile.TemporaryDirectory() as folder:
-        history = History(Path(folder))
-        history.examined("analyst", "ab" * 16, "", "cd" * 32)
-        found = [path.read_bytes() for path in sorted(history.folder.iterdir())]
-    return [one for one in found if one] or [b"{}\n"]
+    job = "ab" * 16
+    whole = Remembered(
+        job, "d", "n", "count", "analyst", ["bank"], "", 1.5, ["ID"], 3, "r", {"Sex": "classes"}
+    )
+    lines = [asdict(whole), {"job": job, "groups": {"Sex": 2}}]
+    return ["".join(json.dumps(line) + "\n" for line in lines[:n]).encode() for n in (1, 2)]
 
 
 def _history(data: bytes, folder: Path) -> None:
@@ -218,7 +219,8 @@ def _history(data: bytes, folder: Path) -> None:
     history.folder.mkdir(exist_ok=True)
     (history.folder / "releases.jsonl").write_bytes(data)
     history.tidy()
-    history.entries()
+    for one in history.entries():
+        one.shown()
 
 
 def _share_seeds() -> list[bytes]:
