@@ -3,16 +3,17 @@
 import contextlib
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import yaml
 
 from coterie.anonymity.table.taxonomy import read_taxonomy
-from coterie.base.errors import CoterieError, UsageError
+from coterie.base.errors import CoterieError
 from coterie.jobs.file import document
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.integrate.release_table import Coded, read_share, write_share
@@ -104,45 +105,63 @@ def _job(data: bytes, _: Path) -> None:
 
 _MARK = yaml.Mark("job", 0, 0, 0, None, None)
 _RESOLVER = yaml.resolver.Resolver()
-_DEEPEST = document.DEEPEST
 
 
-class _Pairs(list[tuple[str, object]]):
-    """A mapping with its keys as they stand, also twice."""
+Tree = Any  # a text, or a list of pairs of a key and a tree
 
 
-def _node(value: object, depth: int = 0) -> yaml.Node:
-    """The node that YAML would give for a value of JSON whose texts are not quoted."""
-    if depth > _DEEPEST:
-        raise UsageError("nested too deep")
-    if isinstance(value, _Pairs):
-        entries = [(_node(key, depth + 1), _node(held, depth + 1)) for key, held in value]
-        return yaml.MappingNode("tag:yaml.org,2002:map", entries, _MARK, _MARK)
-    if isinstance(value, list):
-        items = [_node(held, depth + 1) for held in value]
+def _tree(data: bytes) -> Tree:
+    """The tree that lines describe: tabs are its depth, `key=value` is a text, `key` has others below.
+
+    Whatever the lines are, they describe a tree.
+    """
+    root: list[tuple[str, Tree]] = []
+    above = [root]
+    for line in data.decode("utf-8", "replace").split("\n"):
+        text = line.lstrip("\t")
+        del above[min(len(line) - len(text), document.DEEPEST - 2) + 1 :]
+        key, mark, value = text.partition("=")
+        if mark:
+            above[-1].append((key, value))
+        elif text:
+            below: list[tuple[str, Tree]] = []
+            above[-1].append((key, below))
+            above.append(below)
+    return root
+
+
+def _node(tree: Tree) -> yaml.Node:
+    """The node that YAML would give for it; entries of lists have the key `-`."""
+    if isinstance(tree, str):
+        tag = _RESOLVER.resolve(yaml.ScalarNode, tree, (True, False))
+        return yaml.ScalarNode(tag, tree, _MARK, _MARK)
+    if tree and all(key == "-" for key, _ in tree):
+        items = [_node(held) for _, held in tree]
         return yaml.SequenceNode("tag:yaml.org,2002:seq", items, _MARK, _MARK)
-    text = str(value)
-    tag = _RESOLVER.resolve(yaml.ScalarNode, text, (True, False))
-    return yaml.ScalarNode(tag, text, _MARK, _MARK)
+    entries = [(_node(key), _node(held)) for key, held in tree]
+    return yaml.MappingNode("tag:yaml.org,2002:map", entries, _MARK, _MARK)
 
 
 def _job_tree(data: bytes, _: Path) -> None:
-    """A job below its YAML: a hundred times faster, and nearly every input comes to the keys."""
-    try:
-        tree = json.loads(data, object_pairs_hook=_Pairs)
-    except (ValueError, RecursionError):
-        raise UsageError("not JSON") from None
-    if not isinstance(tree, _Pairs):
-        raise UsageError("not a mapping")
+    """A job below its YAML: five times faster, and every input comes to the keys."""
     files = {path: _TAXONOMY for path in ("Sex.csv", "Job.csv") if path.encode() in data}
-    made = _node(tree)
+    made = _node(_tree(data))
     with patch.object(document.yaml, "compose", lambda text, Loader: made):
         parse_job("kind: any", files)
 
 
+def _lines(value: Any, depth: int = 0) -> Iterator[str]:
+    pairs = value.items() if isinstance(value, dict) else (("-", held) for held in value)
+    for key, held in pairs:
+        plain = isinstance(held, str)
+        yield "\t" * depth + (f"{key}={held}" if plain else key)
+        if not plain:
+            yield from _lines(held, depth + 1)
+
+
 def _job_tree_seeds() -> list[bytes]:
-    texts = [JOB_FILE, *JOBS]
-    return [json.dumps(yaml.load(text, yaml.BaseLoader)).encode() for text in texts]
+    jobs = (yaml.load(text, yaml.BaseLoader) for text in (JOB_FILE, *JOBS))
+    return ["\n".join(_lines(job)).encode() for job in jobs]
 
 
 _TAXONOMY = b"Nurse;Care;Any\nDoctor;Care;Any\nCook;Any;Any\n"
