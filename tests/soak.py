@@ -6,9 +6,10 @@
 The first part tells what each server holds after the first ten jobs, after two jobs of every kind and
 outcome, then ten more times, and at the end. It ends with 1 if, after the last job, a server holds
 more descriptors, threads or temporary files than after the first ten, or a tenth more memory than
-when it had seen all kinds and outcomes. A call that is not answered within its minute, because
-something else keeps the disk or the processor busy, is told with what the servers' threads wait for;
-its job is cancelled and played again, unless that happens to every fiftieth job. The second kills any set of the
+when it had seen all kinds and outcomes. A call that is not answered within its minute, or a connection
+that does not come about, because something else keeps the disk or the processor busy, is told with
+what the servers' threads wait for; its job is cancelled and played again. The part ends with 1 if that
+happens more often than at every fiftieth job. The second kills any set of the
 parties (SIGKILL) at a random moment of each job and starts them again. It ends with 1 if a job hangs,
 ends without naming a reason, or finishes with another result than an undisturbed run; if a job
 afterwards does not finish; or if an audit log, a ledger or a journal is broken at the end. The two
@@ -44,6 +45,8 @@ SETTLE = 3.0  # seconds for the last farewells
 SPARE = {"descriptors": 2, "threads": 4, "temporary": 0}
 EARLY = 10  # jobs after which the servers hold what they may hold at the end
 SLOW = 50  # one job in so many may be kept waiting by something else
+TRIES = 5  # of one job
+BUSY = (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE)
 HANGING = 120.0  # seconds after which a job that has not ended hangs
 # What every run of a job has in common; not its tree, because these columns are equally good.
 SAME = ("records", "winners", "cut", "tables")
@@ -71,7 +74,7 @@ def many_jobs(houses: Houses, jobs: int) -> bool:
     every = max(1, (jobs - warm) // 10)
     moments = {EARLY, *range(warm, jobs, every)}
     figures: dict[int, dict[str, dict[str, int]]] = {}
-    coordinator = Proposer(houses)
+    player = Player(houses)
     slow: list[int] = []
     began = time.monotonic()
     for number in range(jobs + 1):
@@ -80,7 +83,7 @@ def many_jobs(houses: Houses, jobs: int) -> bool:
             figures[number] = {name: held(houses, name) for name in houses.names}
             tell(jobs=number, seconds=round(time.monotonic() - began), held=figures[number])
         if number < jobs:
-            slow += coordinator.play(number)
+            slow += player.play(number)
     last = figures[jobs]
     early, all_seen = figures.get(EARLY, last), figures.get(warm, last)
     grown = [
@@ -98,28 +101,32 @@ def many_jobs(houses: Houses, jobs: int) -> bool:
     return not grown and len(slow) * SLOW <= jobs
 
 
-class Proposer:
-    """Plays jobs, also on a machine whose disk keeps a server waiting for a while."""
+class Player:
+    """Plays jobs, also on a machine whose disk or processor keeps a server waiting for a while."""
 
     def __init__(self, houses: Houses) -> None:
         self._houses = houses
+        self._coordinator = Noting(houses)
 
     def play(self, number: int) -> list[int]:
         """Plays one job; its number as often as a call was not answered in time."""
         slow: list[int] = []
         while True:
-            coordinator = Noting(self._houses)
+            self._coordinator.proposed.clear()
             try:
-                play(self._houses, coordinator, number)
+                play(self._houses, self._coordinator, number)
                 return slow
             except grpc.RpcError as error:
-                if error.code() != grpc.StatusCode.DEADLINE_EXCEEDED or len(slow) > 2:
+                if error.code() not in BUSY or not self._alive() or len(slow) == TRIES:
                     raise
                 slow.append(number)
                 tell(jobs=number, slow=error.details(), waits=waits(self._houses))
-                coordinator.cancel_all()
-            finally:
-                coordinator.close()
+                time.sleep(SETTLE)
+                self._coordinator.cancel_all()
+
+    def _alive(self) -> bool:
+        """Whether all servers run: one that has ended is no busy machine's fault."""
+        return all(process.poll() is None for process in self._houses.processes.values())
 
 
 class Noting(Coordinator):
