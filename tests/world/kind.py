@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
-from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Needs, registered
+from coterie.jobs.kinds.kind import Json, Needs, registered
 from coterie.jobs.kinds.registry import KINDS
 from coterie.protocols.integration.contributions import Contribution
 from coterie.protocols.messaging import opening
@@ -51,6 +51,7 @@ class Tally(Total):
     drew: Callable[[str, str, int], None] = staticmethod(lambda *_: None)
 
     job_type = TallyJob
+    _known: ClassVar[dict[object, Needs]] = {}
     delivers = ("total.csv",)
 
     def parse(self, section: Section, common: Common) -> TallyJob:
@@ -61,7 +62,11 @@ class Tally(Total):
 
     def needs(self, job: TotalJob, party: str) -> Needs:
         assert isinstance(job, TallyJob)
-        return _needs(job.column, job.minimum, job.recipients)
+        known = job.column, job.minimum, job.recipients
+        if known not in self._known:
+            needs = super().needs(job, party)
+            self._known[known] = replace(needs, contributes=True, recipients=job.recipients)
+        return self._known[known]
 
     def check_received(self, job: TotalJob, party: str, kept: Path, folder: Path) -> Sequence[str]:
         return [f"the total is the one that {party} computed"]  # `verify` compares them
@@ -99,28 +104,6 @@ class Tally(Total):
         others = tuple(name for name in job.party_names if name != giver)
         workspace.book(Contribution(giver, others, 1 << 20, "worth"))
         return {"records": records, "total": found, "serials": drawn}
-
-
-@cache
-def _needs(column: str, minimum: int, recipients: tuple[str, ...]) -> Needs:
-    return Needs(
-        used=(column,),
-        released=(column,),
-        optional=(),
-        raw=(),
-        smallest_group=minimum,
-        matching=None,
-        pad_to=None,
-        servers=(),
-        recipients=recipients,
-        zeros=False,
-        contributes=True,
-        shows_proposals=False,
-        noise=None,
-        identified_by=(),
-        counted={column: ANY_CLASSES},
-        groups=False,
-    )
 
 
 def _exchanged(channel: Channel, mine: int, names: tuple[str, ...]) -> list[int]:
