@@ -363,7 +363,7 @@ def specialize(
     if universe is not None:
         groups = [combinations(specializer, entry.qid) for entry in universe.requirements]
         lacking = [universe.lacking(j, found) for j, found in enumerate(groups)]
-        check_people(requirements, lacking, [len(found) for found in groups])
+        check_people(requirements, lacking)
     return specializer
 
 

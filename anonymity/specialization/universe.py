@@ -171,13 +171,14 @@ def rounded(column: Column, points: Array) -> Column:
     )
 
 
-def check_people(
-    requirements: Sequence[Requirement], lacking: Sequence[int], groups: Sequence[int]
-) -> None:
-    """Raises if a group has nobody in the population; both numbers are by entry with `k_map`."""
-    for entry, absent, every in zip(mapped(requirements), lacking, groups, strict=True):
+def check_people(requirements: Sequence[Requirement], lacking: Sequence[int]) -> None:
+    """Raises if a group has nobody in the population; `lacking` counts such groups by entry with `k_map`.
+
+    How many there are is not in the sentence, because the coordinator reads it, too.
+    """
+    for requirement, absent in zip(mapped(requirements), lacking, strict=True):
         if absent:
             raise DataError(
-                f"{absent} of the {every} groups of {', '.join(entry.qid)} have nobody in the "
-                "population: the table has people who are not in it, or who have other values there"
+                f"some groups of {', '.join(requirement.qid)} have nobody in the population: the table "
+                "has people who are not in it, or who have other values there"
             )
