@@ -5,11 +5,16 @@ import os
 import re
 import shutil
 import subprocess
+import time
 
 import pytest
 
+from coterie.coordinator.demo.ports import free_ports
+from coterie.party.desk.desk import Desk
+from coterie.party.operator.connection import Operator
 from tests import ROOT
 from tests.compose.engine import DOCKER, IMAGE, compose_command
+from tests.coordinator.run.test_live_page import Reader
 
 pytestmark = [pytest.mark.compose, pytest.mark.timeout(900)]
 LEFT_OUT = (
@@ -87,3 +92,26 @@ def test_the_plugin_takes_the_same_lines(shell):
     [text] = lines("README.md")
     done = shell(text.replace("docker-compose", "docker compose"), COTERIE_PEOPLE="1000")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+def test_a_desk_on_the_host_reaches_a_server_in_its_container(shell):
+    page = (ROOT / "docs/party.md").read_text()
+    [file] = [b for b in page.split("```yaml\n")[1:] if b.startswith("# docker-compose.desk.yml")]
+    [port] = free_ports(1)
+    override = file.split("```")[0].replace("127.0.0.1:7000:", f"127.0.0.1:{port}:")
+    (shell.project / "docker-compose.desk.yml").write_text(override)
+    [start] = re.findall(r"`(docker-compose -f docker-compose.yml [^`]*) up …`", page)
+    [copy] = re.findall(r"`(docker cp [^`]* bank-files)`", page)
+    done = shell(f"{start} up -d --no-build bank\n{copy}", COTERIE_PEOPLE="200")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    end = time.monotonic() + 120
+    served = f"serves at 127.0.0.1:{port}"
+    with (
+        Operator(shell.project / "bank-files/party.yaml", f"127.0.0.1:{port}") as operator,
+        Desk(operator, "Ada") as desk,
+    ):
+        reader = Reader(desk.link)
+        while served not in (parts := reader.get("view")["parts"])["health"]:
+            assert time.monotonic() < end, parts["health"]
+            time.sleep(0.5)
+    assert "is not on this machine" in parts["audit"]

@@ -101,6 +101,7 @@ class Stage:
                     "raw": [column for column in header if column == "Zodiac"],
                 },
                 "smallest_k": 2,
+                "smallest_k_map": 2,
                 "conditions": "holder",
                 "slack": True,
                 "recipients": [other for other in self.names if other != name],
