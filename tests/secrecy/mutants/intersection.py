@@ -42,6 +42,7 @@ MUTANTS = [
                 "intersect",
                 "integrate",
                 "integrate with hidden scores",
+                "integrate with its slack",
                 "integrate with recipients",
                 "integrate with a strategy",
                 "integrate with a condition at its holder",
