@@ -138,7 +138,7 @@ def points_of_population(
         return dict(columns)
     what = "values at which numbers may be split"
     with channel.among(everybody), channel.step("population"):
-        received = channel.check_list(witness, channel.recv(witness), len(names), what)
+        received = channel.recv_list(witness, len(names), what)
         points = {
             name: channel.check_array(witness, one, np.float64, (None,), what)
             for name, one in zip(names, received, strict=True)
@@ -209,10 +209,9 @@ class Asking:
 
         def ask() -> list[Value]:
             channel.send(self._witness, list(channel.open(COMBINATIONS, groups, to=self._witness)))
-            received = channel.recv(self._witness)
             most = max(map(len, groups))
             what = "numbers of groups without people"
-            found = channel.check_ints(self._witness, received, len(entries), 0, most, what)
+            found = channel.recv_ints(self._witness, len(entries), 0, most, what)
             channel.open(LACKING, found)
             heard = {self._witness: digest_of(list(found))}
             compare_digests(channel, self._everybody, heard, what)
@@ -330,8 +329,7 @@ def _gathered_groups(channel: Channel, houses: Sequence[str], universe: Universe
     what = "combinations of the final table"
     first: list[Array] | None = None
     for house in houses:
-        received = channel.recv(house)
-        listed = channel.check_list(house, received, len(universe.requirements), what)
+        listed = channel.recv_list(house, len(universe.requirements), what)
         groups = [
             channel.check_array(house, one, np.int64, (None, len(entry.qid)), what)
             for one, entry in zip(listed, universe.requirements, strict=True)

@@ -4,8 +4,11 @@ import pytest
 
 from tests.protocols.transfer.ideal_transfer import ideal_transfers
 
-# What a peer may do to the real ones, and what these hide, is tested on the real ones.
+# What a peer may do to the real ones, what these hide, and the bytes of a whole run are tested on the
+# real ones.
 REAL = {
+    "tests.protocols.circuits.test_garbling",
+    "tests.protocols.intersection.test_oprf",
     "tests.protocols.test_fuzzed_peers",
     "tests.protocols.test_hiding",
     "tests.protocols.test_other_types",

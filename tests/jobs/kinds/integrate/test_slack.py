@@ -103,7 +103,7 @@ def test_verify_refuses_a_slack_that_nobody_asked_for(done, tmp_path):
 @pytest.mark.parametrize(
     ("job", "reason"),
     [
-        (JOB_FILE + "slack: hide\n", "must be one of tell"),
+        (JOB_FILE + "slack: hide\n", "must be 'tell'"),
         (TELLING + "max_suppression: 0.1\n", "goes without 'max_suppression'"),
         (TELLING.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}"), "goes with k alone"),
         (
