@@ -76,6 +76,6 @@ MUTANTS = [
         "rest = share_out(",
         "channel.broadcast(np.packbits(held[0]))\n        channel.gather()\n        rest = share_out(",
         view("columns_with_a_wrong_cell", "cat"),
-        job("count, mixed", "bank"),
+        *(job(f"{kind}, mixed", "bank") for kind in ("count", "bayesnet", "aggregate")),
     ),
 ]

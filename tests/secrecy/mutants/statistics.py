@@ -101,8 +101,7 @@ MUTANTS = [
         view("a_shared_table", "ann"),
         view("a_tree_and_its_predictions", "ann"),
         job("predict by a tree", "bank"),
-        view("sums_of_cells_that_lie_anywhere", "ann"),
-        *(job(f"{kind}, mixed", "bank") for kind in ("tree", "bayesnet", "aggregate")),
+        job("tree, mixed", "bank"),
         "tests/protocols/patterns/test_joint_counts.py::"
         "test_nobody_sees_which_records_satisfy_another_party[bob]",
         view("a_net", "ann"),
