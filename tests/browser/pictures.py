@@ -14,28 +14,32 @@ from pathlib import Path
 
 from tests.browser.conftest import opened
 
-PEOPLE = 30_000  # so many that the page is seen while the job runs
+PEOPLE = 100_000  # so many that the page is seen while the job runs
 WIDTH, HEIGHT = 1000, 1060
+RATE = re.compile(r"sends (\w+ )?[\d.]+ [kM]B/s")
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as place, opened(Path(place) / "profile") as browser:
+        browser.set_window_size(WIDTH, HEIGHT)
         command = ["demo", "--live", "--people", str(PEOPLE), "--out", f"{place}/demo"]
         demo = subprocess.Popen(
             [sys.executable, "-m", "coterie", *command], stderr=subprocess.PIPE, text=True
         )
         link = next(found[1] for line in demo.stderr if (found := re.match(r"live: (\S+)", line)))
-        with opened(Path(place) / "profile") as browser:
-            browser.set_window_size(WIDTH, HEIGHT)
-            browser.get(link)
-            while not re.search(r"sends [\d.]+ [kM]B/s", browser.find_element("id", "houses").text):
-                time.sleep(0.05)
-            browser.save_screenshot(str(folder / "live.png"))
-            demo.stderr.read()
-            assert demo.wait() == 0
-            browser.get((Path(place) / "demo" / "result" / "report.html").as_uri())
-            browser.save_screenshot(str(folder / "report.png"))
+        browser.get(link)
+        while houses := browser.find_elements("id", "houses"):
+            if RATE.search(houses[0].text):
+                break
+            time.sleep(0.02)
+        else:
+            raise SystemExit("the job ended before the live page showed what flows: more PEOPLE")
+        browser.save_screenshot(str(folder / "live.png"))
+        demo.stderr.read()
+        assert demo.wait() == 0
+        browser.get((Path(place) / "demo" / "result" / "report.html").as_uri())
+        browser.save_screenshot(str(folder / "report.png"))
 
 
 if __name__ == "__main__":
