@@ -181,7 +181,7 @@ td.hidden{background:repeating-linear-gradient(45deg,var(--edge) 0 2px,transpare
 details{margin:.6rem 0}summary{cursor:pointer;color:var(--bar)}
 :focus-visible{outline:3px solid var(--bar);outline-offset:2px}
 @media print{:root{--paper:#fff;--ink:#000;--quiet:#333}body{font-size:11pt}nav{display:none}
-section{break-inside:avoid-page}.wide{overflow:visible}}
+section{break-inside:avoid-page}.wide{overflow:visible}h2,h3{break-after:avoid-page}svg,tr{break-inside:avoid-page}}
 @media(max-width:30rem){dl{display:block}dd{margin:0 0 .5rem}
 .sentences table,.sentences tbody,.sentences tr,.sentences td{display:block;min-width:0}
 .sentences thead{display:block;position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
