@@ -58,8 +58,9 @@ quick: $(STAMP) lint
 traces: $(STAMP)
 	$(BIN)/python -m tests.traces.renew
 
+# TESTED=1 where `make test` has just passed on the same files.
 secrecy: $(STAMP)
-	$(BIN)/python -m tests.secrecy.run
+	$(BIN)/python -m tests.secrecy.run $(if $(TESTED),--tested)
 
 openings: $(STAMP)
 	$(BIN)/python docs/openings.py
@@ -119,8 +120,9 @@ world: $(STAMP)
 protos: $(STAMP)
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. coterie/protos/*.proto
 
+# Containers mostly wait for each other, so three projects run at a time.
 compose-test: $(STAMP)
-	$(BIN)/python -m pytest -m compose tests/compose
+	$(BIN)/python -m pytest -n 3 -m compose tests/compose
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info demo-out

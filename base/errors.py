@@ -67,6 +67,13 @@ class DataError(CoterieError):
         self.bare = bare
         super().__init__(self.message(rows=True, value=True))
 
+    def at(self, rows: Sequence[int | tuple[int, int]]) -> DataError:
+        """The same error about other rows, as where the table is part of a larger one."""
+        return DataError(
+            self.what, file=self.file, column=self.columns, rows=rows, value=self.value,
+            bare=self.bare,
+        )  # fmt: skip
+
     def message(self, *, rows: bool, value: bool = False) -> str:
         """The message, with the rows and the value only if they are asked for."""
         sentence = self.what if rows or not self.bare else self.bare

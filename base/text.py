@@ -39,3 +39,10 @@ def quoted_list(names: Sequence[str]) -> str:
 def numbered(number: int, noun: str) -> str:
     """A number with its noun: "1 requirement", "2 requirements"."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def first_names(names: Sequence[str], most: int = 20) -> str:
+    """Names with commas; of more than `most` the first, and how many are left."""
+    left = len(names) - most
+    shown = ", ".join(names[:most])
+    return f"{shown} and {left:,} more" if left > 0 else shown

@@ -4,15 +4,15 @@
                             [--large 10000000] [--peers PYTHON] [--only PARTS]
 
 Adult, complete training records, with two choices of eight columns: the categorical ones, and those
-with age that the literature on Mondrian uses. The loss is the non-uniform entropy loss, the mean
-over the columns, as docs/one-table.md defines it. `--peers` is the interpreter of an environment
-with anonypy, anjana and pycanon. `--rows` is the size of a random table of eight columns for
-Mondrian, and of a column of different numbers for the clusters of one dimension. `--large` is the size
-of a table of eight columns that the memory given does not hold, and of one of 54 columns for keys.
-What incognito finds is compared with every node counted by force. `targets` has what is asked of
-Coterie, what was measured, and whether that is enough. `--only` runs some of the parts that need no
-peers: condensation, sensitive, reconstruction, dimension. Seconds are the median of the repeats, with the least and the largest; processor seconds
-beside them. Compiling is done before the clock starts.
+with age that the literature on Mondrian uses. The loss is the non-uniform entropy loss, the mean over
+the columns, as docs/one-table.md defines it. `--peers` is the interpreter of an environment with
+anonypy, anjana and pycanon. `--rows` is the size of a random table of eight columns for Mondrian, and
+of a column of different numbers for the clusters of one dimension. `--large` is the size of a table
+of eight columns that the memory given does not hold, and of one of 54 columns for keys. What
+incognito finds is compared with every node counted by force. `targets` has what is asked of Coterie,
+what was measured, and whether that is enough. `--only` runs some of the parts that need no peers:
+condensation, sensitive, reconstruction, dimension. Seconds are the median of the repeats, with the
+least and the largest; processor seconds beside them. Compiling is done before the clock starts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Conditions on a sensitive column, decided on shares: seconds a proposal, on Adult, by model.
 
 Two parties in one process hold the attributes of the Adult table, as paper 1 divides them: the first
-also holds the sensitive column, `occupation`, the second the class. A proposal of the second party
-is timed from its first message to the verdict. The first proposal of a run also sets up the transfers; it is reported apart.
-Verdicts are those of the exact comparison: the release is compared with that of the single table.
+also holds the sensitive column, `occupation`, the second the class. A proposal of the second party is
+timed from its first message to the verdict. The first proposal of a run also sets up the transfers;
+it is reported apart. Verdicts are those of the exact comparison: the release is compared with that of
+the single table.
 """
 
 from __future__ import annotations

@@ -11,14 +11,13 @@ import csv
 import json
 import os
 import platform
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from coterie.bench import _sessions
-from coterie.bench._spent import Meter, combined
+from coterie.bench._spent import Meter, found_of, peak_megabytes, totals
 from coterie.experiments.secure_data_integration.adult_data import (
     VARIABLE,
     add_data_option,
@@ -93,7 +92,7 @@ def _measured(channel: Any, work: Any) -> dict[str, Any]:
 
     meter = Meter(channel)
     found, spent = meter.measure(lambda: work(meter.channel, Random()))
-    return {**spent, "rounds": meter.wire.total.rounds, "found": found}
+    return {**spent, "rounds": meter.wire.total.rounds, "found": found, "peak_mb": peak_megabytes()}
 
 
 def bayes_net(records: int) -> dict[str, Any]:
@@ -116,8 +115,8 @@ def bayes_net(records: int) -> dict[str, Any]:
     runs = _sessions.run("coterie.bench.models:net_party", arguments)
     return {
         "records": records,
-        "edges": [list(edge) for edge in _found(runs)],
-        **_totals(runs),
+        "edges": [list(edge) for edge in found_of(runs)],
+        **totals(runs),
         "times_faster_than_the_paper": PAPER_SECONDS / max(r["seconds"] for r in runs),
     }
 
@@ -147,24 +146,7 @@ def adult_tree(
     ]  # fmt: skip
     runs = _sessions.run("coterie.bench.models:tree_party", arguments)
     return {"parties": parties, "records": len(rows), "depth": depth, "minimum": minimum,
-            "nodes": _found(runs), **_totals(runs)}  # fmt: skip
-
-
-def _found(runs: Sequence[Any]) -> Any:
-    for run in runs:
-        if isinstance(run, str):
-            raise SystemExit(run)
-    return runs[0]["found"]
-
-
-def _totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    spent = combined(runs)
-    return {
-        "seconds": spent["seconds"],
-        "cpu_seconds": spent["cpu_seconds"],
-        "megabytes": spent["sent_bytes"] / 1e6,
-        "rounds": max(run["rounds"] for run in runs),
-    }
+            "nodes": found_of(runs), **totals(runs)}  # fmt: skip
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -17,8 +17,12 @@ measured by `coterie bench intersect`.
     rules       of Adult's categorical columns (--data DIR), support 5 %, confidence 80 %, three
                 parties with a third of the people each, and with some of the columns each (that
                 one with the intersection), beside mlxtend on the pooled table
+    predict     the class of new people, of whom three parties have two columns each, by a tree and by
+                a naive net that they have kept; with the intersection, without a peer
+    witness     a study of two parties whose groups have 50 people in the population of a third, and
+                the same with groups of 50 records; with the intersection, without a peer
 
-The last three are whole jobs from columns of text on. What a peer finds is compared with what the
+The last five are whole jobs from columns of text on. What a peer finds is compared with what the
 parties find. `targets` has the seconds that are asked for, and whether they are reached; memory is the
 peak of the largest party's process, with its table.
 """
@@ -32,7 +36,7 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
-from coterie.bench.question_parts import lined_up, whole_jobs
+from coterie.bench.question_parts import lined_up, populations, predictions, whole_jobs
 from coterie.experiments.secure_data_integration.adult_data import add_data_option, adult_folder
 
 Options = argparse.Namespace
@@ -44,6 +48,8 @@ PARTS: dict[str, Callable[[bool, Options], Any]] = {
     "regress": lambda quick, options: whole_jobs.regress(quick),
     "cluster": lambda quick, options: whole_jobs.cluster(quick),
     "rules": lambda quick, options: whole_jobs.rules(quick, adult_folder(options.data)),
+    "predict": lambda quick, options: predictions.predict(quick),
+    "witness": lambda quick, options: populations.witness(quick),
 }
 
 

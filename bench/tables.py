@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import UsageError
-from coterie.bench._figures import caption
+from coterie.bench.saved_results.figures import caption
 from coterie.bench.written_tables import of_jobs, of_one_table, of_protocols, of_questions
 from coterie.bench.written_tables.form import targets
 
@@ -54,9 +54,11 @@ TABLES: dict[tuple[str, str], tuple[Writer, set[str]]] = {
     ("questions", "cluster"): (of_questions.cluster, {"cluster"}),
     ("questions", "identify"): (of_questions.identify, {"identify"}),
     ("questions", "mixed"): (of_questions.mixed, {"mixed"}),
+    ("questions", "predict"): (of_questions.predict, {"predict"}),
     ("questions", "regress"): (of_questions.regress, {"regress"}),
     ("questions", "rules"): (of_questions.rules, {"rules"}),
     ("questions", "targets"): (targets, {"targets"}),
+    ("questions", "witness"): (of_questions.witness, {"witness"}),
     ("scalar_products", "ways"): (of_protocols.scalar_products_ways, {"transfer"}),
 }
 

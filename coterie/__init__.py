@@ -14,7 +14,7 @@ _INTERFACE = {
     "CoterieError": "coterie.base.errors",
     "Job": "coterie.coordinator.interface.jobs",
     "anonymise": "coterie.house.frames",
-    "inspect": "coterie.house.inspect_frames",
+    "inspect": "coterie.house.inspection.frames",
     "run": _CALLS,
     "simulate": _CALLS,
     "verify": _CALLS,

@@ -6,7 +6,6 @@ defect, which also becomes one line, with the traceback only when COTERIE_DEBUG 
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
@@ -24,6 +23,7 @@ from coterie.base.errors import (
     EnvironmentFaultError,
     UsageError,
 )
+from coterie.base.lazy_commands import LazyCommands
 from coterie.base.text import one_line
 
 # The commands in the order in which `coterie --help` lists them: the place of each and its short
@@ -102,25 +102,9 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
-    """A group whose commands are imported when they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
-
-
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyCommands, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, message="coterie %(version)s")
 def cli() -> None:
     """Organisations compute on a joined table that none of them ever sees."""

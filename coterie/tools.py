@@ -37,8 +37,8 @@ def bench(
     """Run the benchmark bench/NAME with its own ARGUMENTS; prints one JSON object.
 
     Without NAME: lists the benchmarks. With --runs or --save the result has the date, the machine,
-    and the median, lowest and highest of every figure; `coterie bench tables` writes the tables of
-    the documents from what --save keeps.
+    what else the machine did, and the median, lowest and highest of every figure; `coterie bench
+    tables` writes the tables of the documents from what --save keeps.
     """
     folder = Path(next(iter(importlib.import_module("coterie.bench").__path__)))
     known = sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
@@ -55,9 +55,10 @@ def _measured(
     name: str, main: Callable[[list[str]], int], arguments: list[str], runs: int, save: Path | None
 ) -> int:
     """Runs a benchmark several times, and prints and saves the statistics of all runs."""
-    from coterie.bench._figures import stamped
+    from coterie.bench.saved_results.figures import stamped
+    from coterie.bench.saved_results.surroundings import now, since
 
-    results = []
+    results, before = [], now()
     for _ in range(runs):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
@@ -68,7 +69,7 @@ def _measured(
     # The saved result names no file or folder of this machine.
     pairs = zip(["", *arguments], arguments, strict=False)
     shown = [a for before, a in pairs if not {before, a} & {"--data", "--peers", "--chart"}]
-    text = json.dumps(stamped(results, shown), indent=1)
+    text = json.dumps(stamped(results, shown, since(before)), indent=1)
     if save is not None:
         save.mkdir(parents=True, exist_ok=True)
         (save / f"{name}.json").write_text(text + "\n")

@@ -14,6 +14,7 @@ from coterie.anonymity.algorithms.methods import Settings, anonymise
 from coterie.anonymity.risk.released import release_risk
 from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.utility.measures import utility_lines
+from coterie.base.text import first_names, numbered
 from coterie.house.prepare import Prepared, named_in_errors, prepare
 from coterie.house.table_file import TableFile
 from coterie.jobs.kinds.integrate.release_table import Coded, write_parquet, write_release
@@ -100,9 +101,9 @@ def lines(result: dict[str, Any], out: Path) -> list[str]:
     """The result in a few lines for a person."""
     gone = f", {result['suppressed']:,} suppressed" if result["suppressed"] else ""
     dropped = f", {result['dropped']:,} dropped for missing values" if result["dropped"] else ""
-    told = [f"{result['method']}: {result['records']:,} records{gone}{dropped}"]
+    told = [f"{result['method']}: {numbered(result['records'], 'record')}{gone}{dropped}"]
     told += [
-        f"  k={entry['k']} on {', '.join(entry['qid'])}: smallest group {entry['smallest']} "
+        f"  k={entry['k']} on {first_names(entry['qid'])}: smallest group {entry['smallest']} "
         f"of {entry['groups']:,}"
         for entry in result["anonymity"]
     ]

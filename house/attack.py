@@ -15,6 +15,7 @@ from coterie.anonymity.models.audit import Released
 from coterie.anonymity.risk.linkage import Linked, link
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError
+from coterie.base.text import numbered
 from coterie.house.anatomy.attack import GROUP, is_anatomised, with_sensitive
 from coterie.house.table_file import load_table_file
 from coterie.house.verify import is_table_result
@@ -119,7 +120,7 @@ def lines(result: dict[str, Any]) -> list[str]:
     """A few lines for a person; the people who are found most surely first."""
     people = result["people"]
     told = [
-        f"{len(people):,} people, {result['records']:,} released records, linked on "
+        f"{len(people):,} {'person' if len(people) == 1 else 'people'}, {numbered(result['records'], 'released record')}, linked on "
         f"{', '.join(result['linked_on'])}",
         f"{result['matched']:,} match a record, {result['found']:,} match one record alone "
         "and nobody else does",
@@ -135,7 +136,7 @@ def lines(result: dict[str, Any]) -> list[str]:
             value, share = next(iter(person["inferred"][name].items()))
             guesses.append(f"{name} {value} ({100 * share:.3g} %)")
         told.append(
-            f"  row {person['row']:,}: {person['candidates']:,} records, chance "
+            f"  row {person['row']:,}: {numbered(person['candidates'], 'record')}, chance "
             f"{person['chance']:.3g}" + (f"; {', '.join(guesses)}" if guesses else "")
         )
     if len(order) > _SHOWN:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.methods import METHODS
@@ -125,6 +126,7 @@ def anonymise(
     sensitive: str | Sequence[str] | None = None,
     class_name: str | None = None,
     drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
     at_most: Mapping[str, Sequence[str]] | None = None,
     priority: Mapping[str, float] | None = None,
     missing: str = "error",
@@ -138,7 +140,7 @@ def anonymise(
 
     `sensitive` with the keys of a `requirement` (`l=3`, `t=0.2`, `alpha=0.5`) bounds a sensitive
     column too; a list of columns is bounded together. `drop` names columns to leave out, such as identifiers; all others are released as
-    they are. docs/one-table.md has the methods; `clusters` and `by` go with `quantiles`.
+    they are. A column that has another value in every record is refused, unless `keep` names it. docs/one-table.md has the methods; `clusters` and `by` go with `quantiles`.
     """
     for name, value, known in (
         ("method", method, tuple(METHODS)),
@@ -153,7 +155,7 @@ def anonymise(
         raise UsageError(f"anonymise takes no argument '{unknown[0]}'")
     table = arrow_table(frame)
     bounded = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive or ())
-    used = [*qid, *drop, *bounded, *([class_name] if class_name else [])]
+    used = [*qid, *drop, *keep, *bounded, *([class_name] if class_name else [])]
     require_columns(used, table.column_names, _NOTHING)
     for name in table.column_names:
         if table.column_names.count(name) > 1:
@@ -161,6 +163,9 @@ def anonymise(
     if k < 1 or not qid:
         raise UsageError("k must be at least 1, and qid must name a column")
     table = table.drop_columns(list(dict.fromkeys(drop)))
+    for name in table.column_names:
+        if name not in {*qid, *keep, *bounded, class_name}:
+            _refuse_identifier(name, table.column(name))
     trees = {name: _taxonomy(name, given) for name, given in (taxonomies or {}).items()}
     attributes = tuple(
         _attribute(name, table.schema.field(name).type, name in qid, missing, trees.get(name))
@@ -172,6 +177,7 @@ def anonymise(
             attribute,
             priority=(priority or {}).get(attribute.name, 1.0),
             at_most=tuple((at_most or {}).get(attribute.name, ())),
+            keep=not attribute.in_qid,  # what singles out every record has been refused above
         )
         for attribute in attributes
     )
@@ -206,6 +212,22 @@ def anonymise(
         for name, column in columns.items()
     }
     return Release(pa.table(arrays), result, _groups(answer))
+
+
+def _refuse_identifier(name: str, column: pa.ChunkedArray) -> None:
+    """Raises for a column that would be released as it is and tells all records apart."""
+    try:
+        different = len(pc.unique(column))
+    except pa.ArrowException:
+        return  # a type without texts, of which reading it tells
+    if different == len(column) > 1:
+        raise DataError(
+            "{column} has another value in every record, so that it alone tells whose each record "
+            f"is; leave it out with drop=['{name}'], put it into qid, or release it as it is with "
+            f"keep=['{name}']",
+            file=_NOTHING,
+            column=name,
+        )
 
 
 @dataclass(frozen=True)

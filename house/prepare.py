@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ from coterie.anonymity.table.table import Labels, Table
 from coterie.base.errors import DataError
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.quantiles.keys import QUANTILES
-from coterie.house.table_file import TableFile
+from coterie.house.table_file import TableAttribute, TableFile
 from coterie.jobs.data.missing import CURE, DROP, gaps_of, without_gaps
 from coterie.jobs.data.own_columns import plain_column, qid_column
 from coterie.jobs.data.scaled import spelling_of
@@ -85,6 +85,11 @@ def _prepare(file: TableFile, text: pa.Table, source: str) -> Prepared:
                 requirement.model.check(plain[requirement.sensitive].values)
             except ValueError as error:
                 raise DataError(f"{source}: column '{requirement.sensitive}': {error}") from None
+    for attribute in file.attributes:
+        if attribute.name in plain and may_not_single_out(attribute, sensitive):
+            labels = plain[attribute.name]
+            if len(labels.values) == len(labels.codes) > 1:
+                raise singles_out(attribute.name, source)
     table = Table(
         tuple(columns),
         {name: labels for name, labels in plain.items() if name in {*sensitive, file.class_name}},
@@ -92,6 +97,22 @@ def _prepare(file: TableFile, text: pa.Table, source: str) -> Prepared:
         {a.name: a.priority for a in file.attributes if a.in_qid},
     )
     return Prepared(table, plain, 0)
+
+
+def may_not_single_out(attribute: TableAttribute, sensitive: Collection[str]) -> bool:
+    """Whether a column is released as it is and nothing says that it may tell all records apart."""
+    return not (attribute.in_qid or attribute.keep or attribute.name in sensitive)
+
+
+def singles_out(name: str, source: str) -> DataError:
+    """The error about a column that would be released as it is and is an identifier by its values."""
+    return DataError(
+        "{column} has another value in every record, so that it alone tells whose each record is; "
+        "leave it out of 'attributes' (or name it in 'id'), put it into a 'qid', or say "
+        "'keep: true' of it to release it as it is",
+        file=source,
+        column=name,
+    )
 
 
 def _labels(name: str, values: pa.ChunkedArray, source: str) -> Labels:

@@ -4,28 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coterie.base.text import one_line
+from coterie.base.text import numbered, one_line
 from coterie.house.anatomy.report import anatomy_part
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.report import report_condensed
 from coterie.house.table_file import TableFile
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.markup import Content, element, foreign
+from coterie.jobs.pages.measures import measures_part
 from coterie.jobs.pages.page import Part, facts, file_text, folded, note, table
 from coterie.jobs.pages.release import read_release, release_parts
 
 RELEASE = "release.csv"
-_MEASURES = {
-    "discernibility": "For every record the size of its group, summed; a record that was left out counts as much as a group of the whole table. Smaller is better.",
-    "normalised_width": "The mean share of a column's values that a released value stands for. 0 is exact, 1 tells nothing.",
-    "precision": "How high the released values stand in their taxonomies: 1 is exact, 0 tells nothing.",
-    "entropy_loss": "The share of information lost, where rare values count more. 0 is exact, 1 tells nothing.",
-    "query_error mean": "How far counts of random queries, estimated from the release, are from the true ones, as a share of them.",
-    "query_error median": "Half of the random queries are off by at most this share.",
-    "class_error release": "The share of wrong predictions of a decision tree learned from the release.",
-    "class_error raw": "The same share for a tree learned from the table as it was.",
-    "class_error none": "The same share for somebody who always says the most frequent class.",
-}
 
 
 def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
@@ -42,15 +32,6 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
                 result.entry("suppressed").integer(minimum=0),
             )
         )  # fmt: skip
-    measured = dict(result.entry("utility").entries())
-    for outer in ("query_error", "class_error"):
-        if outer in measured:
-            measured |= {f"{outer} {key}": v for key, v in measured[outer].entries().items()}
-    rows: list[list[Content]] = [
-        [name.replace("_", " "), f"{claim.number():,.4g}", _MEASURES.get(name, "")]
-        for name, claim in measured.items()
-        if name in _MEASURES and isinstance(claim.value, int | float)
-    ]
     about = result.entry("job")
     made: list[tuple[str, Content]] = [
         ("method", file.method),
@@ -64,20 +45,19 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
     lost = dropped.integer(minimum=0) if dropped is not None else 0
     return [
         *parts,
-        Part(
-            "What the release costs",
-            [
-                note(
-                    "Common measures of how much of the table is lost; records left out are charged."
-                ),
-                table(["measure", "value", "meaning"], rows, (1,), sentences=True),
-            ],
-            public=True,
-        ),
+        measures_part(result.entry("utility")),
         Part(
             "How the table was made",
             [
-                *([note(f"{lost:,} records were dropped for missing values.")] if lost else []),
+                *(
+                    [
+                        note(
+                            f"{numbered(lost, 'record')} {'was' if lost == 1 else 'were'} dropped for missing values."
+                        )
+                    ]
+                    if lost
+                    else []
+                ),
                 facts(made),
                 folded("The table file", file_text(file.text, "the table file")),
             ],

@@ -42,6 +42,7 @@ from coterie.jobs.data.missing import read_missing
 from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document, read_text
+from coterie.jobs.file.job import digest_of_file
 from coterie.jobs.kinds.integrate.job import read_marks, read_split
 from coterie.jobs.kinds.integrate.requirements import read_requirements, with_taxonomies
 
@@ -57,6 +58,7 @@ class TableAttribute(Attribute):
     priority: float = 1.0
     at_most: tuple[str, ...] = ()
     cuts: tuple[float, ...] = ()  # of `clusters: given`
+    keep: bool = False  # released as it is, even if it singles out every record
 
 
 @dataclass(frozen=True)
@@ -80,13 +82,8 @@ class TableFile:
 
     @property
     def digest(self) -> str:
-        """A digest of the text and every file, each preceded by its length, as for a job."""
-        total = hashlib.sha256()
-        for part in [self.text.encode()] + [
-            piece for path in sorted(self.files) for piece in (path.encode(), self.files[path])
-        ]:
-            total.update(len(part).to_bytes(8, "little") + part)
-        return total.hexdigest()
+        """A digest of the text and every file that it names, as of a job."""
+        return digest_of_file(self.text, self.files)
 
     @property
     def columns(self) -> list[str]:
@@ -259,7 +256,10 @@ def _attribute(
         priority=section.read("priority", lambda n: n.number(0), 1.0),
         at_most=marks,
         cuts=section.read("cuts", lambda n: read_cuts(n, scale or NUMBER), ()),
+        keep=section.read("keep", lambda n: n.boolean(), False),
     )
+    if read.keep and in_qid:
+        raise node.error("is in a qid, and so generalized; 'keep' is for columns in no qid")
     section.close()
     return read
 

@@ -17,7 +17,6 @@ With the table itself at hand, `verify_source` checks more.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +26,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from coterie.anonymity.models.audit import Released, check_risk, group_numbers
-from coterie.base.errors import DataError, UsageError, VerificationError
+from coterie.anonymity.models.privacy import TupleModel
+from coterie.base.errors import DataError, VerificationError
 from coterie.base.text import numbered
 from coterie.house.anatomy.verify import check_anatomy
 from coterie.house.checks.numbers import check_discernibility, check_numbers
@@ -41,13 +41,14 @@ from coterie.house.verify_source import check_source, shown_times
 from coterie.jobs.data.release_file import check_order, check_requirements, read_release
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.document import read_document
-from coterie.jobs.file.result_file import RESULT
+from coterie.jobs.file.result_file import RESULT, read_json
 from coterie.jobs.run.archive import saved_path
 
 RELEASE = "release.csv"
 UNCHECKED = (
     "that the release is made of the table, and how much it keeps of it: --data names the table"
 )
+_LARGE = 1 << 25  # bytes of a release that is not read as a whole
 LOCAL = ("mondrian", "cluster")  # methods that may release one value in several ways
 
 
@@ -60,15 +61,14 @@ def is_table_result(folder: Path) -> bool:
 def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
     """The checks that hold; raises a `VerificationError` for the first that does not."""
     file = load_table_file(saved_path(folder))
-    result = _read_result(folder / RESULT)
+    result = read_json(folder / RESULT)
     try:
         if file.method == CONDENSE:
             return verify_condensed(file, result, folder / RELEASE, data)
         if file.method == "anatomy":
             return _verify_anatomy(file, result, folder, data)
-        on_disk = file.method == "mondrian" and result.get("on_disk")
-        if on_disk and data is None:  # the other checks have the release in memory
-            found = verify_stored(file, result, folder / RELEASE)
+        if _is_large(file, result, folder / RELEASE):  # the other checks have it in memory
+            found = verify_stored(file, result, folder / RELEASE, data)
         else:
             found = _verify(file, result, folder / RELEASE, data)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -84,6 +84,15 @@ def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
         "digest": file.digest,
         **found,
     }
+
+
+def _is_large(file: TableFile, result: Any, path: Path) -> bool:
+    """Whether a release is checked slice by slice: it was made so, or its file is large."""
+    if file.method not in ("mondrian", "quantiles") or file.quantiles.by == "rank":
+        return False
+    if any(isinstance(requirement.model, TupleModel) for requirement in file.requirements):
+        return False
+    return bool(result.get("on_disk")) or (path.is_file() and path.stat().st_size > _LARGE)
 
 
 def _verify_anatomy(
@@ -109,15 +118,6 @@ def _verify_anatomy(
     }
 
 
-def _read_result(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except ValueError:
-        raise VerificationError(f"{path}: not JSON") from None
-
-
 def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict[str, Any]:
     table = read_release(path, file.columns, "the table file")
     _check_parquet(table, path.with_suffix(".parquet"))
@@ -138,7 +138,8 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
     check_risk(table, result, qids, [requirement.qid for requirement in file.requirements])
     found = {"records": records, "suppressed": suppressed, "requirements": requirements}
     if data is not None:
-        found["measures"] = check_source(file, result, table, data)
+        shown = {name: shown_times(column) for name, column in table.items()}
+        found["measures"] = check_source(file, result, shown, data)
     return found
 
 

@@ -26,40 +26,38 @@ from typing import Any
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import VerificationError
+from coterie.base.text import numbered
 from coterie.house.quantiles.verify import check_costs
 from coterie.house.table_file import TableAttribute, TableFile
-from coterie.jobs.data.sources import read_table
+from coterie.jobs.data.batches import batches
+from coterie.jobs.data.sources import file_source
 
 _INTERVAL = re.compile(r"\[(\S+), (\S+?)([\])])")
 _GAPS = ("", "?")
 CLOSE = 1e-9
+_READ = 1 << 26  # the memory that reading is told to keep to
 
 
 def check_source(
-    file: TableFile, result: Any, release: Mapping[str, Released], data: Path
+    file: TableFile, result: Any, release: Mapping[str, Mapping[str, int]], data: Path
 ) -> dict[str, float]:
-    """The measures found; the first thing that does not hold is a `VerificationError`."""
-    table = read_table(data, file.columns)
-    columns = {name: table.column(name).to_pylist() for name in file.columns}
-    stays = list(range(table.num_rows))
-    for attribute in file.attributes:
-        if attribute.missing == "drop":
-            stays = [i for i in stays if not _is_gap(columns[attribute.name][i], attribute)]
-    columns = {
-        name: ["" if values[i] is None else values[i] for i in stays]
-        for name, values in columns.items()
-    }
+    """The measures found; the first thing that does not hold is a `VerificationError`.
+
+    `release` has how often each column shows each value. The table is read piece by piece; how often
+    each of its values occurs is in memory.
+    """
+    columns, rows, kept = _counted(file, data)
     suppressed, records = int(result["suppressed"]), int(result["records"])
-    if table.num_rows - len(stays) != result["dropped"] or len(stays) != records + suppressed:
+    if rows - kept != result["dropped"] or kept != records + suppressed:
         raise VerificationError(
-            f"{data}: has {table.num_rows} records, of which {table.num_rows - len(stays)} have a "
+            f"{data}: has {numbered(rows, 'record')}, of which {rows - kept} have a "
             f"gap; the release says {records} released, {suppressed} suppressed and "
             f"{result['dropped']} dropped"
         )
     widths, heights, losses = [], [], []
     for name in file.columns:
         own = next((a for a in file.attributes if a.name == name and a.in_qid), None)
-        shown = shown_times(release[name])
+        shown = release[name]
         if own is None:
             _check_plain(name, columns[name], shown, suppressed, data)
         elif own.missing == "value":
@@ -84,21 +82,38 @@ def check_source(
     return found
 
 
+def _counted(file: TableFile, data: Path) -> tuple[dict[str, Counter[str]], int, int]:
+    """How often each value of the table occurs in the records without a gap that drops them, the
+    number of all records, and the number of these."""
+    found = {name: Counter[str]() for name in file.columns}
+    rows = kept = 0
+    dropping = [attribute for attribute in file.attributes if attribute.missing == "drop"]
+    for piece in batches(file_source(data), file.columns, _READ):
+        columns = {name: piece.column(name).to_pylist() for name in file.columns}
+        stays = list(range(piece.num_rows))
+        for attribute in dropping:
+            stays = [i for i in stays if not _is_gap(columns[attribute.name][i], attribute)]
+        for name, values in columns.items():
+            found[name].update("" if values[i] is None else values[i] for i in stays)
+        rows, kept = rows + piece.num_rows, kept + len(stays)
+    return found, rows, kept
+
+
 def shown_times(column: Released) -> dict[str, int]:
     numbers = Counter(column.codes.tolist())
     return {value: numbers[code] for code, value in enumerate(column.values) if numbers[code]}
 
 
 def _grouped(
-    attribute: TableAttribute, values: list[str], shown: Mapping[str, int]
-) -> dict[str, list[float]]:
-    """The numbers of the table in each region; regions do not overlap."""
+    attribute: TableAttribute, values: Mapping[str, int], shown: Mapping[str, int]
+) -> dict[str, Counter[float]]:
+    """How often each number of the table occurs in each region; regions do not overlap."""
     ordered = sorted((ends_of(region, attribute), region) for region in shown)
     lows = [low for (low, _, _), _ in ordered]
-    found: dict[str, list[float]] = {region: [] for region in shown}
-    for value in values:
+    found = {region: Counter[float]() for region in shown}
+    for value, times in values.items():
         number = attribute.scale.read(value)
-        found[ordered[max(bisect_right(lows, number) - 1, 0)][1]].append(number)
+        found[ordered[max(bisect_right(lows, number) - 1, 0)][1]][number] += times
     return found
 
 
@@ -108,9 +123,8 @@ def _is_gap(value: str | None, attribute: TableAttribute) -> bool:
 
 
 def _check_plain(
-    name: str, values: list[str], shown: Mapping[str, int], suppressed: int, data: Path
+    name: str, own: Counter[str], shown: Mapping[str, int], suppressed: int, data: Path
 ) -> None:
-    own = Counter(values)
     for value, times in shown.items():
         if times > own[value] or (not suppressed and times != own[value]):
             raise VerificationError(
@@ -120,13 +134,13 @@ def _check_plain(
 
 def _measured(
     attribute: TableAttribute,
-    values: list[str],
+    own: Counter[str],
     shown: Mapping[str, int],
     suppressed: int,
     data: Path,
 ) -> tuple[float, float, float]:
     """The mean width and height of what is shown, and the share of the bits that is lost."""
-    own, total = Counter(values), len(values)
+    total = own.total()
     widths = heights = float(suppressed)
     bits = suppressed * math.log2(total) - sum(n * math.log2(n) for n in own.values())
     numeric = attribute.taxonomy is None and not attribute.flat
@@ -136,7 +150,7 @@ def _measured(
         if covered < times:
             raise VerificationError(
                 f"column '{attribute.name}': the release shows '{region}' {times} times, but "
-                f"{data} has {covered} records in it"
+                f"{data} has {numbered(covered, 'record')} in it"
             )
         widths, heights = widths + times * width, heights + times * height
         bits += times * math.log2(covered)

@@ -14,6 +14,7 @@ from pathlib import Path
 import grpc
 import pyarrow as pa
 
+from coterie.base.addresses import from_this_machine
 from coterie.base.errors import DataError, RefusedError
 from coterie.base.names import is_name
 from coterie.base.sizes import half_of_the_memory
@@ -62,12 +63,12 @@ class PartyConfig:
     audit_head: Path | None = None
     limits: Limits = field(default_factory=Limits)
     reflection: bool = False
-    pins: Mapping[str, Pin] = field(default_factory=dict)  # of coordinators
+    pins: Mapping[str, Pin] = field(default_factory=dict)  # coordinators' certificates
     files: tuple[Path, ...] = ()  # the party file and the certificate files that it names
     retention: Retention = field(default_factory=Retention)
     notify: Notify | None = None
-    digest: str = ""  # of all these files, without the key
-    tables: Mapping[str, tuple[Source, Policy]] = field(default_factory=dict)  # that have names
+    digest: str = ""  # of the contents of `files`, but not of the private key
+    tables: Mapping[str, tuple[Source, Policy]] = field(default_factory=dict)  # the named tables
 
     def for_job(self, job: Job) -> PartyConfig:
         """This file as it is for one job: with the table that the job names, and its policy."""
@@ -108,9 +109,7 @@ class PartyConfig:
     @property
     def own_address(self) -> str:
         """The address at which this party's operator, on the same machine, reaches the server."""
-        host, _, port = self.listen.rpartition(":")
-        loopback = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}  # noqa: S104
-        return f"{loopback.get(host, host)}:{port}"
+        return from_this_machine(self.listen)
 
 
 def load_party(path: Path) -> PartyConfig:
@@ -169,7 +168,7 @@ def load_party(path: Path) -> PartyConfig:
 
 @dataclass(frozen=True)
 class _NoTable:
-    """In the place of `data` where all tables have names."""
+    """Stands for `data` in a party file all of whose tables have names: it has no column."""
 
     def __str__(self) -> str:
         return "no table without a name"

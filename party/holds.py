@@ -3,8 +3,10 @@
 A job asks before its people are counted again (`policy.repeat` with `on: ask`), and before its output
 goes out (`policy.output`). While it waits it runs on for its peers and its coordinator: heartbeats are
 sent, and its step says that it waits. The limit of `policy.answer_within` counts from the first time
-the question was put: a restart of the server does not prolong it. A yes is on the disk, with the digest
-of what it was about, before the job goes on: after an interruption the same question is not put again.
+the question was put: a restart of the server does not prolong it. An answer is on the disk, with the
+digest of what it was about, before the steward hears that it counts and before the job goes on: after
+an interruption the same question is not put again, and a no stays a no. A file that cannot be read
+answers nothing.
 """
 
 from __future__ import annotations
@@ -41,8 +43,11 @@ def ask(
     before = kept.get(hold.about, {})
     if before.get("yes") == digest:
         return
+    if before.get("no") == digest:
+        raise _refusal(hold, str(before.get("reason", "")))
+    hold.digest = digest
     within = hold.until - wall()
-    hold.until = min(hold.until, float(before.get("until", hold.until)))
+    hold.until = min(hold.until, _until(before, hold.until))
     _write(path, {**kept, hold.about: {"until": hold.until}})
     record.held = hold
     try:
@@ -56,22 +61,37 @@ def ask(
                     f"{hold.question}"
                 )
         if not hold.yes:
-            reason = f": {hold.reason}" if hold.reason else ""
-            raise RefusedError(f"the operator says no to {hold.question}{reason}")
-        _write(path, {**kept, hold.about: {"until": hold.until, "yes": digest}})
+            raise _refusal(hold, hold.reason)
     finally:
         record.held = None
 
 
 def answer(record: Record, about: str, yes: bool, reason: str, person: str) -> bool:
-    """The steward's answer; False if the job does not ask this."""
+    """The steward's answer, on the disk when this returns; False if the job does not ask this.
+
+    If the answer cannot be written, it does not count, and the job asks on.
+    """
     with record.changed:
         hold = record.held
         if hold is None or hold.about != about or hold.answered.is_set():
             return False
-        hold.yes, hold.reason, hold.person = yes, one_line(reason), one_line(person)
+        path, reason = record.folder / _FILE, one_line(reason)
+        said = {"yes": hold.digest} if yes else {"no": hold.digest, "reason": reason}
+        _write(path, {**_read(path), about: {"until": hold.until, **said}})
+        hold.yes, hold.reason, hold.person = yes, reason, one_line(person)
         hold.answered.set()
         return True
+
+
+def _refusal(hold: Hold, reason: str) -> RefusedError:
+    why = f": {reason}" if reason else ""
+    return RefusedError(f"the operator says no to {hold.question}{why}")
+
+
+def _until(before: Mapping[str, Any], otherwise: float) -> float:
+    """The limit that was written when the question was first put."""
+    found = before.get("until")
+    return float(found) if isinstance(found, int | float) else otherwise
 
 
 def _in_words(seconds: float) -> str:
@@ -84,9 +104,11 @@ def _in_words(seconds: float) -> str:
 def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text())
-        return found if isinstance(found, dict) else {}
     except (OSError, ValueError):
         return {}  # the question is put again
+    if not isinstance(found, dict):
+        return {}
+    return {about: entry for about, entry in found.items() if isinstance(entry, dict)}
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

@@ -38,6 +38,7 @@ class Hold:
     yes: bool = False
     reason: str = ""
     person: str = ""
+    digest: str = ""  # of what the question is about
 
     @property
     def question(self) -> str:

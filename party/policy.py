@@ -39,12 +39,12 @@ class Policy:
     explain: str = "columns"
     examinations: int = 100
     reveal: str = "intersection"
-    servers: frozenset[str] | None = None  # None: any
+    servers: frozenset[str] | None = None  # None: any parties
     conditions: str = "shares"
     zeros: bool = False
     slack: bool = False
     recipients: frozenset[str] = frozenset()  # besides the coordinator
-    purposes: frozenset[str] | None = None  # None: any, and none
+    purposes: frozenset[str] | None = None  # None: any purpose, and jobs without one
     budget: Budget | None = None  # None: no job with noise
     repeat: Repeat | None = None  # None: each job is judged alone
     models: str = "none"  # keep: jobs may keep models; shared: any coordinator may use them

@@ -27,6 +27,7 @@ from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.answers import DECISION, RECORDS, SERVER, STATE, about_identifiers
 from coterie.party.books.audit import AuditLog
+from coterie.party.books.models import promised
 from coterie.party.callers.examinations import Examinations
 from coterie.party.config import PartyConfig
 from coterie.party.history.gate import decide
@@ -172,6 +173,7 @@ class Proposals:
             facts.update(name=job.name, kind=job.kind, digest=job.digest)
             check_parties(self._config, job)
             check_policy(self._config, job, caller.name)
+            self._check_name(record, job)
             asks = self._judge_number(record.job_id, caller.name, job)
             checked = check_data(self._config, job, self._audit.note)
             record.records = checked.records
@@ -230,11 +232,28 @@ class Proposals:
         repeat = config.policy.repeat
         if repeat is None:
             return False
-        counted = KINDS[job.kind].needs(job, config.name).counted
-        found = judge_number(self._worker.history, repeat, job_id, coordinator, counted)
+        tells = KINDS[job.kind].needs(job, config.name).tells
+        found = judge_number(self._worker.history, repeat, job_id, coordinator, tells)
         asked: list[str] = []
         decide(repeat, found, job_id, self._audit.note, lambda _, words: asked.append(words))
         return bool(asked)
+
+    def _check_name(self, record: Record, job: Job) -> None:
+        """Of two open jobs that would keep a model of the same name, the second is refused."""
+        name = self._keeps(job)
+        if name is None:
+            return
+        for other in self._book.all():
+            if other.job_id == record.job_id:
+                return
+            earlier = (
+                other.job or self._book.stored_job(other) if other.state not in ENDED else None
+            )
+            if earlier is not None and self._keeps(earlier) == name:
+                raise RefusedError(promised(name))
+
+    def _keeps(self, job: Job) -> str | None:
+        return KINDS[job.kind].needs(job, self._config.name).keeps
 
     def _open_jobs(self, coordinator: str) -> int:
         return sum(

@@ -78,6 +78,8 @@ class Receptions:
                 reason = one_line(str(error))
                 self._note("result not accepted", record, reason=reason)
                 raise VerificationError(str(error)) from None
+            except OSError as error:  # the disk is full; the delivery can be repeated
+                raise EnvironmentFaultError(f"the job's folder: {error.strerror}") from None
             with self._lock:
                 note = _read(record)
                 if note["digest"] and note["digest"] != found.digest:

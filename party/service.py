@@ -6,6 +6,7 @@ A coordinator must be listed in the policy to propose a job (`party.proposals`);
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import threading
@@ -29,12 +30,14 @@ from coterie.base.text import one_line
 from coterie.jobs.run.party_run import WIRE
 from coterie.party.answers import RECEIPT, SERVER
 from coterie.party.books.audit import AuditLog
+from coterie.party.books.models import ModelFolder
 from coterie.party.callers.permissions import Permissions, abort
 from coterie.party.config import PartyConfig
 from coterie.party.holds import answer
 from coterie.party.job_record import ENDED, Record
 from coterie.party.live import Live
 from coterie.party.operator.explain import explain
+from coterie.party.operator.remove_model import remove_model
 from coterie.party.proposals import Proposals, decision_on
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
@@ -159,7 +162,12 @@ class JobService(JobsServicer):
             person=person,
             reason=reason,
         )
-        if not answer(record, request.about, request.yes, reason, person):
+        try:
+            counts = answer(record, request.about, request.yes, reason, person)
+        except EnvironmentFaultError as error:
+            why = f"the answer could not be written, and does not count: {error}"
+            abort(context, grpc.StatusCode.INTERNAL, why)
+        if not counts:
             why = "the job has been answered already"
             abort(context, grpc.StatusCode.FAILED_PRECONDITION, why)
         return decision_on(record)
@@ -168,6 +176,21 @@ class JobService(JobsServicer):
         record = self._permissions.any_job(request.job_id, context)
         facts = explain(self._config, record, self._book.stored_job(record), self._worker.history)
         return pb.Explanation(json=json.dumps(facts))
+
+    def RemoveModel(  # noqa: N802
+        self, request: Any, context: grpc.ServicerContext
+    ) -> pb.Explanation:
+        self._permissions.require_operator(context)
+        note = functools.partial(self._permissions.note, context, by=self._config.name)
+        try:
+            folder = ModelFolder(self._config.state)
+            return pb.Explanation(
+                json=json.dumps(remove_model(folder, request.name, request.person, note))
+            )
+        except UsageError as error:
+            abort(context, grpc.StatusCode.NOT_FOUND, str(error))
+        except EnvironmentFaultError as error:
+            abort(context, grpc.StatusCode.INTERNAL, str(error))
 
     def Prune(self, request: Any, context: grpc.ServicerContext) -> pb.Explanation:  # noqa: N802
         self._permissions.require_operator(context)
@@ -223,10 +246,11 @@ class JobService(JobsServicer):
 
     def Queue(self, request: Any, context: grpc.ServicerContext) -> pb.Started:  # noqa: N802
         record = self._permissions.job(request.job_id, context)
-        if not self._worker.turns.queue(record) and record.state not in (
-            State.FAILED,
-            State.CANCELLED,
-        ):
+        try:
+            queued = self._worker.turns.queue(record)
+        except EnvironmentFaultError as error:  # that the job was asked for cannot be written
+            abort(context, grpc.StatusCode.FAILED_PRECONDITION, without_folders(describe(error)))
+        if not queued and record.state not in (State.FAILED, State.CANCELLED):
             _not_in(State.ACCEPTED, record, context)
         return pb.Started()
 

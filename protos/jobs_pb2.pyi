@@ -227,6 +227,14 @@ class PruneRequest(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
+class ModelRef(_message.Message):
+    __slots__ = ("name", "person")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PERSON_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    person: str
+    def __init__(self, name: _Optional[str] = ..., person: _Optional[str] = ...) -> None: ...
+
 class Explanation(_message.Message):
     __slots__ = ("json",)
     JSON_FIELD_NUMBER: _ClassVar[int]

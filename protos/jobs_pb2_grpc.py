@@ -96,6 +96,11 @@ class JobsStub:
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.PruneRequest.SerializeToString,
                 response_deserializer=coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
                 _registered_method=True)
+        self.RemoveModel = channel.unary_unary(
+                '/coterie.v1.Jobs/RemoveModel',
+                request_serializer=coterie_dot_protos_dot_jobs__pb2.ModelRef.SerializeToString,
+                response_deserializer=coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
+                _registered_method=True)
         self.Explain = channel.unary_unary(
                 '/coterie.v1.Jobs/Explain',
                 request_serializer=coterie_dot_protos_dot_jobs__pb2.JobRef.SerializeToString,
@@ -205,6 +210,13 @@ class JobsServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RemoveModel(self, request, context):
+        """Removes one kept model: for the party's own operator.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Explain(self, request, context):
         """A job in plain facts, as JSON: for the party's own operator.
         """
@@ -280,6 +292,11 @@ def add_JobsServicer_to_server(servicer, server):
             'WouldPrune': grpc.unary_unary_rpc_method_handler(
                     servicer.WouldPrune,
                     request_deserializer=coterie_dot_protos_dot_jobs__pb2.PruneRequest.FromString,
+                    response_serializer=coterie_dot_protos_dot_jobs__pb2.Explanation.SerializeToString,
+            ),
+            'RemoveModel': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveModel,
+                    request_deserializer=coterie_dot_protos_dot_jobs__pb2.ModelRef.FromString,
                     response_serializer=coterie_dot_protos_dot_jobs__pb2.Explanation.SerializeToString,
             ),
             'Explain': grpc.unary_unary_rpc_method_handler(
@@ -618,6 +635,33 @@ class Jobs:
             target,
             '/coterie.v1.Jobs/WouldPrune',
             coterie_dot_protos_dot_jobs__pb2.PruneRequest.SerializeToString,
+            coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveModel(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/coterie.v1.Jobs/RemoveModel',
+            coterie_dot_protos_dot_jobs__pb2.ModelRef.SerializeToString,
             coterie_dot_protos_dot_jobs__pb2.Explanation.FromString,
             options,
             channel_credentials,

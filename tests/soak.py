@@ -36,7 +36,7 @@ import grpc
 from coterie.base.errors import CoterieError
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.run.party_run import assemble
-from coterie.party.books.audit import verify
+from coterie.party.books.audit_check import verify
 from coterie.protos import jobs_pb2 as pb
 from tests.party.houses import Coordinator, Houses
 from tests.party.outcomes import FILES, KINDS, OUTCOMES, furnish, job, play

@@ -3,12 +3,11 @@
 import os
 import re
 import subprocess
-import sys
 import time
 
 import pytest
 
-from tests import ROOT
+from tests import ROOT, forks
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 ELSEWHERE = {
@@ -52,9 +51,7 @@ def shell(tmp_path_factory):
     folder = tmp_path_factory.mktemp("documented")
     programs = folder / "programs"
     programs.mkdir()
-    script = programs / "coterie"
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m coterie "$@"\n')
-    script.chmod(0o755)
+    forks.command(programs / "coterie")
     environment = {
         **os.environ,
         "PATH": f"{programs}:{os.environ['PATH']}",
@@ -95,18 +92,9 @@ def shell(tmp_path_factory):
     (desk / "taxonomies").symlink_to("../analyst/taxonomies")
     (desk / "analyst").symlink_to("../analyst")
     servers = [
-        subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "coterie",
-                "party",
-                "serve",
-                folder / "demo" / name / "party.yaml",
-            ],
+        forks.start(
+            ["-m", "coterie", "party", "serve", folder / "demo" / name / "party.yaml"],
             env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
         )
         for name in ("lender", "bank", "card")
     ]

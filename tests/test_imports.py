@@ -1,6 +1,7 @@
 """The rooms' imports point one way, and so do those of the folders inside a room."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,19 @@ def test_no_folder_is_a_long_flat_list(room):
     for folder in {path.parent for path in files(ROOT / room)}:
         modules = [p for p in folder.glob("*.py") if not p.name.endswith(("_pb2.py", "_grpc.py"))]
         assert len(modules) <= 18, f"{folder} has {len(modules)} modules"
+
+
+def test_the_table_of_rooms_lists_the_folders_that_a_room_has():
+    page = (ROOT / "docs/architecture.md").read_text()
+    listed = {
+        room: folders.replace("`", "").split()
+        for room, folders in re.findall(
+            r"^\| `(\w+)/` \|.*\|(?: (`[\w ]+`))? \|$", page, re.MULTILINE
+        )
+    }
+    for room, folders in listed.items():
+        inside = {path.name for path in (ROOT / room).iterdir() if path.is_dir()}
+        assert set(folders) == inside - {"__pycache__"}, room
+        if room in FOLDERS:
+            assert folders == FOLDERS[room]
+    assert set(BELOW) - set(listed) == {"protos", "experiments"}

@@ -85,7 +85,7 @@ HIDDEN = {
         "_offer": "rows masked by transfers",
         "share_out": "uniform shares",
     },
-    "protocols/statistics/tree.py": {"_zero_share": "random masks"},
+    "protocols/statistics/tree_predictions.py": {"_zero_share": "random masks"},
     "protocols/transfer/base_transfer.py": {
         "send_keys": "points of the group",
         "receive_keys": "points of the group that hide the choices",
@@ -267,6 +267,7 @@ NOT_TOLD = {
     "party/service.py": {
         "JobService.Explain": "the operator alone",
         "JobService.Prune": "the operator alone",
+        "JobService.RemoveModel": "the operator alone",
         "JobService.WouldPrune": "the operator alone",
         "JobService.List": "the operator alone",
         "JobService.Fetch": "files that the job has released through the door",

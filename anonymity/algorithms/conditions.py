@@ -21,6 +21,7 @@ from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Labels, Table
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError
+from coterie.base.text import numbered
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def check_possible(
     """Raises if even one group of all records violates a requirement."""
     if records < requirement.k:
         raise DataError(
-            f"the table has {records} records, fewer than the k = {requirement.k} of "
+            f"the table has {numbered(records, 'record')}, fewer than the k = {requirement.k} of "
             f"the requirement on {', '.join(requirement.qid)}"
         )
     if (

@@ -10,7 +10,7 @@ a local recoding, where regions overlap, that is a rough reading, and so its fig
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,13 +63,7 @@ def class_error_in_order(
     common = np.bincount(target[train], minlength=number).argmax()
     place = np.full(table.records, -1, np.int64)
     place[kept] = np.arange(len(kept))
-    raw: list[Feature] = []
-    for name in columns:
-        column = table.column(name)
-        if isinstance(column, ContinuousColumn):
-            raw.append(Numbers(name, column.places[column.codes]))
-        else:
-            raw.append(Categories(name, column.codes.astype(np.int64), column.size))
+    raw = _raw(table, columns)
     shown = [coded_attribute(name, c.codes, c.labels) for name, c in columns.items()]
     seen, tried = place[train], place[test]
     there, tried_there = seen >= 0, tried >= 0
@@ -82,6 +76,30 @@ def class_error_in_order(
         raw=_wrong(raw, train, test, target[train], target[test], number) / len(test),
         none=float((target[test] != common).mean()),
     )
+
+
+def raw_class_error(table: Table, classes: Labels) -> float:
+    """The error of a tree on all columns of a table as they are."""
+    order = drawn(table.records)
+    cut = 2 * len(order) // 3
+    train, test = order[:cut], order[cut:]
+    if not len(train):
+        return 0.0
+    target = classes.codes.astype(np.int64)
+    features = _raw(table, [column.name for column in table.columns])
+    number = len(classes.values)
+    return _wrong(features, train, test, target[train], target[test], number) / len(test)
+
+
+def _raw(table: Table, names: Iterable[str]) -> list[Feature]:
+    raw: list[Feature] = []
+    for name in names:
+        column = table.column(name)
+        if isinstance(column, ContinuousColumn):
+            raw.append(Numbers(name, column.places[column.codes]))
+        else:
+            raw.append(Categories(name, column.codes.astype(np.int64), column.size))
+    return raw
 
 
 def _wrong(

@@ -22,6 +22,7 @@ from coterie.anonymity.models.privacy import (
 )
 from coterie.base.arrays import Ints
 from coterie.base.errors import VerificationError
+from coterie.base.text import numbered
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def audit_counted(
     if len(sizes) and sizes.min() < k:
         worst = int(sizes.argmin())
         raise VerificationError(
-            f"the group {describe(worst)} has {sizes[worst]} records, fewer than k = {k}"
+            f"the group {describe(worst)} has {numbered(int(sizes[worst]), 'record')}, fewer than k = {k}"
         )
     found: dict[str, Any] = {
         "qid": list(qid),

@@ -1,12 +1,13 @@
 """Where a slightly smaller k would permit a whole column to be shown.
 
-The top-down specialization (Fung, Wang, Yu 2005; paper 1 §7 on Adult) never takes a step back. A column whose first
-specialization would leave a group of 199 records is refused at k = 200 for good, and is not shown at all. The
-specialization is run as it is, and for every column that stays at its topmost value the smallest group is kept
-that its first refused specialization would have left: with that k it would have been permitted there.
+The top-down specialization (Fung, Wang, Yu 2005; paper 1 §7 on Adult) never takes a step back. A
+column whose first specialization would leave a group of 199 records is refused at k = 200 for good,
+and is not shown at all. The specialization is run as it is, and for every column that stays at its
+topmost value the smallest group is kept that its first refused specialization would have left: with
+that k it would have been permitted there.
 
-Guarantee: with the k named, everything else equal, this step is not refused for k. Whether the release is
-better on the whole, only a run tells. Cost: one run of the specialization. Errata: none.
+Guarantee: with the k named, everything else equal, this step is not refused for k. Whether the
+release is better on the whole, only a run tells. Cost: one run of the specialization. Errata: none.
 """
 
 from __future__ import annotations

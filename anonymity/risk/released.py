@@ -1,7 +1,8 @@
 """The risk of a release: by all its quasi-identifiers together, and by each qid alone.
 
-A requirement promises something for those who know one qid. Somebody who knows the columns of several may find
-more, which the figure for all of them shows. Definitions, cost and errata: `reidentification`.
+A requirement promises something for those who know one qid. Somebody who knows the columns of several
+may find more, which the figure for all of them shows. Definitions, cost and errata:
+`reidentification`.
 """
 
 from __future__ import annotations

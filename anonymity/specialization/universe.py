@@ -21,9 +21,9 @@ much. So the intervals of a table with a population are split only at values tha
 population have (`Universe.points`): the table's numbers are rounded down to these before the search
 (`rounded`), which changes no interval that such values divide.
 
-A group of the table whose combination nobody in the population has is a k-map neither. It is there
-only if the table has people whom the population lacks. `lacking` counts such groups at the end, and
-a table that has any is not released (`check_people`).
+A group of the table whose combination nobody in the population has breaks the promise of a k-map,
+too. There is such a group only if the table has people whom the population lacks. `lacking` counts
+such groups at the end, and a table that has any is not released (`check_people`).
 """
 
 from __future__ import annotations

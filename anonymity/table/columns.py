@@ -141,7 +141,8 @@ class CategoricalColumn(Column):
 class ContinuousColumn(Column):
     """Numbers, coded by their rank among the distinct values, which are `values`.
 
-    With `gap` records may lack a value; these have the code after the last rank.
+    With `gap` records may lack a value; these have the code after the last rank. `places` of a column
+    that the memory does not hold are in a file, as its values are.
     """
 
     tree: IntervalTree
@@ -154,6 +155,7 @@ class ContinuousColumn(Column):
         limits: tuple[float, float] | None = None,
         scale: Scale = NUMBER,
         gap: bool = False,
+        places: Codes | None = None,
     ) -> None:
         low, high = limits or ((float(values[0]), float(values[-1])) if len(values) else (0.0, 0.0))
         super().__init__(name, codes, IntervalTree(low, high, scale, gap), len(values) + gap)
@@ -161,16 +163,18 @@ class ContinuousColumn(Column):
         self.limits = limits
         self.scale = scale
         self.gap = gap
+        self.given_places = places
 
     @property
     def places(self) -> Codes:
         """Where each code lies: numbers at themselves, gaps a whole span above the highest."""
+        if self.given_places is not None:
+            return self.given_places
         if not self.gap:
             return self.values
         if not len(self.values):
             return np.zeros(1)
-        span = float(self.values[-1] - self.values[0]) or 1.0
-        return np.append(self.values, self.values[-1] + span)
+        return np.append(self.values, place_of_gaps(float(self.values[0]), float(self.values[-1])))
 
     def span(self, node: int) -> tuple[int, int]:
         ranks = len(self.values)
@@ -197,6 +201,11 @@ class ContinuousColumn(Column):
         )
 
 
+def place_of_gaps(lowest: float, highest: float) -> float:
+    """Where records without a value lie beside numbers with these ends: a whole span above them."""
+    return max(highest + ((highest - lowest) or 1.0), math.nextafter(highest, math.inf))
+
+
 def code_type(size: int) -> Any:
     """The smallest unsigned type for codes below `size`."""
     return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32
@@ -218,20 +227,33 @@ def encode_text(name: str, text: Text, source: str) -> tuple[Codes, list[str]]:
     return encoded.indices.to_numpy().astype(code_type(len(values))), values
 
 
-def no_value(name: str, gaps: Mask, source: str, cure: str = "") -> DataError:
-    """The error about rows without a value: how many they are, and which; `cure` says what to do.
+class NoValueError(DataError):
+    """Rows without a value: `number` of `total`, and which; `cure` says what to do.
 
     Whoever sees no rows is not told how many they are either.
     """
+
+    def __init__(
+        self, name: str, rows: Sequence[Any], number: int, total: int, source: str, cure: str = ""
+    ) -> None:
+        self.name, self.number, self.total, self.cure = name, number, total, cure
+        after = f"; {cure}" if cure else ""
+        super().__init__(
+            f"{{column}} has no value ({number:,} of {total:,} rows are empty){after}",
+            file=source,
+            column=name,
+            rows=rows,
+            bare=f"{{column}} has rows without a value{after}",
+        )
+
+    def at(self, rows: Sequence[Any]) -> NoValueError:
+        return NoValueError(self.name, rows, self.number, self.total, self.file, self.cure)
+
+
+def no_value(name: str, gaps: Mask, source: str, cure: str = "") -> NoValueError:
+    """The error about the rows of a column that are gaps."""
     rows = (np.flatnonzero(gaps) + 1).tolist()
-    after = f"; {cure}" if cure else ""
-    return DataError(
-        f"{{column}} has no value ({len(rows):,} of {len(gaps):,} rows are empty){after}",
-        file=source,
-        column=name,
-        rows=rows,
-        bare=f"{{column}} has rows without a value{after}",
-    )
+    return NoValueError(name, rows, len(rows), len(gaps), source, cure)
 
 
 def categorical_column(

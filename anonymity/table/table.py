@@ -81,8 +81,9 @@ def _rows_of(column: Column, rows: Array) -> Column:
     if isinstance(column, ContinuousColumn):
         span = column.tree.low[0], column.tree.high[0]
         return ContinuousColumn(
-            column.name, column.codes[rows], column.values, span, column.scale, column.gap
-        )
+            column.name, column.codes[rows], column.values, span, column.scale, column.gap,
+            column.given_places,
+        )  # fmt: skip
     return column.take(rows)
 
 

@@ -30,10 +30,16 @@ def measured_stored(
     suppressed: int,
     squares: int,
     class_name: str | None,
+    lost_of: Mapping[str, float] | None = None,
 ) -> Utility:
-    """All measures; `squares` is the sum of the squared sizes of the groups in the release."""
-    widths = heights = losses = 0.0
-    names = list(shown)
+    """All measures; `squares` is the sum of the squared sizes of the groups in the release.
+
+    `lost_of` has the entropy loss of columns whose different values are too many to be counted here.
+    """
+    known = lost_of or {}
+    widths = heights = 0.0
+    losses = sum(known.values())
+    names = [name for name in shown if name not in known]
     counts = dict(zip(names, table.frequencies(names), strict=True))
     stays = _kept(table, shown) if suppressed else None
     kept = dict(zip(names, table.frequencies(names, stays), strict=True))
@@ -42,7 +48,7 @@ def measured_stored(
         weights = np.bincount(regions.codes, weights=group.sizes, minlength=len(regions.labels))
         widths += float(weights @ region_widths(column, regions)) + suppressed
         heights += float(weights @ region_heights(column, regions)) + suppressed
-        most = most_bits(counts[name])
+        most = 0.0 if name in known else most_bits(counts[name])
         if most:
             before = np.concatenate([[0], np.cumsum(counts[name])])
             covered = np.log2((before[regions.last] - before[regions.first]).astype(np.float64))
@@ -50,12 +56,12 @@ def measured_stored(
             lost = float(weights @ covered) - float(kept[name] @ own)
             gone = suppressed * np.log2(table.records) - float((counts[name] - kept[name]) @ own)
             losses += (lost + float(gone)) / most
-    cells = max(len(names) * table.records, 1)
+    cells = max(len(shown) * table.records, 1)
     found = Utility(
         squares + suppressed * table.records,
         widths / cells,
         1.0 - heights / cells,
-        losses / max(len(names), 1),
+        losses / max(len(shown), 1),
     )
     return replace(
         found,

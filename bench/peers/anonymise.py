@@ -2,11 +2,11 @@
 
     python anonymise.py TOOL FILE TAXONOMIES K COLUMN...        TOOL: anonypy, anjana, pycanon
 
-Reads a CSV file, prints {"seconds", "cpu_seconds", "entropy_loss", "smallest"}. The script does not
-import Coterie, so that the libraries may be installed in an environment of their own. The loss is
-the mean over the columns of the sum of log2(n(R)/n(v)) over all records, as a share of the same sum
-for a fully generalized column, where R is the set of values that the release leaves possible for a
-record with the value v. pycanon only measures: "smallest" is the k that it finds in FILE,
+Reads a CSV file, prints {"version", "seconds", "cpu_seconds", "entropy_loss", "smallest"}. The
+script does not import Coterie, so that the libraries may be installed in an environment of their own.
+The loss is the mean over the columns of the sum of log2(n(R)/n(v)) over all records, as a share of the
+same sum for a fully generalized column, where R is the set of values that the release leaves possible
+for a record with the value v. pycanon only measures: "smallest" is the k that it finds in FILE,
 "prosecutor" the highest risk, "mean_over_groups" its average, over groups and not over records.
 """
 
@@ -16,6 +16,7 @@ import math
 import sys
 import time
 from collections import Counter
+from importlib.metadata import version
 from typing import Any
 
 
@@ -74,11 +75,11 @@ def anjana(frame: Any, columns: list[str], folder: str, k: int) -> tuple[list[An
     hierarchies, leaves = {}, {}
     for column in columns:
         rows = taxonomy_rows(folder, column, frame[column].tolist())
-        own = {row[0]: row for row in rows}
-        text = frame[column].astype(str).tolist()
         depth = len(rows[0])
+        typed = type(frame[column].tolist()[0])
+        # One row for each value, as anjana's own examples have them; it looks each record up in turn.
         hierarchies[column] = {
-            level: [own[value][level] for value in text] if level else frame[column].tolist()
+            level: [row[level] if level else typed(row[0]) for row in rows]
             for level in range(depth)
         }
         leaves[column] = {
@@ -124,7 +125,7 @@ def main() -> None:
         "seconds": round(time.perf_counter() - begun, 3),
         "cpu_seconds": round(time.process_time() - cpu, 3),
     }
-    print(json.dumps({**spent, **found}))
+    print(json.dumps({"version": version(tool), **spent, **found}))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def job_party(channel: Any, names: list[str], argument: Mapping[str, Any]) -> di
     from coterie.jobs.kinds.registry import KINDS
     from coterie.protocols.primitives.randomness import Random
 
-    job = parse_job(argument["job"], {})
+    job = parse_job(argument["job"], argument.get("files", {}))
     kind = KINDS[job.kind]
     meter = Meter(channel)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coterie.bench._figures import shown
+from coterie.bench.saved_results.figures import shown
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coterie.bench._figures import shown
+from coterie.bench.saved_results.figures import shown
 from coterie.bench.written_tables.form import table
 
 

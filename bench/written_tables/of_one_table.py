@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coterie.bench._figures import shown
+from coterie.bench.saved_results.figures import shown
 from coterie.bench.written_tables.form import table
 
 
@@ -21,7 +21,7 @@ def anonymise_adult(result: dict[str, Any]) -> str:
             failed = "error" in found
             rows.append(
                 [
-                    f"{entry['choice']}: {found['tool']}",
+                    f"{entry['choice']}: {found['tool']} {found.get('version', '')}".rstrip(),
                     _share(found.get("entropy_loss")),
                     shown(found.get("smallest")),
                     "not done" if failed else shown(found["seconds"], " s"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coterie.bench._figures import shown
+from coterie.bench.saved_results.figures import shown
 from coterie.bench.written_tables.form import table
 
 _HEAD = ["seconds", "processor", "sent", "peak memory of a party"]
@@ -80,3 +80,29 @@ def rules(result: dict[str, Any]) -> str:
     ]
     what = f"Adult, {shown(found['records'])} records, {shown(found['columns'])} columns"
     return _beside(f"{what}, three parties", "mlxtend", rows)
+
+
+def predict(result: dict[str, Any]) -> str:
+    found = result["predict"]
+    size = f"{shown(found['records'])} people, {shown(found['columns'])} columns"
+    rows = [
+        [f"{what}, {size}", *_costs(found[kind])]
+        for kind, what in (("tree", "a tree"), ("bayesnet", "a naive net"))
+    ]
+    return table(["new people by a kept model, three parties", *_HEAD], rows)
+
+
+def witness(result: dict[str, Any]) -> str:
+    found = result["witness"]
+    least = shown(found["people_of_a_group"])
+    rows = [
+        [f"{least} {what}: {shown(found[place]['groups'])} groups", *_costs(found[place])]
+        for place, what in (
+            (
+                "in the population",
+                f"of {shown(found['population'])} people, two parties and a witness",
+            ),
+            ("in the table", "records of the table, two parties"),
+        )
+    ]
+    return table([f"{shown(found['records'])} records in groups of at least", *_HEAD], rows)

@@ -160,9 +160,10 @@ def inspect(
 
     TABLE is a data file (.csv, .parquet) or a table file (.yaml). Nothing leaves this machine.
     """
-    from coterie.house.inspect import Settings, inspect_path, read_mask
-    from coterie.house.inspect_page import inspection_page
-    from coterie.house.inspect_report import lines
+    from coterie.house.inspection.inspect import inspect_path
+    from coterie.house.inspection.page import inspection_page
+    from coterie.house.inspection.report import lines
+    from coterie.house.inspection.settings import Settings, read_mask
 
     settings = Settings(mask=read_mask(mask) if mask else None, **given)
     found = inspect_path(table, _names(columns), settings)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError, UsageError
+from coterie.base.text import numbered
 from coterie.coordinator.results.report import PUBLIC, REPORT, write_report
 from coterie.coordinator.run.progress import byte_count, duration
 from coterie.jobs.file.job import Job
@@ -155,7 +156,9 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
     """A few lines for a person about `result.json`."""
     total = sum(result["seconds"].values())
     sent = sum(party["sent_bytes"] for party in result["parties"].values())
-    found = f"{result['records']:,} records in common among " if "records" in result else ""
+    found = (
+        f"{numbered(result['records'], 'record')} in common among " if "records" in result else ""
+    )
     lines = [
         f"{job.name}: {found}{len(KINDS[job.kind].reporters(job))} parties, in {duration(total)}, "
         f"{byte_count(sent)} exchanged"
@@ -189,5 +192,6 @@ def identifier_lines(result: dict[str, Any]) -> list[str]:
     ]
     rules = hints.get("would_match", [])
     return lines + [
-        f"{entry['records']:,} records would match under '{entry['rule']}'" for entry in rules
+        f"{numbered(entry['records'], 'record')} would match under '{entry['rule']}'"
+        for entry in rules
     ]

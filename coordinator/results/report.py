@@ -22,11 +22,22 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import Claim, read_claims
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.pages.markup import Content, element, explained, foreign, listed
-from coterie.jobs.pages.page import Opinion, Part, facts, file_text, folded, note, page, table
+from coterie.jobs.pages.page import (
+    Opinion,
+    Part,
+    facts,
+    file_text,
+    folded,
+    note,
+    page,
+    public_parts,
+    table,
+)
 from coterie.jobs.run.archive import saved_job, saved_path
 
 REPORT, PUBLIC = "report.html", "public.html"
 _STEPS = 200  # whose seconds are shown
+_HINT = ": --data names the table"  # of the command `verify`, for those who have the table
 
 
 def write_report(folder: Path) -> None:
@@ -46,10 +57,11 @@ def write_report(folder: Path) -> None:
     ]  # fmt: skip
     known = [*parts, _asked(job, result), _told(result), _spent(result)]
     (folder / REPORT).write_text(page(_title(job.name), about, opinion, known), encoding="utf-8")
-    open_to_all = [part for part in parts if part.public]
-    (folder / PUBLIC).write_text(
-        page("An anonymous result", [KINDS[job.kind].about], opinion, open_to_all), encoding="utf-8"
+    open_to_all = public_parts(parts)
+    public = page(
+        "An anonymous result", [KINDS[job.kind].about], _for_everybody(opinion), open_to_all
     )
+    (folder / PUBLIC).write_text(public, encoding="utf-8")
 
 
 def _write_table_report(folder: Path, opinion: Opinion, result: Claim) -> None:
@@ -63,8 +75,8 @@ def _write_table_report(folder: Path, opinion: Opinion, result: Claim) -> None:
         parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
     about = ["One table, anonymised by its holder."]
     (folder / REPORT).write_text(page("Report: one table", about, opinion, parts), encoding="utf-8")
-    open_to_all = [part for part in parts if part.public]
-    public = page("An anonymous table", about, opinion, open_to_all)
+    open_to_all = public_parts(parts)
+    public = page("An anonymous table", about, _for_everybody(opinion), open_to_all)
     (folder / PUBLIC).write_text(public, encoding="utf-8")
 
 
@@ -83,9 +95,20 @@ def judged(folder: Path) -> Opinion:
     clauses = found["verdict"].removeprefix("holds: ").split("; ")
     lines: list[Content] = [foreign(clause, 300) for clause in clauses]
     lines += [
-        [element("em", "Not checked: "), foreign(clause, 300)] for clause in found["unchecked"]
+        [element("em", "Not checked: "), foreign(clause.removesuffix(_HINT), 300)]
+        for clause in found["unchecked"]
     ]
     return Opinion("holds", "The promise holds", lines)
+
+
+def _for_everybody(opinion: Opinion) -> Opinion:
+    """The verdict without what is wrong: an error names folders, parties and values."""
+    if opinion.state == "holds":
+        return opinion
+    more = f"{REPORT}, which the parties to this result have, says why."
+    if opinion.state == "violated":
+        more = f"Do not use or pass on this result. {more}"
+    return Opinion(opinion.state, opinion.title, [more])
 
 
 def _title(name: str) -> str:

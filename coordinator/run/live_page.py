@@ -1,7 +1,8 @@
 """`--live`: a page on this machine that shows a job while it runs, and becomes its report.
 
 It shows what the coordinator is told anyway, by the events of the parties' servers: the state of each
-party, its step, rows done, and bytes moved to whom. It is served by `LoopbackSite`, which says who can read it.
+party, its step, rows done, and bytes moved to whom. It is served by `LoopbackSite`, which says who
+can read it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,7 @@ _END_SECONDS = 5.0
 _GONE_SECONDS = 3.0
 _WIDTH, _HEIGHT = 640.0, 340.0
 _WORDS = {"steward": "asks its steward"}  # of steps whose names do not say what is waited for
+_LINE = 21.0  # from one line of words to the next, also in the larger letters of a phone
 _NAME = 20  # characters of a name or a phase beside a house
 
 
@@ -126,6 +129,8 @@ class LivePage:
     def _view(self) -> dict[str, Any]:
         over = self._over  # read before the rest, so that the last view shows the end
         facts = self._board.facts()
+        if over and self._end:
+            facts = [_stopped(one, self._silent_after) for one in facts]
         log, skipped = self._board.log()
         if not over:
             notice = f"{self._name}: {_stage(facts)}"
@@ -136,7 +141,7 @@ class LivePage:
         return {
             "parts": {
                 "houses": str(_houses(facts, self._silent_after)),
-                "phases": str(_phases(facts, self._silent_after)),
+                "phases": str(_phases(facts, self._silent_after, over)),
             },
             "log": log,
             "skipped": skipped,
@@ -144,6 +149,17 @@ class LivePage:
             "over": over,
             "report": self._report is not None,
         }
+
+
+def _stopped(one: Facts, silent_after: float) -> Facts:
+    """A party when the job has ended early: it neither waits nor works any more."""
+    if _mark(one, silent_after) not in ("running", "waiting"):
+        return one
+    nothing: Mapping[str, float] = {}
+    return replace(
+        one, state="stopped", phase="", step="", running=False, rate=None, left=None,
+        sending=0.0, receiving=0.0, sending_to=nothing,
+    )  # fmt: skip
 
 
 def _stage(facts: list[Facts]) -> str:
@@ -178,10 +194,10 @@ def _houses(facts: list[Facts], silent_after: float) -> Element:
         outline = " ".join(f"{x + wide * px:.1f},{y + wide * py:.1f}" for px, py in points)
         shapes.append(element("polygon", points=outline, class_=f"house {mark}"))
         # Words stand away from the middle, where the road is.
-        beside = y - wide * 1.1 - 26 if math.sin(turn) < -0.5 else y + wide * 0.9 + 17
+        beside = y - wide * 1.1 - 28 if math.sin(turn) < -0.5 else y + wide * 0.9 + 20
         words = "badword" if mark in ("silent", "failed") else "quiet"
         shapes.append(label(x, beside, one.party, "middle", longest=_NAME))
-        shapes.append(label(x, beside + 16, _short(one, mark), "middle", words, longest=_NAME))
+        shapes.append(label(x, beside + _LINE, _short(one, mark), "middle", words, longest=_NAME))
     flows = {
         (one.party, to): rate for one in facts for to, rate in one.sending_to.items() if rate > 0
     }
@@ -225,7 +241,7 @@ def _rate(amount: float) -> str:
     return f"{byte_count(int(amount))}/s"
 
 
-def _phases(facts: list[Facts], silent_after: float) -> Element:
+def _phases(facts: list[Facts], silent_after: float, over: bool) -> Element:
     rows: list[list[Content]] = []
     for one in facts:
         mark = _mark(one, silent_after)
@@ -246,6 +262,6 @@ def _phases(facts: list[Facts], silent_after: float) -> Element:
     head = ["Party", "Step", "Rows", "Rate", "Time left", "Sent", "Received"]
     return element(
         "section",
-        element("h2", "What each party does now"),
+        element("h2", "What each party has done" if over else "What each party does now"),
         table(head, rows, (2, 3, 4, 5, 6), sentences=True),
     )

@@ -1,8 +1,8 @@
 """`coterie experiment keys`: the Adult rows of Motwani and Xu's Tables 2 to 4 (P3DM 2008, section 4).
 
-The paper does not say which columns and rows it took. Its sizes demand all 15 columns without fnlwgt and
-with the class; of the rows it says "around 30,000": here the training part, `?` a value, without repeated
-rows, 29,096. Complete records give the same sizes.
+The paper does not say which columns and rows it took. Its sizes demand all 15 columns without fnlwgt
+and with the class; of the rows it says "around 30,000": here the training part, `?` a value, without
+repeated rows, 29,096. Complete records give the same sizes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """How long it takes to tell what identifies people; `coterie bench anonymise` has the figures.
 
-Adult, complete training records, three choices of columns: the risk by Coterie and by pycanon. A random table with
-columns of 2 to 200 values, skewed, in memory as codes: its (0.001, 0.01)-separation key, the ratios that this key has
-on all rows, and its minimum key. Reading and compiling are done before the clock starts.
+Adult, complete training records, three choices of columns: the risk by Coterie and by pycanon. A
+random table with columns of 2 to 200 values, skewed, in memory as codes: its (0.001, 0.01)-separation
+key, the ratios that this key has on all rows, and its minimum key. Reading and compiling are done
+before the clock starts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from coterie.anonymity.risk.sampled_keys import pairs_for_separation, separation
 from coterie.base.arrays import Codes
 from coterie.experiments.secure_data_integration.adult_data import load_adult
 from coterie.house.coded import coded_table
-from coterie.house.inspect import Settings, inspect_table
+from coterie.house.inspection.inspect import inspect_table
+from coterie.house.inspection.settings import Settings
 
 CHOICES = (
     ("age", "sex", "race"),

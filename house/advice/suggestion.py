@@ -18,6 +18,7 @@ from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Table
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError
+from coterie.base.text import numbered
 from coterie.house.advice.proposal import Kept, entry, keep_values, level_sizes, qids_for
 from coterie.house.coded import CodedTable
 from coterie.jobs.kinds.integrate.requirement_warnings import apart_warnings, covered_warnings
@@ -118,7 +119,7 @@ def suggest(case: Case, wishes: Wishes) -> Suggestion:
     k = max(wishes.smallest_k, from_crowd)
     if k > table.records:
         raise DataError(
-            f"{table.source}: has {table.records} records, fewer than the k = {k} to propose"
+            f"{table.source}: has {numbered(table.records, 'record')}, fewer than the k = {k} to propose"
         )
     cells = min(most_cells(population, wishes.crowd, wishes.beta), table.records // k)
     used = {name: sizes[name] for name in case.candidates if any(name in qid for qid in qids)}

@@ -27,6 +27,7 @@ from coterie.anonymity.anatomy.anatomy import (
 )
 from coterie.anonymity.anatomy.estimate import query_error
 from coterie.anonymity.risk.released import release_risk
+from coterie.base.text import first_names, numbered
 from coterie.house.anonymise import PARQUET, RELEASE, RESULT, about_job
 from coterie.house.prepare import Prepared, named_in_errors, prepare
 from coterie.house.table_file import TableFile
@@ -133,16 +134,16 @@ def sensitive_columns(table: SensitiveTable) -> dict[str, Coded]:
 def lines(result: Mapping[str, Any], out: Path) -> list[str]:
     """The result in a few lines for a person."""
     dropped = f", {result['dropped']:,} dropped for missing values" if result["dropped"] else ""
-    told = [f"{result['method']}: {result['records']:,} records{dropped}"]
+    told = [f"{result['method']}: {numbered(result['records'], 'record')}{dropped}"]
     told += [
-        f"  k={entry['k']} on {', '.join(entry['qid'])}: smallest group {entry['smallest']} "
+        f"  k={entry['k']} on {first_names(entry['qid'])}: smallest group {entry['smallest']} "
         f"of {entry['groups']:,}; {', '.join(entry['models'])}"
         for entry in result["anonymity"]
     ]
     error = result["utility"]["query_error"]
     told += [
         f"  RAW: {', '.join(result['raw'])} are published as they are: whoever knows a person sees "
-        f"whether the person is in the table ({result['risk']['uniques']:,} records are unique)",
+        f"whether the person is in the table ({numbered(result['risk']['uniques'], 'unique record')})",
         f"  discernibility {result['utility']['discernibility']:,}",
         f"  random counts are off by {error['mean']:.1%} on average, half of them by at most "
         f"{error['median']:.1%}",

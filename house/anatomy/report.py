@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coterie.base.text import numbered
 from coterie.house.table_file import TableFile
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.markup import Content, foreign
@@ -34,7 +35,7 @@ def anatomy_part(file: TableFile, result: Claim) -> Part:
                 "This is not k-anonymity. These columns are published as they are, so that whoever "
                 "knows a person sees whether the person is in the table: ",
                 foreign(raw, 500),
-                f". {unique:,} records are unique by them.",
+                f". By them the table has {numbered(unique, 'unique record')}.",
             ),
             table(["model", "k", "smallest group", "groups"], promise, (1, 2, 3)),
             table(["sensitive table", "columns"], tables),

@@ -15,6 +15,7 @@ from coterie.anonymity.table.scales import NUMBER, PLAIN
 from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Floats
 from coterie.base.errors import DataError
+from coterie.base.text import numbered
 from coterie.house.table_file import TableFile
 from coterie.jobs.data.attributes import Attribute
 from coterie.jobs.data.missing import DROP, gaps_of, refuse_gaps
@@ -137,7 +138,7 @@ def _parsed(lines: bytes, header: list[str], file: TableFile, source: str, befor
         at = re.search(r"Row #(\d+)", str(error))
         ragged = re.search(r"Expected (\d+) columns, got (\d+)", str(error))
         what = (
-            f"has {ragged[2]} values where the header has {ragged[1]} columns"
+            f"has {numbered(int(ragged[2]), 'value')} where the header has {numbered(int(ragged[1]), 'column')}"
             if ragged
             else "cannot be read as CSV in UTF-8"
         )

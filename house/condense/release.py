@@ -19,6 +19,7 @@ from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Floats, Ints, Mask
 from coterie.base.errors import DataError
 from coterie.base.randomness import SYSTEM, Bytewise
+from coterie.base.text import numbered
 from coterie.house.anonymise import PARQUET, RELEASE, RESULT, about_job
 from coterie.house.prepare import Prepared, prepare
 from coterie.house.table_file import TableFile
@@ -95,14 +96,14 @@ def _large_enough(file: TableFile, labels: Labels, k: int) -> Mask:
     """The records of classes with at least k; the others must be few enough to be left out."""
     records = len(labels.codes)
     if records < k:
-        raise DataError(f"{file.source}: has {records} records, fewer than the k = {k}")
+        raise DataError(f"{file.source}: has {numbered(records, 'record')}, fewer than the k = {k}")
     sizes = np.bincount(labels.codes, minlength=len(labels.values))
     kept: Mask = sizes[labels.codes] >= k
     lost = int((~kept).sum())
     if lost > suppression_limit(file.max_suppression, records):
         small = int(np.flatnonzero((sizes > 0) & (sizes < k))[0])
         raise DataError(
-            f"the class '{labels.values[small]}' has {sizes[small]} records, fewer than the k = {k}; "
+            f"the class '{labels.values[small]}' has {numbered(int(sizes[small]), 'record')}, fewer than the k = {k}; "
             f"leaving out small classes costs {lost} of {records} records: a smaller k, or "
             "max_suppression",
             file=str(file.source),
@@ -187,18 +188,23 @@ def lines(result: dict[str, Any], out: Path) -> list[str]:
     left = f", {result['suppressed']:,} suppressed" if result.get("suppressed") else ""
     dropped = f", {result['dropped']:,} dropped for missing values" if result.get("dropped") else ""
     found = [
-        f"condense: {result['records']:,} synthetic records{left}{dropped}",
-        f"  {groups['number']:,} groups of {groups['smallest']} to {groups['largest']} people "
+        f"condense: {numbered(result['records'], 'synthetic record')}{left}{dropped}",
+        f"  {numbered(groups['number'], 'group')} of {groups['smallest']} to {groups['largest']} people "
         f"(k = {result['k']})",
         f"  {sum(result['clipped'].values()):,} values clipped, "
         f"{sum(result['rounded'].values()):,} moved to the data's grid",
     ]
     if "copies" in result:
-        found.append(f"  {result['copies']:,} synthetic records are equal to a real one")
+        found.append(
+            f"  {numbered(result['copies'], 'synthetic record')} "
+            f"{'is' if result['copies'] == 1 else 'are'} equal to a real one"
+        )
     if "utility" in result:
         likeness = result["utility"]["covariance_correlation"]
         found.append(f"  covariances agree with the table's: correlation {likeness:.4f}")
     for name, number in result.get("waiting", {}).items():
         of = f" of class '{name}'" if name else ""
-        found.append(f"  {number:,} records{of} are not in it: fewer than 2k = {2 * result['k']}")
+        found.append(
+            f"  {numbered(number, 'record')}{of} {'is' if number == 1 else 'are'} not in it: fewer than 2k = {2 * result['k']}"
+        )
     return [*found, f"release: {out / RELEASE}", f"result: {out / RESULT}"]

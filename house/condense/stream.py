@@ -13,6 +13,7 @@ import pyarrow as pa
 from coterie.anonymity.table.table import Labels
 from coterie.base.errors import DataError, UsageError
 from coterie.base.randomness import SYSTEM, Bytewise
+from coterie.base.text import numbered
 from coterie.house.anonymise import about_job
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.numbers import csv_lines, read_numbers
@@ -118,15 +119,15 @@ class Stream:
 def lines(summary: dict[str, Any]) -> list[str]:
     """The state in a few lines for a person."""
     found = [
-        f"condense: {summary['added']:,} records added, {summary['records']:,} in "
-        f"{summary['groups']:,} groups of at least {summary['smallest']} (k = {summary['k']})"
+        f"condense: {numbered(summary['added'], 'record')} added, {summary['records']:,} in "
+        f"{numbered(summary['groups'], 'group')} of at least {summary['smallest']} (k = {summary['k']})"
     ]
     if summary["dropped"]:
-        found.append(f"  {summary['dropped']:,} rows left out for a missing value")
+        found.append(f"  {numbered(summary['dropped'], 'row')} left out for a missing value")
     for name, number in summary["waiting"].items():
         of = f" of class '{name}'" if name else ""
         found.append(
-            f"  {number:,} records{of} were not kept: fewer than 2k = {2 * summary['k']}, and no "
+            f"  {numbered(number, 'record')}{of} {'was' if number == 1 else 'were'} not kept: fewer than 2k = {2 * summary['k']}, and no "
             "record is stored"
         )
     return [*found, f"state: {summary['state']}"]

@@ -29,6 +29,7 @@ from coterie.anonymity.rules.mining import (
 from coterie.base.arrays import Mask
 from coterie.base.errors import DataError, EnvironmentFaultError
 from coterie.base.randomness import SYSTEM, Bytewise
+from coterie.base.text import numbered
 from coterie.house.hiding.hide_file import Cells, HideFile
 from coterie.jobs.data.release_file import coded_columns
 from coterie.jobs.file.result_file import RESULT
@@ -221,11 +222,11 @@ def _compact(codes: Any, values: list[str]) -> tuple[Any, list[str]]:
 def lines(result: dict[str, Any], out: Path) -> list[str]:
     """The result in a few lines for a person."""
     return [
-        f"hide-rules by {result['by']}: {result['hidden']} rules hidden in {result['records']:,} "
-        f"records, {result['failures']} not",
-        f"  {result['cells_changed']:,} cells changed"
+        f"hide-rules by {result['by']}: {numbered(result['hidden'], 'rule')} hidden in "
+        f"{numbered(result['records'], 'record')}, {result['failures']} not",
+        f"  {numbered(result['cells_changed'], 'cell')} changed"
         + (f", {result['decoys']:,} of them hide nothing" if result["decoys"] else ""),
-        f"  of {result['rules_before']:,} rules {result['lost']:,} are lost besides, and "
+        f"  of {numbered(result['rules_before'], 'rule')} {result['lost']:,} are lost besides, and "
         f"{result['ghosts']:,} are new",
         f"release: {out / RELEASE}",
         f"result: {out / RESULT}",

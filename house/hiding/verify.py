@@ -8,18 +8,17 @@ became empty or unknown, as many as `result.json` says.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from coterie.anonymity.models.audit import Released
-from coterie.base.errors import UsageError, VerificationError
+from coterie.base.errors import VerificationError
 from coterie.base.text import numbered
 from coterie.house.hiding.hide_file import Cells, HideFile, load_hide_file
 from coterie.jobs.data.release_file import check_order, read_release
 from coterie.jobs.data.sources import read_table
-from coterie.jobs.file.result_file import RESULT
+from coterie.jobs.file.result_file import RESULT, read_json
 from coterie.jobs.run.archive import saved_path
 
 UNCHECKED = (
@@ -33,12 +32,7 @@ def verify_hidden(folder: Path, data: Path | None) -> dict[str, Any]:
     """The checks that hold; raises a `VerificationError` for the first that does not."""
     file = load_hide_file(saved_path(folder))
     path = folder / RESULT
-    try:
-        result = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except ValueError:
-        raise VerificationError(f"{path}: not JSON") from None
+    result = read_json(path)
     release = folder / "release.csv"
     try:
         table = read_release(release, file.columns, "the file")

@@ -6,8 +6,9 @@ workers divide their chunks, and one worker finishes a piece that fits into its 
 back is the number of each record's part, and the boxes.
 
 The cluster gets the codes of the quasi-identifiers and of sensitive columns that are bounded: not
-their texts, no identifiers, no other columns. Codes are the ranks of the values, though, so that it must be the
-organisation's own cluster, on a network that it trusts. Its workers need Coterie installed.
+their texts, no identifiers, no other columns. Codes are the ranks of the values, though, so that it
+must be the organisation's own cluster, on a network that it trusts. Its workers need Coterie
+installed.
 """
 
 from __future__ import annotations

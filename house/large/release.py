@@ -1,8 +1,9 @@
 """`coterie anonymise` of a table that the memory does not hold: on disk, or on a cluster.
 
 The source is read once into files of codes (`stored`), cut piece by piece (`stored_recoding`; one
-column of numbers by passes over it, `one_dimension.stored`), audited, measured, sorted and written, each slice by slice. The release is that of the table in
-memory, to the byte. In memory are the different values of each column and the boxes of all parts.
+column of numbers by passes over it, `one_dimension.stored`), audited, measured, sorted and written,
+each slice by slice. The release is that of the table in memory, to the byte. In memory are the
+different values of each column and the boxes of all parts.
 
 With a Dask cluster the pieces lie on its workers (`cluster_pieces`), which count, divide and finish
 them; this machine reads the source, keeps the number of each record's part, and writes the release.
@@ -11,38 +12,31 @@ them; this machine reads the source, keeps the number of each record's part, and
 from __future__ import annotations
 
 import contextlib
-import json
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from coterie.anonymity.algorithms.one_dimension.stored import quantiles_stored
 from coterie.anonymity.algorithms.stored_recoding import StoredRelease, mondrian_stored
-from coterie.anonymity.models.audit import Released, group_numbers
-from coterie.anonymity.risk.grouping import Sizes, counted_sizes
-from coterie.anonymity.risk.reidentification import risk_of
 from coterie.anonymity.specialization.specialize import suppression_limit
-from coterie.anonymity.table.stored import Grouped
-from coterie.anonymity.utility.stored import measured_stored
-from coterie.base.arrays import Array
 from coterie.base.errors import UsageError
-from coterie.base.memory import give_back, let_go
-from coterie.house.anonymise import PARQUET, RELEASE, RESULT, about_job
+from coterie.base.memory import give_back
+from coterie.house.anonymise import about_job
 from coterie.house.large.cluster_pieces import Cluster
-from coterie.house.large.stored import StoredData, store
+from coterie.house.large.result import Large, result_of
+from coterie.house.large.spooled import can_be_read_again
+from coterie.house.large.stored import store
+from coterie.house.large.streamed import anonymise_stream, is_stream
 from coterie.house.prepare import named_in_errors
 from coterie.house.table_file import TableFile
 from coterie.jobs.data.sorted_files import SortedRows
 from coterie.jobs.data.sources import CsvFile, ParquetFile, Source, Spelt
-from coterie.jobs.run.archive import save_job
 
 # What a table in memory takes, measured: for each byte of a CSV file, and for each value.
 _BYTES_OF_CSV, _BYTES_OF_VALUE = 12, 60
@@ -52,6 +46,8 @@ def needed(source: Source, columns: int) -> int | None:
     """About how many bytes it takes to anonymise the table in memory; None where nobody knows."""
     if isinstance(source, Spelt):
         return needed(source.source, columns)
+    if not can_be_read_again(source):
+        return None
     try:
         if isinstance(source, CsvFile):
             return source.path.stat().st_size * _BYTES_OF_CSV
@@ -64,9 +60,12 @@ def needed(source: Source, columns: int) -> int | None:
 
 
 def is_large(file: TableFile, memory: int) -> bool:
-    """Whether a table is better not read as a whole; only some methods can do without."""
+    """Whether a table is better not read as a whole; only some methods can do without.
+
+    A sample is drawn of a source of unknown size, such as a pipe or a database, without reading it whole.
+    """
     wanted = needed(file.source, len(file.columns))
-    return _in_pieces(file) and wanted is not None and wanted > memory
+    return _in_pieces(file) and (is_stream(file) if wanted is None else wanted > memory)
 
 
 def _in_pieces(file: TableFile) -> bool:
@@ -77,40 +76,13 @@ def _in_pieces(file: TableFile) -> bool:
 
 
 @dataclass(frozen=True)
-class Large:
-    """An audited release that is still on disk, and the content of `result.json`."""
+class OnDisk(Large):
+    """The release of a table whose records are numbers of texts, in files."""
 
-    file: TableFile
-    data: StoredData
     release: StoredRelease
-    result: dict[str, Any]
     folder: Path
 
-    def write(self, out: Path, parquet: bool = False) -> None:
-        """Writes the release, then the result: a folder with a result has a whole release."""
-        schema = pa.schema([(name, pa.string()) for name in self.file.columns])
-        options = pacsv.WriteOptions(quoting_style="needed", quoting_header="needed")
-        with contextlib.ExitStack() as files:
-            writers: list[Any] = [
-                files.enter_context(
-                    pacsv.CSVWriter(str(out / RELEASE), schema, write_options=options)
-                )
-            ]
-            if parquet:
-                writers.append(
-                    files.enter_context(
-                        pq.ParquetWriter(str(out / PARQUET), schema, compression="zstd")
-                    )
-                )
-            for part in self._sorted(schema):
-                for writer in writers:
-                    writer.write_table(part)
-        save_job(self.file, out)
-        give_back()
-        (out / RESULT).write_text(json.dumps(self.result, indent=1) + "\n", encoding="utf-8")
-
-    def _sorted(self, schema: pa.Schema) -> Iterator[pa.Table]:
-        """The rows of the release in their order, some at a time."""
+    def rows(self, schema: pa.Schema) -> Iterator[pa.Table]:
         table, shown = self.release.table, self.release.columns
         texts, ranks = {}, {}
         for name in self.file.columns:
@@ -159,6 +131,10 @@ def anonymise_large(
         raise UsageError(
             f"method: {file.method} has the whole table in memory; only mondrian can do without"
         )
+    if is_stream(file):
+        with anonymise_stream(file, memory) as made:
+            yield made
+        return
     begun = time.perf_counter()
     with contextlib.ExitStack() as opened:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="coterie-")))
@@ -183,70 +159,11 @@ def anonymise_large(
                     data.table, file.requirements, limit, file.mondrian, memory, folder,
                     None if cluster is None else cluster.pieces, most,
                 )  # fmt: skip
-        result = _result(file, data, release, folder)
+        result = result_of(file, data.dropped, release, folder)
         result["seconds"] = {
             "read": round(read - begun, 3),
             "anonymise": round(time.perf_counter() - read, 3),
         }
         result["job"] = about_job(file)
         give_back()
-        yield Large(file, data, release, result, folder)
-
-
-def _result(
-    file: TableFile, data: StoredData, release: StoredRelease, folder: Path
-) -> dict[str, Any]:
-    shown, table = release.columns, release.table
-    anonymity = release.anonymity(file.requirements)
-    every = _sizes(release, list(shown), folder)
-    priorities = dict(table.priority)
-    utility = measured_stored(table, shown, release.suppressed, every.squares, file.class_name)
-    return {
-        "method": file.method,
-        "records": table.records - release.suppressed,
-        "suppressed": release.suppressed,
-        "dropped": data.dropped,
-        "anonymity": anonymity,
-        "risk": {
-            **risk_of(every).as_dict(),
-            "by_qid": [
-                {"qid": list(qid), **risk_of(_sizes(release, qid, folder)).as_dict()}
-                for qid in dict.fromkeys(tuple(r.qid) for r in file.requirements)
-            ],
-        },
-        "utility": utility.as_dict(),
-        **release.details,
-        "on_disk": True,
-        **({"priorities": priorities} if len(set(priorities.values())) > 1 else {}),
-    }
-
-
-def _sizes(release: StoredRelease, names: Sequence[str], folder: Path) -> Sizes:
-    """The sizes of the groups of released records that are equal in these columns."""
-    chosen: Mapping[int, tuple[Grouped, list[str]]] = {
-        id(group): (group, [name for name in names if name in group.columns])
-        for group in release.groups
-    }
-    parts: list[tuple[Grouped, Array]] = []
-    for group, own in chosen.values():
-        if own:
-            shown = [group.columns[name] for name in own]
-            released = [Released(c.codes.astype(np.int64), c.labels) for c in shown]
-            parts.append((group, group_numbers(released)))
-    if len(parts) == 1:
-        group, numbers = parts[0]
-        return Sizes.of(np.bincount(numbers, weights=group.sizes).astype(np.int64))
-    kept = release.table.records - release.suppressed
-    columns = []
-    with tempfile.TemporaryDirectory(prefix="groups-", dir=folder) as place:
-        for at, (group, numbers) in enumerate(parts):
-            file = np.memmap(Path(place, str(at)), np.uint32, "w+", shape=(max(kept, 1),))
-            done = 0
-            for rows in release.table.slices():
-                part = group.parts(rows)
-                own_groups = numbers[part[part >= 0]]
-                file[done : done + len(own_groups)] = own_groups
-                done += len(own_groups)
-                let_go(file)
-            columns.append(file[:kept])
-        return counted_sizes(columns, kept, max(release.memory // 256, 1))
+        yield OnDisk(file, result, release, folder)

@@ -23,6 +23,7 @@ from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Array
 from coterie.base.errors import DataError
 from coterie.house.coded import CodedTable, coded_table
+from coterie.house.prepare import may_not_single_out, singles_out
 from coterie.house.table_file import TableAttribute, TableFile
 from coterie.jobs.data.batches import batches
 from coterie.jobs.data.missing import gaps_of
@@ -155,6 +156,11 @@ def _prepared(file: TableFile, coded: CodedTable, spelling: Spelling) -> StoredT
                     attribute, different, source, spelling, most_flat=None
                 )
         stored[name] = Stored(texts, prepared.codes)
+    for name in labels.keys() & by_name.keys():
+        if may_not_single_out(by_name[name], sensitive) and (
+            len(labels[name].values) == coded.records > 1
+        ):
+            raise singles_out(name, source)
     for requirement in file.requirements:
         if requirement.model is not None and isinstance(requirement.sensitive, str):
             try:

@@ -1,7 +1,10 @@
 """`coterie verify` of a release that was made on disk: the same checks, slice by slice.
 
-`release.csv` is read once into files of codes (`coded`). In memory are the different values of each
-column, one number for each group, and the slice at hand. Groups are numbered anew, by code that
+`release.csv` is read piece by piece: the order of its rows and the values of columns in no qid are
+looked at on the way, and the columns that groups are formed by, or that are bounded in them, go to
+files of codes (`coded`). In memory are the different values of these columns, one number for each
+group, and the piece at hand; with the table at hand (`verify_source`) the different values of all
+columns. Groups are numbered anew, by code that
 shares nothing with the one that made them: records get a number by their first columns, then
 by that number and further columns, until all columns of the qid have been looked at.
 """
@@ -26,7 +29,10 @@ from coterie.base.memory import give_back, let_go, read_part
 from coterie.house.checks.numbers import check_discernibility, check_numbers
 from coterie.house.checks.values import check_values
 from coterie.house.coded import CodedColumn, CodedTable, coded_table
+from coterie.house.quantiles.keys import QUANTILES
+from coterie.house.quantiles.verify import check_groups
 from coterie.house.table_file import TableFile
+from coterie.house.verify_source import check_source
 from coterie.jobs.data.batches import batches
 from coterie.jobs.data.release_file import check_claims, check_header
 from coterie.jobs.data.sources import file_source
@@ -37,86 +43,141 @@ _COUNTS = 1 << 20  # counts of sensitive values that are looked at together
 _ROOM = 2**62
 
 
-def verify_stored(file: TableFile, result: Any, path: Path) -> dict[str, Any]:
+def verify_stored(
+    file: TableFile, result: Any, path: Path, data: Path | None = None
+) -> dict[str, Any]:
     """What was found; raises a `VerificationError` for the first thing that does not hold."""
     check_header(path, file.columns, "the table file")
+    counted = file.columns if data is not None else _counted_columns(file)
     try:
-        table = coded_table(
-            batches(file_source(path), file.columns, _READ), file.columns, str(path), 0, gap=""
-        )
+        pieces = _Watched(file, path, set(counted)).pieces()
+        table = coded_table(pieces, counted, str(path), 0, gap="")
     except DataError as error:
         raise VerificationError(str(error)) from None
     give_back()
     with tempfile.TemporaryDirectory(prefix="coterie-") as folder:
         try:
-            return _checked(file, result, path, _Groups(table, Path(folder)))
+            return _checked(file, result, path, _Groups(table, Path(folder)), data)
         finally:
             if table.folder is not None:
                 table.folder.cleanup()
 
 
-def _checked(file: TableFile, result: Any, path: Path, groups: _Groups) -> dict[str, Any]:
+def _counted_columns(file: TableFile) -> list[str]:
+    """The columns that groups are formed by, or that are bounded in them; of others no value is kept."""
+    bounded = {name for one in file.requirements for name in one.sensitive_columns}
+    in_qid = {attribute.name for attribute in file.attributes if attribute.in_qid}
+    return [name for name in file.columns if name in in_qid | bounded]
+
+
+def _checked(
+    file: TableFile, result: Any, path: Path, groups: _Groups, data: Path | None
+) -> dict[str, Any]:
     table, records = groups.table, groups.table.records
-    _check_parquet(table, path.with_suffix(".parquet"), path.name)
+    _check_parquet(file.columns, records, path.with_suffix(".parquet"), path)
     suppressed = check_numbers(file, result, records, path)
-    _check_order(table, path)
+    local = file.method != QUANTILES
     for attribute in file.attributes:
-        values = table.column(attribute.name).values.to_pylist()
-        check_values(attribute, values, path, local=True)
+        if attribute.in_qid:
+            values = table.column(attribute.name).values.to_pylist()
+            check_values(attribute, values, path, local)
     requirements = check_claims(
         file.requirements, result["anonymity"], groups.audited, "the table file"
     )
     qids = [attribute.name for attribute in file.attributes if attribute.in_qid]
+    for name in qids if file.method == QUANTILES else ():
+        check_groups(name, _times(table.column(name)), result["quantiles"][name])
     check_discernibility(result, groups.sizes(qids), records, suppressed)
     check_counted_risk(groups.sizes, result, qids, [one.qid for one in file.requirements])
-    return {"records": records, "suppressed": suppressed, "requirements": requirements}
+    found = {"records": records, "suppressed": suppressed, "requirements": requirements}
+    if data is not None:
+        shown = {column.name: _times(column) for column in table.columns}
+        found["measures"] = check_source(file, result, shown, data)
+    return found
 
 
-def _slices(records: int, further: int = 0) -> Iterator[slice]:
+def _times(column: CodedColumn) -> dict[str, int]:
+    """How often each value of a column occurs."""
+    return dict(zip(column.values.to_pylist(), column.counts().tolist(), strict=True))
+
+
+def _slices(records: int) -> Iterator[slice]:
     for start in range(0, records, _SLICE):
-        yield slice(start, min(start + _SLICE + further, records))
+        yield slice(start, min(start + _SLICE, records))
 
 
-def _check_parquet(table: CodedTable, path: Path, other: str) -> None:
+class _Watched:
+    """The rows of a release while they are read: their order, and the values of columns in no qid."""
+
+    def __init__(self, file: TableFile, path: Path, counted: set[str]) -> None:
+        self._file, self._path, self._counted = file, path, counted
+        self._plain = [attribute for attribute in file.attributes if not attribute.in_qid]
+
+    def pieces(self) -> Iterator[pa.Table]:
+        """The columns that are counted, piece by piece, after the piece has been checked."""
+        last: pa.Table | None = None
+        row = 0
+        for piece in batches(file_source(self._path), self._file.columns, _READ):
+            for start in range(0, piece.num_rows, _SLICE):
+                part = piece.slice(start, _SLICE)
+                self._check_order(part if last is None else pa.concat_tables([last, part]), row)
+                for attribute in self._plain:
+                    values = pc.unique(pc.fill_null(part.column(attribute.name), ""))
+                    check_values(attribute, values.to_pylist(), self._path, local=True)
+                row += part.num_rows
+                last = part.slice(part.num_rows - 1)
+                yield part.select([name for name in part.column_names if name in self._counted])
+
+    def _check_order(self, rows: pa.Table, before: int) -> None:
+        """Rows are sorted by their values; `rows` begin with the last one of the part before."""
+        undecided = np.ones(max(rows.num_rows - 1, 0), bool)
+        for column in rows.columns:
+            texts = pc.fill_null(column, "").combine_chunks()
+            low, high = texts.slice(0, len(undecided)), texts.slice(1)
+            wrong = undecided & pc.less(high, low).to_numpy(zero_copy_only=False)
+            if wrong.any():
+                row = before + int(wrong.argmax()) + (1 if before else 2)
+                raise VerificationError(f"{self._path}: row {row} is out of order")
+            undecided &= pc.equal(high, low).to_numpy(zero_copy_only=False)
+
+
+def _check_parquet(names: Sequence[str], records: int, path: Path, release: Path) -> None:
     """The Parquet file, where there is one, has the same rows."""
     if not path.exists():
         return
-    names = [column.name for column in table.columns]
     start = 0
+    own = _Pieces(release, names)
     try:
         for piece in batches(file_source(path), names, _READ):
-            rows = slice(start, start + piece.num_rows)
-            start = rows.stop
-            for column in table.columns:
-                own = column.values.take(pa.array(read_part(column.codes, rows)))
-                shown = pc.fill_null(piece.column(column.name), "").combine_chunks()
-                if not own.equals(shown.cast(pa.string())):
+            start += piece.num_rows
+            same = own.next(piece.num_rows)
+            for name in names:
+                shown = pc.fill_null(piece.column(name), "").combine_chunks().cast(pa.string())
+                if not same.column(name).combine_chunks().equals(shown):
                     raise VerificationError(
-                        f"{path}: column '{column.name}' is not that of {other}"
+                        f"{path}: column '{name}' is not that of {release.name}"
                     )
     except DataError as error:
         raise VerificationError(str(error)) from None
-    if start != table.records:
-        raise VerificationError(f"{path}: has {start} rows, and {other} {table.records}")
+    if start != records:
+        raise VerificationError(f"{path}: has {start} rows, and {release.name} {records}")
 
 
-def _check_order(table: CodedTable, path: Path) -> None:
-    """Rows are sorted by their values; each slice ends with the first row of the next."""
-    ranks = []
-    for column in table.columns:
-        texts = column.values.to_pylist()
-        rank = np.empty(len(texts), np.int64)
-        rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-        ranks.append(rank)
-    for rows in _slices(table.records, 1):
-        undecided = np.ones(rows.stop - rows.start - 1, bool)
-        for column, rank in zip(table.columns, ranks, strict=True):
-            place = rank[read_part(column.codes, rows)]
-            wrong = undecided & (place[1:] < place[:-1])
-            if wrong.any():
-                row = rows.start + int(wrong.argmax()) + 2
-                raise VerificationError(f"{path}: row {row} is out of order")
-            undecided &= place[1:] == place[:-1]
+class _Pieces:
+    """A release that is read again, as many rows at a time as somebody asks for."""
+
+    def __init__(self, path: Path, names: Sequence[str]) -> None:
+        self._pieces = batches(file_source(path), names, _READ)
+        self._rows = pa.table({name: pa.array([], pa.string()) for name in names})
+
+    def next(self, number: int) -> pa.Table:
+        """The next rows, fewer at the end; an empty value is the empty text."""
+        while self._rows.num_rows < number and (piece := next(self._pieces, None)) is not None:
+            filled = [pc.fill_null(column, "") for column in piece.columns]
+            piece = pa.table(filled, names=piece.column_names)
+            self._rows = pa.concat_tables([self._rows, piece])
+        found, self._rows = self._rows.slice(0, number), self._rows.slice(number)
+        return found
 
 
 class _Groups:

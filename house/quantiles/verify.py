@@ -39,17 +39,17 @@ def check_groups(name: str, shown: Mapping[str, int], claimed: Any) -> None:
         )
 
 
-def check_costs(name: str, numbers: Mapping[str, list[float]], claimed: Any) -> None:
-    """`numbers` has the table's numbers in each group that the release shows."""
+def check_costs(name: str, numbers: Mapping[str, Mapping[float, int]], claimed: Any) -> None:
+    """`numbers` has how often each number of the table occurs in each group that the release shows."""
     costs = {"median": 0.0, "cellular": 0.0, "centre": 0.0}
     for shown, own in numbers.items():
-        own = sorted(own)
-        middle, radius = own[(len(own) - 1) // 2], (own[-1] - own[0]) / 2
-        costs["median"] += sum(abs(number - middle) for number in own)
-        costs["cellular"] += radius * len(own)
+        low, high, records = min(own), max(own), sum(own.values())
+        middle, radius = _median(own, records), (high - low) / 2
+        costs["median"] += sum(abs(number - middle) * times for number, times in own.items())
+        costs["cellular"] += radius * records
         costs["centre"] = max(costs["centre"], radius)
         place = claimed["representatives"][shown]
-        if not own[0] <= place <= own[-1]:
+        if not low <= place <= high:
             raise VerificationError(
                 f"column '{name}': the representative {place} of '{shown}' does not lie within it"
             )
@@ -59,3 +59,13 @@ def check_costs(name: str, numbers: Mapping[str, list[float]], claimed: Any) -> 
                 f"column '{name}': result.json says a cost ({key}) of {claimed['costs'][key]}, the "
                 f"table gives {value}"
             )
+
+
+def _median(own: Mapping[float, int], records: int) -> float:
+    """The lower one of two middle numbers."""
+    before = 0
+    for number in sorted(own):
+        before += own[number]
+        if before > (records - 1) // 2:
+            return number
+    return math.nan

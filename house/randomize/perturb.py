@@ -31,6 +31,7 @@ from coterie.anonymity.table.scales import number_text
 from coterie.base.arrays import Array, Floats, Ints
 from coterie.base.errors import DataError
 from coterie.base.randomness import SYSTEM, Bytewise
+from coterie.base.text import numbered
 from coterie.house.randomize.perturb_file import Perturbed, PerturbFile
 from coterie.jobs.data.missing import gaps_of, refuse_gaps
 from coterie.jobs.data.scaled import spelling_of
@@ -205,7 +206,7 @@ def _answered(
 def lines(result: dict[str, Any], out: Path) -> list[str]:
     """The result in a few lines for a person."""
     dropped = f", {result['dropped']:,} dropped for missing values" if result["dropped"] else ""
-    told = [f"perturb: {result['records']:,} records{dropped}"]
+    told = [f"perturb: {numbered(result['records'], 'record')}{dropped}"]
     for name, entry in result["attributes"].items():
         if "law" in entry:
             told.append(

@@ -21,6 +21,7 @@ from coterie.anonymity.randomization.response import response_matrix
 from coterie.anonymity.table.columns import NUMBERS_ONLY, continuous_column, encode_text
 from coterie.base.arrays import Array, Floats, Mask
 from coterie.base.errors import DataError, UsageError
+from coterie.base.text import numbered
 from coterie.house.randomize.perturb import LAWS as FILE
 from coterie.house.randomize.perturb import RELEASE
 from coterie.house.randomize.perturb_file import Perturbed
@@ -211,7 +212,7 @@ def _classified(
 
 def lines(found: dict[str, Any]) -> list[str]:
     """The estimate in a few lines for a person: the middle half of numbers, the largest shares."""
-    told = [f"reconstruct: {found['records']:,} records, by {found['method']}"]
+    told = [f"reconstruct: {numbered(found['records'], 'record')}, by {found['method']}"]
     for name, entry in found["columns"].items():
         shares = np.array(entry["shares"])
         ended = "" if entry["agrees"] else "; does not agree with the noise yet"
@@ -222,11 +223,11 @@ def lines(found: dict[str, Any]) -> list[str]:
         else:
             order = np.argsort(-shares)[:5]
             what = ", ".join(f"{entry['values'][i]} {shares[i]:.1%}" for i in order)
-        told.append(f"  {name}: {what} ({entry['iterations']} iterations{ended})")
+        told.append(f"  {name}: {what} ({numbered(entry['iterations'], 'iteration')}{ended})")
     if "classified" in found:
         entry = found["classified"]
         told.append(
-            f"naive Bayes: right for {entry['right']:.1%} of {entry['records']:,} records; the most "
+            f"naive Bayes: right for {entry['right']:.1%} of {numbered(entry['records'], 'record')}; the most "
             f"frequent class for {entry['most_frequent']:.1%}"
         )
     return told

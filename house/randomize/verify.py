@@ -8,7 +8,6 @@ within six standard errors, and answers as frequent as randomized response makes
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -17,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from coterie.anonymity.models.audit import Released
-from coterie.base.errors import UsageError, VerificationError
+from coterie.base.errors import VerificationError
 from coterie.base.text import numbered
 from coterie.house.randomize.perturb_file import Perturbed, PerturbFile, load_perturb_file
 from coterie.jobs.data.release_file import check_order, read_release
 from coterie.jobs.data.sources import read_table
-from coterie.jobs.file.result_file import RESULT
+from coterie.jobs.file.result_file import RESULT, read_json
 from coterie.jobs.run.archive import saved_path
 
 UNCHECKED = (
@@ -36,7 +35,7 @@ _LIMIT = 6.0  # standard errors
 def verify_perturbed(folder: Path, data: Path | None) -> dict[str, Any]:
     """The checks that hold; raises a `VerificationError` for the first that does not."""
     file = load_perturb_file(saved_path(folder))
-    result, laws = (_read(folder / name) for name in (RESULT, "noise.json"))
+    result, laws = (read_json(folder / name) for name in (RESULT, "noise.json"))
     path = folder / "release.csv"
     try:
         table = read_release(path, file.columns, "the file")
@@ -64,15 +63,6 @@ def verify_perturbed(folder: Path, data: Path | None) -> dict[str, Any]:
         "digest": file.digest,
         "records": records,
     }
-
-
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from None
-    except ValueError:
-        raise VerificationError(f"{path}: not JSON") from None
 
 
 def _check_column(attribute: Perturbed, shown: Released, law: Any, folder: Path) -> None:

@@ -2,12 +2,14 @@
 
 `Source.read` returns a whole table of texts. Code that only counts values need not hold the table:
 `batches` returns the same rows in the same text form, some ten thousand at a time, if the source is
-a CSV or Parquet file. Other sources are read in one batch.
+a CSV or Parquet file; a database gives its rows in the pieces of its driver. Other sources are read in
+one batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +30,13 @@ _LEAST = 1 << 18  # a row must not be longer than a block
 _AHEAD = 256  # Arrow reads up to 32 blocks ahead: an eighth of the memory
 _BYTES = 16  # of a block for each row of a Parquet file
 _BUFFER = 1 << 20
+
+
+@runtime_checkable
+class InPieces(Protocol):
+    """A source that gives its rows piece by piece, by one reading from the first to the last."""
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[pa.Table]: ...
 
 
 def column_names(source: Source) -> list[str]:
@@ -56,6 +65,8 @@ def batches(
     elif isinstance(source, ParquetFile) and source.path.is_file():
         require_columns(columns, source.names(), str(source))
         yield from _parquet(source, list(columns), block // _BYTES)
+    elif isinstance(source, InPieces):
+        yield from source.pieces(columns)
     else:
         yield source.read(columns)
 
@@ -79,8 +90,14 @@ def _parquet(source: ParquetFile, columns: list[str], rows: int) -> Iterator[pa.
     try:
         # With a buffer, a column of a row group is read page by page and not as a whole.
         with pq.ParquetFile(source.path, buffer_size=_BUFFER) as file:
+            before = 0
             for batch in file.iter_batches(rows, columns=columns):
-                yield as_text(pa.table(batch).select(columns), str(source))
+                try:
+                    yield as_text(pa.table(batch).select(columns), str(source))
+                except DataError as error:
+                    moved = [before + row for row in error.rows]  # type: ignore[operator]
+                    raise error.at(moved) from None
+                before += batch.num_rows
     except (OSError, pa.ArrowException):
         source.read(columns)  # raises an error that explains the fault
         raise DataError(f"{source}: cannot be read piece by piece") from None

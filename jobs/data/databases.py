@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,7 +57,7 @@ def _complaints(source: object, kind: type[Exception], rows: bool = False) -> It
     """
     try:
         yield
-    except (kind, pa.ArrowException) as error:
+    except (kind, pa.ArrowException, OSError) as error:  # Arrow's own OSError, of a driver's stream
         text = " ".join(str(error).split())
         # The driver's own message comes after its code and its name.
         text = re.sub(r"^[A-Z_]+: ", "", text)
@@ -65,28 +67,61 @@ def _complaints(source: object, kind: type[Exception], rows: bool = False) -> It
         raise DataError(f"{source}: {text}") from None
 
 
+# What a query gives: its rows, of which nothing is read yet, and what makes texts of them.
+Opened = tuple[pa.RecordBatchReader, Callable[[pa.Table], pa.Table]]
+
+
+class Database(ABC):
+    """A source whose rows come from a query, as a whole or piece by piece."""
+
+    @abstractmethod
+    def _opened(self, columns: Sequence[str]) -> AbstractContextManager[Opened]:
+        """The rows of these columns, while the database is open."""
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        with self._opened(columns) as (rows, text):
+            return text(rows.read_all())
+
+    def pieces(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """The same rows, piece by piece; errors count rows from the first piece on."""
+        before = 0
+        with self._opened(columns) as (rows, text):
+            for batch in rows:
+                try:
+                    yield text(pa.Table.from_batches([batch]))
+                except DataError as error:
+                    raise error.at([before + row for row in error.rows]) from None  # type: ignore[operator]
+                before += batch.num_rows
+
+
 @dataclass(frozen=True)
-class Sqlite:
+class Sqlite(Database):
     path: Path
     selection: Selection
 
     def __str__(self) -> str:
         return f"{self.path} ({self.selection})"
 
-    def read(self, columns: Sequence[str]) -> pa.Table:
+    @contextlib.contextmanager
+    def _opened(self, columns: Sequence[str]) -> Iterator[Opened]:
         columns = list(dict.fromkeys(columns))
         with self._cursor() as (cursor, error):
             require_columns(columns, [item[0] for item in cursor.description], str(self))
             with _complaints(self, error, rows=True):
                 kinds = self._kinds(cursor, columns)
                 cursor.execute(self._select(columns, kinds))
-                table = cursor.fetch_arrow_table()
-        return pa.table(
-            {
-                name: self._merge(table, at) if "real" in kinds[name] else _texts(table, at)
-                for at, name in enumerate(columns)
-            }
-        )
+
+                def text(table: pa.Table) -> pa.Table:
+                    return pa.table(
+                        {
+                            name: self._merge(table, at)
+                            if "real" in kinds[name]
+                            else _texts(table, at)
+                            for at, name in enumerate(columns)
+                        }
+                    )
+
+                yield cursor.fetch_record_batch(), text
 
     def names(self) -> list[str]:
         with self._cursor() as (cursor, _):
@@ -144,20 +179,23 @@ def _texts(table: pa.Table, at: int) -> pa.ChunkedArray:
 
 
 @dataclass(frozen=True)
-class DuckDb:
+class DuckDb(Database):
     path: Path
     selection: Selection
 
     def __str__(self) -> str:
         return f"{self.path} ({self.selection})"
 
-    def read(self, columns: Sequence[str]) -> pa.Table:
+    @contextlib.contextmanager
+    def _opened(self, columns: Sequence[str]) -> Iterator[Opened]:
         columns = list(dict.fromkeys(columns))
         with self._rows() as (rows, error):
             require_columns(columns, rows.columns, str(self))
             with _complaints(self, error, rows=True):
-                table = rows.project(", ".join(map(quoted, columns))).to_arrow_table()
-        return as_text(table, str(self))
+                chosen = rows.project(", ".join(map(quoted, columns)))
+                # Its name since version 2, and before.
+                open_reader = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
+                yield open_reader(), lambda table: as_text(table, str(self))
 
     def names(self) -> list[str]:
         with self._rows() as (rows, _):
@@ -178,7 +216,7 @@ class DuckDb:
 
 
 @dataclass(frozen=True)
-class PostgreSql:
+class PostgreSql(Database):
     """A PostgreSQL database. The password is in PGPASSWORD, in ~/.pgpass or in the address."""
 
     uri: str
@@ -190,7 +228,8 @@ class PostgreSql:
         place = parts.netloc.rpartition("@")[2]
         return f"postgresql://{place}{parts.path} ({self.selection})"
 
-    def read(self, columns: Sequence[str]) -> pa.Table:
+    @contextlib.contextmanager
+    def _opened(self, columns: Sequence[str]) -> Iterator[Opened]:
         import adbc_driver_postgresql.dbapi as driver
 
         columns = list(dict.fromkeys(columns))
@@ -210,8 +249,7 @@ class PostgreSql:
             names = ", ".join(f"CAST({quoted(name)} AS text) AS {quoted(name)}" for name in columns)
             with _complaints(self, driver.Error, rows=True):
                 cursor.execute(f"SELECT {names} FROM {self.selection.rows}")  # noqa: S608
-                table = cursor.fetch_arrow_table()
-        return as_text(table, str(self))
+                yield cursor.fetch_record_batch(), lambda table: as_text(table, str(self))
 
     def names(self) -> list[str]:
         import adbc_driver_postgresql.dbapi as driver

@@ -32,6 +32,7 @@ import pyarrow.parquet as pq
 
 from coterie.anonymity.table.scales import PLAIN, Spelling
 from coterie.base.errors import DataError, UsageError
+from coterie.base.text import numbered
 from coterie.jobs.data.scaled import with_spelling
 from coterie.jobs.data.text_form import as_text
 from coterie.jobs.file.document import Node, Section
@@ -242,7 +243,10 @@ def _explained(message: str, header: Sequence[str], source: str) -> DataError:
     rows = [int(at[1]) - 1] if at else []
     ragged = re.search(r"Expected (\d+) columns, got (\d+)", message)
     if ragged:
-        what = f"has {ragged[2]} values where the header has {ragged[1]} columns"
+        what = (
+            f"has {numbered(int(ragged[2]), 'value')} where the header has "
+            f"{numbered(int(ragged[1]), 'column')}"
+        )
         bare = f"a row has another number of values than the header has columns, {ragged[1]}"
         return DataError(what, file=source, rows=rows, bare=bare)
     if "straddling" in message:  # Arrow's blocks of a megabyte

@@ -57,13 +57,8 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """A digest of the text and every file, each preceded by its length."""
-        total = hashlib.sha256()
-        for part in [self.text.encode()] + [
-            piece for path in sorted(self.files) for piece in (path.encode(), self.files[path])
-        ]:
-            total.update(len(part).to_bytes(8, "little") + part)
-        return total.hexdigest()
+        """A digest of the text and every file of the job."""
+        return digest_of_file(self.text, self.files)
 
 
 @dataclass(frozen=True)
@@ -186,3 +181,13 @@ def referred_file(node: Node, files: Mapping[str, bytes]) -> str:
     if path not in files:
         raise node.error(f"the file '{path}' did not come with the job")
     return path
+
+
+def digest_of_file(text: str, files: Mapping[str, bytes]) -> str:
+    """A digest of a text and of every file that it names, each preceded by its length."""
+    total = hashlib.sha256()
+    for part in [text.encode()] + [
+        piece for path in sorted(files) for piece in (path.encode(), files[path])
+    ]:
+        total.update(len(part).to_bytes(8, "little") + part)
+    return total.hexdigest()

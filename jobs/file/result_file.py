@@ -6,10 +6,12 @@ its place. A value that does not have the expected form is a `VerificationError`
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from coterie.base.errors import UsageError, VerificationError
 
@@ -73,11 +75,28 @@ class Claim:
 
 def read_claims(folder: Path) -> Claim:
     """The result of a result folder."""
-    path = folder / RESULT
+    return Claim(read_json(folder / RESULT))
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file that a result must have."""
     try:
-        value: object = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise VerificationError(f"{path}: not JSON") from None
-    return Claim(value)
+
+
+def read_rows(path: Path) -> list[list[str]]:
+    """The lines of a CSV file that a result must have; the first is the heading."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file))
+    except OSError as error:
+        raise VerificationError(f"{path}: {error.strerror}") from None
+    except (ValueError, csv.Error):
+        rows = []
+    if not rows:
+        raise VerificationError(f"{path}: not a CSV file with a heading")
+    return rows

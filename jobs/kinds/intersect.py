@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +12,11 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from coterie.base.errors import VerificationError
+from coterie.base.text import numbered
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
-from coterie.jobs.file.result_file import RESULT, Claim
+from coterie.jobs.file.result_file import RESULT, Claim, read_rows
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (
@@ -112,7 +112,6 @@ class Intersect(Kind[IntersectJob, Prepared]):
         records = result.entry("records").integer(minimum=0)
         whole = job.matching.reveal == "intersection"
         content: list[Content] = [
-            note(f"{records:,} records are at all {len(job.party_names)} parties."),
             note(
                 "Each party has the list of its own records that are common, and nothing else of the "
                 "other parties'."
@@ -122,7 +121,11 @@ class Intersect(Kind[IntersectJob, Prepared]):
             ),
             note("Matched by ", listed(job.matching.columns), "."),
         ]
-        return [Part("The common records", content, public=True)]
+        size = f"{numbered(records, 'record')} {'is' if records == 1 else 'are'} at all {len(job.party_names)} parties."
+        return [
+            Part("The common records", [note(size)], public=True),
+            Part("How they were matched", content, public=False),
+        ]
 
     def verify(self, job: IntersectJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
@@ -138,19 +141,13 @@ class Intersect(Kind[IntersectJob, Prepared]):
             rows = read_list(path, job.matching.columns)
             if rows != records:
                 raise VerificationError(f"{path}: has {rows} rows, but {RESULT} says {records}")
-        holds.append(f"the lists of {', '.join(job.party_names)} have as many rows")
+        holds.append("the list of each party has as many rows")
         return Verdict(holds, ["which people the lists name"], facts)
 
 
 def read_list(path: Path, columns: Sequence[str]) -> int:
     """The number of rows of a party's list, which must have the id columns and no row twice."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            header, *rows = csv.reader(file)
-    except OSError as error:
-        raise VerificationError(f"{path}: {error.strerror}") from None
-    except (ValueError, csv.Error):
-        raise VerificationError(f"{path}: not a CSV file with a heading") from None
+    header, *rows = read_rows(path)
     if header != list(columns):
         raise VerificationError(f"{path}: has the columns {', '.join(header)}, not the job's 'id'")
     if len(set(map(tuple, rows))) < len(rows):

@@ -110,6 +110,11 @@ class Needs:
     model: str | None
     predicted_for: tuple[str, ...]
 
+    @property
+    def tells(self) -> bool:
+        """Whether it is one of the jobs of which `policy.repeat` permits a number."""
+        return bool(self.counted or self.predicted_for)
+
     def __post_init__(self) -> None:
         for part, whole in (("released", "used"), ("raw", "released")):
             beyond = set(getattr(self, part)) - set(getattr(self, whole))

@@ -7,7 +7,7 @@ has nothing that is not in the release or in the promise about it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from coterie.jobs.pages.markup import Content, Element, element
@@ -18,11 +18,25 @@ _TEXT = 100_000  # characters of a file that a page shows
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a report. `public` says that it tells nothing beyond the release and its promise."""
+    """A part of a report. `public` says that it tells nothing beyond the release and its promise.
+
+    A part of which only some is public has `instead`: what stands in the public variant in place of
+    its content.
+    """
 
     title: str
     content: Sequence[Content]
     public: bool
+    instead: Sequence[Content] | None = None
+
+
+def public_parts(parts: Sequence[Part]) -> list[Part]:
+    """The parts of the public variant of a report."""
+    return [
+        part if part.instead is None else replace(part, content=part.instead, instead=None)
+        for part in parts
+        if part.public
+    ]
 
 
 @dataclass(frozen=True)
@@ -178,6 +192,8 @@ ul.tree{border:0;padding:0}
 .cut{background:var(--soft);border:1px solid var(--bar);border-radius:4px;padding:0 .35rem}
 td.hidden{background:repeating-linear-gradient(45deg,var(--edge) 0 2px,transparent 2px 7px);min-width:2.6rem}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}caption{text-align:left}.wide svg.drawn{width:auto;max-width:none}
+svg.drawn>rect[fill="#fbfbf9"]{fill:var(--soft);stroke:none}svg.drawn rect{stroke:var(--quiet)}
+svg.drawn rect[fill="#ffffff"]{fill:var(--paper)}svg.drawn text:not([fill="#ffffff"]){fill:var(--ink)}
 details{margin:.6rem 0}summary{cursor:pointer;color:var(--bar)}
 :focus-visible{outline:3px solid var(--bar);outline-offset:2px}
 @media print{:root{--paper:#fff;--ink:#000;--quiet:#333}body{font-size:11pt}nav{display:none}

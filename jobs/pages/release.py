@@ -164,7 +164,7 @@ def _risk(release: Release) -> Part:
             anybody = f"at most {min(worst, 1 / entry.k_map):.2%}"
         rows.append([listed(entry.qid, _NAMED), f"{worst:.2%}", anybody, f"{mean:.2%}"])
     content.append(
-        table(["known columns", "prosecutor", "journalist", "marketer"], rows, (1, 2, 3))
+        table(["known columns", "prosecutor", "journalist", "marketer"], rows, (1, 2, 3), True)
     )
     for number, entry in enumerate(release.requirements[:8], 1):
         sizes = _sizes(release, entry.qid)
@@ -240,7 +240,7 @@ def _knowing(release: Release) -> list[Content]:
         table(
             ["columns known", "sets tried", "linked rightly", "small", "alone, at worst"],
             rows,
-            (0, 2, 3, 4),
+            (0, 1, 2, 3, 4),
         ),
     ]
 

@@ -3,10 +3,10 @@
 Before the kind's own steps, all parties compare the version of their protocol and the digest of the
 job, so that a coordinator cannot send them different jobs. They also exchange the heads of their
 audit logs, and agree after which kept answers this attempt goes on (`protocols.messaging.kept`).
-Afterwards the party's summary is written beside the files that it releases, and the parties tell each other that they have stored
-everything: only then may a party forget its answers, since nobody needs them any more. The list of
-what has been opened, to whom and how often, stays with the party, also if the job fails, and goes
-to the coordinator with the summary.
+Afterwards the party's summary is written beside the files that it releases, and the parties tell each
+other that they have stored everything: only then may a party forget its answers, since nobody needs
+them any more. The list of what has been opened, to whom and how often, stays with the party, also if
+the job fails, and goes to the coordinator with the summary.
 """
 
 from __future__ import annotations

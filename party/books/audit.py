@@ -5,12 +5,11 @@ digest of the line before it (`previous`) and its own (`chain`), so that nobody 
 a line unnoticed. Somebody who can write the file could still cut off its end, or write all of it
 anew. So the log's head, the last line's digest, is also stored elsewhere: in a head file, which the
 steward may put on another disk (`audit_head` in the party file); at the peers of every job, which
-write it into their own audit logs; and in the result of every job. `verify` compares the log with
-all heads that it is given. A head reveals nothing about the log, because it is a hash over all
-lines.
+write it into their own audit logs; and in the result of every job. `audit_check` compares the log with
+all heads that it is given. A head reveals nothing about the log, because it is a hash over all lines.
 
-The lines of some events also have the heads of the ledger and the journal (`heads.py`), and `verify`
-compares these files with them.
+The lines of some events also have the heads of the ledger and the journal (`heads.py`), with which these
+files are compared.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coterie.base.errors import EnvironmentFaultError, UsageError, VerificationError
-from coterie.party.books.append_file import AppendFile, Line, read_lines
+from coterie.base.errors import EnvironmentFaultError, VerificationError
+from coterie.party.books.append_file import AppendFile
 from coterie.party.books.heads import (
     BOOKS,
     PLANNED,
@@ -50,7 +49,7 @@ JOURNAL = "journal"
 LOST_BOOK = "book does not hold its head"
 _WITH_BOOKS = ("ended", "server started", "server stopped")
 _ABOUT_BOOKS = (b'"books":', b'"event":"state ')  # what such lines contain
-_HEAD = re.compile(r"[0-9a-f]{64}")
+HEAD = re.compile(r"[0-9a-f]{64}")
 _HEAD_LINE = 128  # bytes of the head file, which is overwritten in one write
 log = logging.getLogger("coterie.party")
 
@@ -157,7 +156,7 @@ class AuditLog:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))
         with self._lock:
             entry = {"time": now, "event": event, **facts, "previous": self._head.chain}
-            entry["chain"] = _link(entry)
+            entry["chain"] = link_of(entry)
             self._file.append(entry)
             self._head = Head(self._head.entries + 1, entry["chain"])
             self._keep_head()
@@ -182,7 +181,7 @@ class AuditLog:
                 "file": old.name,
                 "previous": self._head.chain,
             }
-            entry["chain"] = _link(entry)
+            entry["chain"] = link_of(entry)
             fresh = AppendFile(made)
             fresh.append(entry)
             try:
@@ -230,7 +229,7 @@ def older_files(path: Path) -> list[Path]:
     return sorted(path.parent.glob(f"{path.stem}-{'[0-9]' * 12}{path.suffix}"))
 
 
-def _before(first: dict[str, Any] | None) -> Head:
+def head_before(first: dict[str, Any] | None) -> Head:
     """The head before a file: the number of earlier lines, and the digest of the last of them."""
     if not first or first.get("event") != CONTINUED or type(first.get("entries")) is not int:
         return Head()
@@ -255,7 +254,7 @@ def read_head(path: Path) -> Head | None:
         raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
     if not words:
         return None
-    if len(words) != 2 or not words[0].isdigit() or not _HEAD.fullmatch(words[1]):
+    if len(words) != 2 or not words[0].isdigit() or not HEAD.fullmatch(words[1]):
         raise VerificationError(f"{path}: not the head of an audit log; move it away to go on")
     return Head(int(words[0]), words[1])
 
@@ -273,7 +272,7 @@ def _last(path: Path, expected: Head | None) -> tuple[Head, bool, list[dict[str,
     with path.open("rb") as file:
         for number, line in enumerate(file):
             if number == 0:
-                begins = _before(_parsed(line))
+                begins = head_before(_parsed(line))
                 entries = begins.entries
             entries, last = entries + 1, line
             if expected is not None and entries == expected.entries:
@@ -304,124 +303,8 @@ def _chain_of(line: bytes) -> str:
         return START
 
 
-def _link(entry: dict[str, Any]) -> str:
+def link_of(entry: dict[str, Any]) -> str:
+    """The digest of a line, without its own."""
     plain = {key: value for key, value in entry.items() if key != "chain"}
     text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class Verified:
-    """What `verify` found in an intact log."""
-
-    entries: int
-    head: str
-    mended: int  # lines that were torn by a crash and cut off by the server
-    torn: bool  # whether there is such a line at the end
-    anchors: int  # heads stored elsewhere that the log contains
-    begins: int = 0  # lines that were removed because of the retention
-    files: int = 1  # files of the log
-    unknown: int = 0  # heads stored elsewhere that may belong to removed lines
-    books: tuple[str, ...] = ()  # ledger and journal, where they have the heads in the log
-
-
-def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = ()) -> Verified:
-    """Checks the chain, all heads stored elsewhere, and the books; the error names what is broken."""
-    wanted = set(anchors)
-    found, lost = _verified(path, head_file, wanted)
-    if lost:  # a server may have written its journal anew since the log was read
-        found, lost = _verified(path, head_file, wanted)
-    if lost:
-        raise VerificationError(
-            f"{path.parent / BOOKS[lost[0]]}: emptied, cut off or written anew: it does not have the "
-            "head that the audit log has for it"
-        )
-    return found
-
-
-def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Verified, list[str]]:
-    """What is in the log, and the books that do not have the heads in it."""
-    if not path.exists():
-        raise EnvironmentFaultError(f"{path}: No such file or directory")
-    mended = 0
-    files = [*older_files(path), path]
-    begins = _before(next((line.entry for line in read_lines(files[0])), None))
-    previous, entries = begins.chain, begins.entries
-    kept = read_head(head_file or path.with_name("audit.head"))
-    found: set[str] = set()
-    about: list[dict[str, Any]] = []
-    for file, line in _lines_of(files):
-        entry = line.entry
-        if entry is None or entry.get("chain") != _link(entry) or entry["previous"] != previous:
-            raise VerificationError(f"{file}:{line.number}: the chain of the audit log breaks here")
-        previous = entry["chain"]
-        entries += 1
-        mended += entry.get("event") == MENDED
-        if entry.get("event") == LOST:
-            raise VerificationError(
-                f"{path}:{line.number}: the server found here that lines before were cut off or "
-                f"written anew: the head after {entry.get('entries')} lines was {entry.get('head')}"
-            )
-        if entry.get("event") == LOST_BOOK:
-            raise VerificationError(
-                f"{file}:{line.number}: the server found here that the {entry.get('book')} had been "
-                "emptied, cut off or written anew"
-            )
-        if "books" in entry or str(entry.get("event")).startswith("state "):
-            about.append(entry)
-        if kept is not None and entries == kept.entries and previous != kept.chain:
-            raise _not_held(path, f"the head file has {kept.chain} for line {entries}")
-        if previous in wanted:
-            found.add(previous)
-    if kept is not None and entries < kept.entries:
-        raise _not_held(path, f"it has {entries} lines, and the head file knows of {kept.entries}")
-    missing = wanted - found
-    if missing and not begins.entries:
-        raise _not_held(path, f"no line has the head {min(missing)}, which was given before")
-    books = expected_heads(about)
-    verified = Verified(
-        entries,
-        previous,
-        mended,
-        _is_torn(path),
-        len(found),
-        begins.entries,
-        len(files),
-        len(missing),
-        tuple(sorted(books)),
-    )
-    return verified, lost_books(path.parent, books)
-
-
-def _lines_of(files: Sequence[Path]) -> Iterator[tuple[Path, Line]]:
-    for file in files:
-        for line in read_lines(file):
-            yield file, line
-
-
-def _not_held(path: Path, reason: str) -> VerificationError:
-    return VerificationError(f"{path}: lines were cut off or written anew: {reason}")
-
-
-def _is_torn(path: Path) -> bool:
-    with path.open("rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 1))
-        return bool(size) and file.read(1) != b"\n"
-
-
-def heads_of(party: str, source: Path) -> list[str]:
-    """The heads of this party's log in a result folder, its result.json, or a peer's audit log."""
-    path = source / "result.json" if source.is_dir() else source
-    try:
-        if path.name == "result.json":
-            told = [json.loads(path.read_text())["parties"][party].get("audit", "")]
-        else:
-            entries = (line.entry or {} for line in read_lines(path))
-            told = [e["heads"].get(party, "") for e in entries if isinstance(e.get("heads"), dict)]
-    except (OSError, ValueError, LookupError, AttributeError, TypeError):
-        told = []
-    heads = [head for head in told if isinstance(head, str) and _HEAD.fullmatch(head)]
-    if not heads:
-        raise UsageError(f"{source}: holds no head of the audit log of '{party}'")
-    return heads

@@ -2,8 +2,9 @@
 
 A job with `keep: NAME` leaves its part among what it keeps; when the job has finished, the server moves
 the part here, together with who asked for it. A name is given once: nobody replaces a model that
-others rely on. A model is for the coordinator that had it made, unless the policy says `models:
-shared`. `retention.models` says how long models stay.
+others rely on, also where two jobs come to their ends at the same moment. A model is for the
+coordinator that had it made, unless the policy says `models: shared`. `retention.models` says how long
+models stay.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 from coterie.base.errors import DataError, EnvironmentFaultError
 from coterie.base.names import is_name
 from coterie.jobs.kinds.kept_models import FILE, LARGEST, KeptModel, read_model
+from coterie.party.books.whole_file import MADE, sync_names
 
 FOLDER = "models"
 MOST = 100  # models that a party keeps
@@ -92,7 +94,7 @@ class ModelFolder:
         return found.model
 
     def take(self, kept: Path, coordinator: str, job: str) -> str:
-        """Moves the part that a finished job left into the folder; why not, if it cannot be.
+        """Moves the part that a finished job left into the folder; returns why not, or an empty text.
 
         It is not an error to take a part again, as after a crash in between.
         """
@@ -106,7 +108,8 @@ class ModelFolder:
             if len(self.names()) >= MOST:
                 return full()
             content = {"coordinator": coordinator, "job": job, "kept": self._clock(), "part": part}
-            self._write(model.name, json.dumps(content).encode())
+            if not self._write(model.name, job, json.dumps(content).encode()):
+                return taken(model.name)
         elif there.job != job:
             return taken(model.name)
         left.unlink()
@@ -131,9 +134,21 @@ class ModelFolder:
             raise DataError(f"'{name}' is no name of a model")
         return self.folder / f"{name}{_ENDING}"
 
-    def _write(self, name: str, data: bytes) -> None:
-        """Puts the whole file in its place; a crash leaves either nothing or all of it."""
-        made = self.folder / f".{name}.part"
+    def remove(self, name: str) -> None:
+        """Removes a model; it is gone from the disk on return."""
+        path = self._path(name)
+        try:
+            path.unlink(missing_ok=True)
+            sync_names(self.folder)
+        except OSError as error:
+            raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+
+    def _write(self, name: str, job: str, data: bytes) -> bool:
+        """Puts the whole file in its place; False if another job's is there by now.
+
+        A crash leaves either nothing or all of it.
+        """
+        made = self.folder / f".{name}.{job}{MADE}"
         try:
             self.folder.mkdir(mode=0o700, exist_ok=True)
             descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -141,9 +156,16 @@ class ModelFolder:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            made.replace(self._path(name))
+            try:
+                os.link(made, self._path(name))  # fails where a name is given
+            except FileExistsError:
+                return False
+            finally:
+                made.unlink()
+            sync_names(self.folder)
         except OSError as error:
             raise EnvironmentFaultError(f"{made}: {error.strerror}") from None
+        return True
 
 
 def full() -> str:
@@ -154,6 +176,11 @@ def full() -> str:
 def taken(name: str) -> str:
     """Why a party keeps no model of this name."""
     return f"a model '{name}' is kept already: choose another name"
+
+
+def promised(name: str) -> str:
+    """Why a party takes no second job that would keep a model of this name."""
+    return f"another job that keeps a model '{name}' has not ended: choose another name, or wait for its end"
 
 
 def refusals_of(

@@ -7,13 +7,13 @@ import os
 import shutil
 from pathlib import Path
 
-_MADE = ".new"  # the ending of a file that is being written
+MADE = ".new"  # the ending of a file that is being written
 _RECEIVING = "receiving-"  # the beginning of a folder whose files are being received
 
 
 def write_whole(path: Path, content: str) -> None:
     """Gives a file this content, on the disk when this returns. Raises `OSError`, and leaves nothing."""
-    made = path.with_name(f"{path.name}{_MADE}")
+    made = path.with_name(f"{path.name}{MADE}")
     try:
         descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
@@ -43,7 +43,7 @@ def sync_names(folder: Path) -> None:
 def remove_leftovers(state: Path) -> None:
     """Removes what a crash left of files that were being written; only when nobody writes yet."""
     with contextlib.suppress(OSError):
-        for left in state.glob(f"*{_MADE}"):
+        for left in (*state.glob(f"*{MADE}"), *(state / "models").glob(f".*{MADE}")):
             left.unlink(missing_ok=True)
         with os.scandir(state / "jobs") as folders:
             for folder in folders:
@@ -53,7 +53,7 @@ def remove_leftovers(state: Path) -> None:
 def _tidy(folder: str) -> None:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.endswith(_MADE):
+            if entry.name.endswith(MADE):
                 os.unlink(entry.path)
             elif entry.name.startswith(_RECEIVING):
                 shutil.rmtree(entry.path, ignore_errors=True)

@@ -1,10 +1,10 @@
 """`coterie party desk`: a page on this machine for the steward of one organisation.
 
-It shows what `coterie party jobs`, `show`, `history`, `ledger`, `audit`, `check` and `health` show, and does what
-`approve` and `cancel` do, with the party's own certificate, at the party's own server; the server
-writes each answer into its audit log, with the name of the person. `LoopbackSite` says who can open
-the page. History, ledger and audit log are read from the state folder: where the server runs elsewhere and the
-folder is not here, the page says so.
+The page shows what `coterie party jobs`, `show`, `history`, `ledger`, `audit`, `check` and `health`
+show, and does what `approve` and `cancel` do, with the party's own certificate, at the party's own
+server; the server writes each answer into its audit log, with the name of the person. `LoopbackSite`
+says who can open the page. History, ledger and audit log are read from the state folder: where the
+server runs elsewhere and the folder is not here, the page says so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coterie.base.errors import CoterieError
 from coterie.base.text import one_line
 from coterie.jobs.pages.markup import element
 from coterie.jobs.pages.served import SCRIPT, shell
-from coterie.party.books.audit import verify
+from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger import Ledger
 from coterie.party.desk import sections
 from coterie.party.history.releases import History
@@ -149,7 +149,7 @@ class Desk:
             self._verified = time.monotonic()
             try:
                 found = verify(path, config.audit_head)
-                self._verdict = (f"{found.entries} entries, unbroken", True)
+                self._verdict = (f"{found.counted}, unbroken", True)
             except CoterieError as error:
                 self._verdict = (str(error), False)
         return self._verdict

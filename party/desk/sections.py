@@ -268,7 +268,14 @@ def audit(verdict: str, good: bool, lines: Sequence[Mapping[str, Any]]) -> Eleme
 
 def _rest(line: Mapping[str, Any]) -> str:
     left = ("time", "event", "chain", "previous")
-    return ", ".join(f"{key} {value}" for key, value in line.items() if key not in left)
+    return ", ".join(f"{key} {_told(value)}" for key, value in line.items() if key not in left)
+
+
+def _told(value: Any) -> str:
+    """A value of the log; what has parts has them in brackets."""
+    if isinstance(value, Mapping):
+        return f"({', '.join(f'{key} {_told(part)}' for key, part in value.items())})"
+    return ", ".join(map(_told, value)) if isinstance(value, list) else str(value)
 
 
 def health(checks: Sequence[tuple[str, str, str]]) -> Element:

@@ -72,7 +72,7 @@ class HistoryGate:
     ) -> None:
         self.asks = policy.output == "ask"
         self._ask_output = ask_output
-        self.judges = policy.repeat is not None and bool(needs.counted)
+        self.judges = policy.repeat is not None and needs.tells
         self._history, self._repeat, self._needs = history, policy.repeat, needs
         self._record, self._job, self._table = record, job, table
         self._by = identified_by(policy, needs)
@@ -98,6 +98,7 @@ class HistoryGate:
             people=record.records if people is None else len(people),
             rows="" if people is None else digest_of(people),
             counted=dict(self._needs.counted),
+            predicted=bool(self._needs.predicted_for),
         )
         self._people_shown = True
         known = self._history.entry(entry.job)
@@ -115,12 +116,14 @@ class HistoryGate:
             self._remember(entry, people)
 
     def _about(self, entry: Remembered, people: Ints | None) -> list[Finding]:
-        if self._repeat is None or not entry.counted or people is None:
+        if self._repeat is None or not entry.tells or people is None:
             return []
-        found = judge_people(self._history, self._repeat, entry, people)
+        found = []
+        if entry.counted:
+            found += judge_people(self._history, self._repeat, entry, people)
         if self._repeat.on != "ask":  # who asks has asked when the job was proposed
             found += judge_number(
-                self._history, self._repeat, entry.job, entry.coordinator, entry.counted
+                self._history, self._repeat, entry.job, entry.coordinator, entry.tells
             )
         return found
 
@@ -170,7 +173,7 @@ class HistoryGate:
         lacking = [
             what
             for what, due, shown in (
-                ("its people", bool(self._needs.counted), self._people_shown),
+                ("its people", self._needs.tells, self._people_shown),
                 ("its groups", self._needs.groups, self._groups_shown),
             )
             if due and not shown

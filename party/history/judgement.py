@@ -11,12 +11,14 @@
 - do a group of this release and one of an earlier release meet in fewer than `k` people
   (`anonymity.risk.repeated_release`)? The same groups of the same people again tell nothing new;
 - are there jobs about people who cannot be compared, since other columns identified them?
-- have there been as many jobs, or checks of the data, as `jobs` and `examinations` permit?
+- have there been as many jobs, or checks of the data, as `jobs` and `examinations` permit? Jobs that
+  tell a class of each person (`predict`) are among them, and the other rules do not ask of them:
+  their answer is about single people by design, and no number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -52,12 +54,12 @@ def within(history: History, repeat: Repeat, job: str) -> list[Remembered]:
 
 
 def judge_number(
-    history: History, repeat: Repeat, job: str, coordinator: str, counted: Iterable[str]
+    history: History, repeat: Repeat, job: str, coordinator: str, tells: bool
 ) -> list[Finding]:
-    """Whether the window has room for one more job, and for checks of the data."""
+    """Whether the window has room for one more job, if it `tells` something, and for checks."""
     found = []
-    if repeat.jobs is not None and list(counted):
-        earlier = sum(bool(one.counted) for one in within(history, repeat, job))
+    if repeat.jobs is not None and tells:
+        earlier = sum(one.tells for one in within(history, repeat, job))
         if earlier >= repeat.jobs:
             found.append(
                 Finding("jobs", f"{earlier} jobs in the window, and {repeat.jobs} are permitted")

@@ -9,12 +9,18 @@ same digest with a chance of 1 in 400,000, and would then count as one.
 Identifiers are taken as they are: a job that normalises them, or matches by other columns, cannot make
 somebody else of a person whom the policy's `repeat.id` identifies. Without that key people are known by
 the columns that a job matches; each list of columns has a file of its own.
+
+Beside the file, `head-…` says how many people it has, and their digest. What a crash left behind them
+does not count; if they are not all there, or others, the file is damaged, and nobody is told anything
+before it is restored: people who were forgotten would be counted again as new ones. A file of an
+earlier version has no head, and is given one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import secrets
 from collections.abc import Sequence
@@ -26,6 +32,7 @@ import pyarrow.compute as pc
 
 from coterie.base.arrays import Ints, Words
 from coterie.base.errors import EnvironmentFaultError
+from coterie.party.books.whole_file import write_whole
 from coterie.protocols.primitives import sodium
 
 _KEY = "key"
@@ -40,6 +47,7 @@ class People:
         """Makes the key if there is none."""
         named = hashlib.sha256("\0".join(columns).encode()).hexdigest()[:16]
         self._path = folder / f"people-{named}"
+        self._head = folder / f"head-{named}"
         if self._path.exists() and not (folder / _KEY).exists():
             raise EnvironmentFaultError(
                 f"{folder / _KEY}: is missing, without which nobody of earlier jobs is known again; "
@@ -66,7 +74,7 @@ class People:
         return words
 
     def numbers(self, digests: Words) -> Ints:
-        """The number of each person, of new ones a new one, which is on the disk on return."""
+        """The number of each person. A new person gets a new number, which is on the disk on return."""
         known = self._read()
         order = np.argsort(known, kind="stable")
         place = np.searchsorted(known, digests, sorter=order)
@@ -74,7 +82,9 @@ class People:
         there = known[order[place]] == digests if len(known) else np.zeros(len(digests), bool)
         fresh = np.unique(digests[~there])
         if len(fresh):
-            self._append(len(known), fresh)
+            self._append(known, fresh)
+        elif len(known) and not self._head.exists():
+            self._note_head(known)
         numbers: Ints = np.empty(len(digests), np.int64)
         numbers[there] = order[place[there]]
         numbers[~there] = len(known) + np.searchsorted(fresh, digests[~there])
@@ -88,21 +98,54 @@ class People:
         return found
 
     def _read(self) -> Words:
+        """The people of the file, which are those of its head."""
+        head = self._read_head()
         try:
             whole = self._path.read_bytes()
         except FileNotFoundError:
+            if head is not None:
+                raise self._damaged("is missing") from None
             return np.zeros(0, np.uint64)
         except OSError as error:
             raise EnvironmentFaultError(f"{self._path}: {error.strerror}") from None
-        return np.frombuffer(whole[: len(whole) // _WIDTH * _WIDTH], np.uint64)
+        count = len(whole) // _WIDTH
+        if head is None:
+            return np.frombuffer(whole[: count * _WIDTH], np.uint64)
+        wanted, digest = head
+        if count < wanted:
+            raise self._damaged(f"has {count:,} people of {wanted:,}")
+        known = np.frombuffer(whole[: wanted * _WIDTH], np.uint64)
+        if _digest(known) != digest:
+            raise self._damaged("has other people than were written")
+        return known
 
-    def _append(self, count: int, fresh: Words) -> None:
+    def _read_head(self) -> tuple[int, str] | None:
+        try:
+            head = json.loads(self._head.read_text())
+            return int(head["people"]), str(head["digest"])
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise EnvironmentFaultError(f"{self._head}: {error.strerror}") from None
+        except (ValueError, LookupError, TypeError):
+            raise EnvironmentFaultError(
+                f"{self._head}: is damaged; restore the folder from a backup, or remove the folder to "
+                "begin anew"
+            ) from None
+
+    def _damaged(self, how: str) -> EnvironmentFaultError:
+        return EnvironmentFaultError(
+            f"{self._path}: is damaged ({how}), so that people of earlier jobs would count as new ones; "
+            "restore the folder from a backup, or remove the folder to begin anew"
+        )
+
+    def _append(self, known: Words, fresh: Words) -> None:
         """Writes after the people that are known, over what a crash may have left of another write."""
         try:
             file = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
             try:
                 left = memoryview(fresh.tobytes())
-                at = count * _WIDTH
+                at = len(known) * _WIDTH
                 os.ftruncate(file, at)
                 while left:
                     written = os.pwrite(file, left, at)
@@ -112,6 +155,18 @@ class People:
                 os.close(file)
         except OSError as error:
             raise EnvironmentFaultError(f"{self._path}: {error.strerror}") from None
+        self._note_head(np.concatenate([known, fresh]))
+
+    def _note_head(self, known: Words) -> None:
+        """Only now do these people count."""
+        try:
+            write_whole(self._head, json.dumps({"people": len(known), "digest": _digest(known)}))
+        except OSError as error:
+            raise EnvironmentFaultError(f"{self._head}: {error.strerror}") from None
+
+
+def _digest(known: Words) -> str:
+    return hashlib.blake2b(known.data, digest_size=32).hexdigest()
 
 
 def _key(path: Path) -> bytes:

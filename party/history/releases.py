@@ -4,7 +4,7 @@
     ID.rows           the people whom the job is about: a bit for each number of `people`
     ID.groups.npz     the released people, and for each QID of the release the group of each of them
     examinations.json how often the data was checked for a coordinator, by day
-    people-…, key     see `people`
+    people-…, head-…, key   see `people`
 
 Every file is readable by the party alone, is on the disk before the release that it is about leaves,
 and is put in its place as a whole. Nothing in it is a value of the table: people are numbers, groups
@@ -59,6 +59,12 @@ class Remembered:
     rows: str  # the digest of the set of people, empty if they are unknown
     counted: dict[str, str]
     groups: dict[str, int] = field(default_factory=dict)  # of each QID, how many
+    predicted: bool = False  # whether somebody learned a class of each person
+
+    @property
+    def tells(self) -> bool:
+        """Whether it is one of the jobs of which `policy.repeat` permits a number."""
+        return self.predicted or bool(self.counted)
 
     def shown(self) -> dict[str, Any]:
         """As `party history --json` prints it."""
@@ -72,7 +78,9 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("counted", "groups"), dict),
     "time": (int, float),
     "people": int,
+    "predicted": bool,
 }
+_LATER = {"predicted"}  # which lines of earlier versions lack
 _LATEST = 1e11  # seconds since 1970; a later time is no time
 
 
@@ -106,7 +114,7 @@ class History:
             job = str(entry.get("job"))
             if set(entry) == {"job", "groups"} and job in found and _sound(entry):
                 found[job] = replace(found[job], groups=entry["groups"])
-            elif set(entry) == set(_TYPES) and is_job_id(job) and _sound(entry):
+            elif set(entry) | _LATER == set(_TYPES) and is_job_id(job) and _sound(entry):
                 found[job] = Remembered(**entry)
             else:
                 raise EnvironmentFaultError(
@@ -148,7 +156,7 @@ class History:
         return unpacked(self.member_bits(job))
 
     def member_bits(self, job: str, digest: str | None = None) -> bytes:
-        """The same as bits, an eighth of the size; those of this digest."""
+        """The people of a job as bits; an error if the bits do not have the `digest` that is given."""
         bits = self._read(f"{job}.rows")
         if digest is not None and hashlib.sha256(bits).hexdigest() != digest:
             raise self._damaged(f"{job}.rows")
@@ -188,8 +196,9 @@ class History:
                     (self.folder / name).unlink(missing_ok=True)
             used = {tuple(entry.by) for entry in left}
             if not any(used):
-                for path in self.folder.glob("people-*"):
-                    path.unlink()
+                for pattern in ("head-*", "people-*"):  # a head without its people is a damage
+                    for path in self.folder.glob(pattern):
+                        path.unlink()
 
     # How often the data was checked.
 

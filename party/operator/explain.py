@@ -2,8 +2,8 @@
 
 All facts follow from the job, from its kind's declaration and from the policy in force: who
 requests the job, with whom, which columns are used, which of them leave the organisation and in
-which form, which never do, what others learn in a few sentences and in full, and which rules permit it. `party show --json` and
-the desk show the same facts.
+which form, which never do, what others learn in a few sentences and in full, and which rules permit
+it. `party show --json` and the desk show the same facts.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import CoterieError
+from coterie.base.text import first_names
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kind import Needs
 from coterie.jobs.kinds.registry import KINDS
@@ -49,6 +50,7 @@ def explain(
         "asked_by": record.coordinator,
         "records": record.records,
         "opened": _opened(record.folder),
+        "kept": _kept(record.folder),
         "received": read_note(record.folder),
         "disputed": (record.folder / DISPUTED).exists(),
         "held": _held(record),
@@ -118,6 +120,13 @@ def _opened(folder: Path) -> list[dict[str, Any]]:
         return []
 
 
+def _kept(folder: Path) -> dict[str, Any] | None:
+    """The files that a job left in this house alone, and where they are; None if there are none."""
+    place = folder / "kept"
+    names = sorted(path.name for path in place.glob("*") if path.name != OPENED)
+    return {"folder": str(place), "files": names} if names else None
+
+
 def _openings(job: Job, needs: Needs) -> list[dict[str, str]]:
     """Everything that a job of this kind may open to anybody, from the declared openings."""
     parts = {"job", job.kind, *KINDS[job.kind].opens}
@@ -154,11 +163,11 @@ def _rules(policy: Policy, job: Job, needs: Needs) -> list[dict[str, Any]]:
         rules.append(("recipients", sorted(policy.recipients), list(needs.predicted_for)))
     if name := needs.keeps or needs.model:
         rules.append(("models", policy.models, name))
-    if policy.repeat is not None and needs.counted:
+    if policy.repeat is not None and needs.tells:
         ours = (
             f"k {policy.repeat.k}, within {policy.repeat.window / 86400:g} days, {policy.repeat.on}"
         )
-        rules.append(("repeat", ours, sorted(needs.counted)))
+        rules.append(("repeat", ours, sorted(needs.counted) or "a class of each person"))
     return [{"rule": rule, "policy": ours, "job": theirs} for rule, ours, theirs in rules]
 
 
@@ -210,6 +219,10 @@ def lines(facts: dict[str, Any], full: bool = False, output: bool = False) -> li
             f"  {', '.join(entry['to'])}: {entry['meaning']} (times: {entry['times']})"
             for entry in facts["opened"]
         ]
+    if kept := facts["kept"]:
+        told.append(
+            f"stays here, for nobody else: {first_names(kept['files'])} in {kept['folder']}"
+        )
     if facts["received"]:
         same = facts["received"]["same"]
         told.append(

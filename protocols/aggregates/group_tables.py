@@ -21,10 +21,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from coterie.base.arrays import Array, Codes
-from coterie.protocols.aggregates.grouped_sums import Grouper, grouped_sums
+from coterie.protocols.aggregates.grouped_sums import Grouper, grouped_sums, place
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis, joint_codes, reorder
+from coterie.protocols.statistics.contingency import Axis, cells_of, joint_codes, reorder
 from coterie.protocols.statistics.shared_counts import Transfers, share_out
 
 Kind = type[np.uint32] | type[np.uint64]
@@ -55,22 +55,23 @@ def group_shares(
     group = None
     if channel.me in order or (inside and channel.me == owner):
         group = joint_codes([axes[at] for at in places[channel.me]], codes, records)
+    columns = width
     if inside:
-        if rows is not None and group is not None:
-            rows, group = _spread(rows, group, sizes[owner]), None
+        # A vector of the owner gets room for each of the owner's groups, and stands at the record's.
         width *= sizes[owner]
+        if rows is not None and group is not None:
+            spread = place(rows, group, sizes[owner], each=True)
+            rows, group = spread.reshape(records, width), None
     groupers = [Grouper(name, sizes[name]) for name in order]
     share = grouped_sums(transfers, owner, groupers, records, rows, width, group, rng, dtype)
     if share is not None:
         listed = [*reversed(order), *([owner] if inside else [])]
         layout = [at for name in names if name not in listed for at in places[name]]
         layout += [at for name in listed for at in places[name]]
-        columns = width // sizes[owner] if inside else width
         share = reorder(share, [*(axes[at].size for at in layout), columns], [*layout, len(axes)])
     holders = [owner, *(name for name in order if name != owner)]
-    cells = math.prod(axis.size for axis in axes)
-    columns = width // sizes[owner] if inside else width
-    return share_out(channel, servers, holders, cells * columns, share, rng.fork("out"), dtype)
+    count = cells_of(axes) * columns
+    return share_out(channel, servers, holders, count, share, rng.fork("out"), dtype)
 
 
 def horizontal_group_shares(
@@ -84,15 +85,6 @@ def horizontal_group_shares(
     dtype: Kind = np.uint64,
 ) -> Array | None:
     """The same for parties that hold the same attributes of different people."""
-    cells = math.prod(axis.size for axis in axes)
-    sums = np.zeros((cells, rows.shape[1]), dtype)
+    sums = np.zeros((cells_of(axes), rows.shape[1]), dtype)
     np.add.at(sums, joint_codes(axes, codes, len(rows)), rows.astype(dtype))
     return share_out(channel, servers, names, sums.size, sums.reshape(-1), rng.fork("out"), dtype)
-
-
-def _spread(rows: Array, group: Codes, size: int) -> Array:
-    """Rows of `size` times the width, with the elements at the place of the record's own group."""
-    records, width = rows.shape
-    spread = np.zeros((records, size, width), rows.dtype)
-    spread[np.arange(records), group] = rows
-    return spread.reshape(records, size * width)

@@ -36,6 +36,7 @@ vector under its pads. Cost for one grouper and a group of s: log2 s transfers a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -81,7 +82,7 @@ def grouped_sums(
         return None
     total: Array = np.zeros(_width(width, groupers), dtype)
     with transfers.channel.step("sums"):
-        for part in _chunks(records, width, groupers):
+        for part in chunks(records, width, [one.size for one in groupers], _ELEMENTS):
             mine = None
             if me == owner and rows is not None:
                 mine = np.ascontiguousarray(rows[part], dtype)
@@ -113,7 +114,7 @@ def _chunk(
         if me == grouper.name:
             if codes is None:
                 raise ValueError("a grouper has a code for every record")
-            placed = place(mine, codes, grouper.size, each)
+            placed = None if mine is None else place(mine, codes, grouper.size, each)
             for peer in holders:
                 if peer != me:
                     theirs = receive(
@@ -132,25 +133,26 @@ def _chunk(
     return mine
 
 
-def _chunks(records: int, width: int, groupers: Sequence[Grouper]) -> Iterator[slice]:
-    """Few enough records for one message of transfers, and for memory where vectors are kept."""
-    levels = max((depth(grouper.size) for grouper in groupers), default=1)
-    kept = _width(width, groupers[:-1])
-    step = max(1, min(CHUNK // max(levels, 1), _ELEMENTS // kept))
+def chunks(records: int, width: int, sizes: Sequence[int], elements: int) -> Iterator[slice]:
+    """Few enough records for one message of transfers, and for memory where vectors are kept.
+
+    `sizes` are the groups of the turns, before the last of which a record's vector is kept; no more
+    than so many `elements` are held together.
+    """
+    levels = max((depth(size) for size in sizes), default=1)
+    kept = width * math.prod(sizes[:-1])
+    step = max(1, min(CHUNK // max(levels, 1), elements // kept))
     for start in range(0, records, step):
         yield slice(start, min(start + step, records))
 
 
 def _width(width: int, groupers: Sequence[Grouper]) -> int:
-    for grouper in groupers:
-        width *= grouper.size
-    return width
+    """The elements of a record's vector once these groupers have had their turns."""
+    return width * math.prod(grouper.size for grouper in groupers)
 
 
-def place(mine: Array | None, codes: Codes, size: int, each: bool) -> Array | None:
-    """A grouper's own vectors at the groups of their records."""
-    if mine is None:
-        return None
+def place(mine: Array, codes: Codes, size: int, each: bool) -> Array:
+    """A grouper's own vectors at the groups of their records: added up, or with `each` kept apart."""
     records, width = mine.shape
     if each:
         kept = np.zeros((records, size, width), mine.dtype)

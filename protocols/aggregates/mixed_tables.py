@@ -24,18 +24,15 @@ Messages and cost: for each attribute of s values and each ordered pair of parti
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from coterie.base.arrays import Array, Codes
-from coterie.protocols.aggregates.grouped_sums import Grouper, offer, place, receive
-from coterie.protocols.primitives.punctured_trees import depth
+from coterie.protocols.aggregates.grouped_sums import Grouper, chunks, offer, place, receive
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis, reorder
+from coterie.protocols.statistics.contingency import Axis, cells_of, reorder
 from coterie.protocols.statistics.shared_counts import Ring, Transfers, share_out
-from coterie.protocols.transfer.oblivious_transfer import CHUNK
 
 _ELEMENTS = 1 << 21  # ring elements of all records of a chunk that are held together
 
@@ -73,17 +70,16 @@ def mixed_sums(
     channel = transfers.channel
     records, width = numbers.shape
     order = sorted(range(len(axes)), key=lambda at: axes[at].size)
-    cells = math.prod(axis.size for axis in axes)
-    total = np.zeros(cells * width, numbers.dtype)
+    total = np.zeros(cells_of(axes) * width, numbers.dtype)
     trees = rng.fork("trees")
     with channel.step("sums"):
-        for part in _chunks(records, width, [axes[at].size for at in order]):
+        for part in chunks(records, width, [axes[at].size + 1 for at in order], _ELEMENTS):
             mine = np.ascontiguousarray(numbers[part])
             for turn, at in enumerate(order, 1):
                 axis, last = axes[at], turn == len(order)
                 own = np.asarray(codes[axis.name][part], np.int64)
                 if axis.name in known:
-                    found = _placed(mine, own, axis.size, not last)
+                    found = place(mine, own, axis.size, not last)
                 else:
                     found = _spread(transfers, names, mine, own, axis, part, not last, trees)
                 mine = found.reshape(-1 if last else (len(own), -1))
@@ -92,21 +88,6 @@ def mixed_sums(
     sizes, layout = [axes[at].size for at in reversed(order)], [*reversed(order)]
     total = reorder(total, [*sizes, width], [*layout, len(axes)])
     return share_out(channel, servers, names, len(total), total, rng.fork("out"), numbers.dtype)
-
-
-def _chunks(records: int, width: int, sizes: Sequence[int]) -> list[slice]:
-    """Few enough records for one message of transfers, and for memory where vectors are kept."""
-    levels = max((depth(size + 1) for size in sizes), default=1)
-    kept = width * math.prod(size + 1 for size in sizes[:-1])
-    step = max(1, min(CHUNK // max(levels, 1), _ELEMENTS // kept))
-    return [slice(at, min(at + step, records)) for at in range(0, records, step)]
-
-
-def _placed(mine: Array, codes: Codes, size: int, each: bool) -> Array:
-    """Vectors at the groups of their records."""
-    found = place(mine, codes, size, each)
-    assert found is not None  # noqa: S101 there are vectors
-    return found
 
 
 def _spread(
@@ -133,7 +114,7 @@ def _spread(
         if name != me:
             total += offer(transfers, Grouper(name, groups), mine, part.start, each, rng)
             continue
-        total += _placed(mine, own, groups, each)
+        total += place(mine, own, groups, each)
         for peer in names:
             if peer != me:
                 total += receive(

@@ -1,15 +1,15 @@
 """The slack of every entry of the requirement, told at the end of a joint specialization (`slack: tell`).
 
-Paper 1 §7 shows on Adult that a requirement a little smaller can release a whole column more. Of each entry:
-the largest smaller k with which the run would have been another, after how many steps, and the attribute
-of the step that it would have taken there (`anonymity.specialization.slack`).
+Paper 1 §7 shows on Adult that a requirement a little smaller can release a whole column more. Of each
+entry: the largest smaller k with which the run would have been another, after how many steps, and the
+attribute of the step that it would have taken there (`anonymity.specialization.slack`).
 
-In, at each party: the steps of its own columns that an entry alone refused. Out, equal at all parties, of
-each entry: k, the number of steps before, and the attribute; or that no k down to half of the entry's
-permits anything.
-Adversary: semi-honest. The parties learn the answer and nothing of the steps that come after the nearest:
-neither whose they are nor how far they miss. The answer cannot be checked: a party may say any smaller k,
-or none. The k told is the number of records of a group that the release does not show.
+In, at each party: the steps of its own columns that an entry alone refused. Out, equal at all
+parties, of each entry: k, the number of steps before, and the attribute; or that no k down to half of
+the entry's permits anything. Adversary: semi-honest. The parties learn the answer and nothing of the
+steps that come after the nearest: neither whose they are nor how far they miss. The answer cannot be
+checked: a party may say any smaller k, or none. The k told is the number of records of a group that
+the release does not show.
 
 Messages, in order:
     maximum     `secure_maximum` of (k, steps before, fewer first) of each entry: opened

@@ -25,11 +25,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from coterie.base.arrays import Codes, Floats, Mask, UInt32s
+from coterie.base.record_sums import scores, weighted_sums
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.concordance import (
     Rank,
@@ -87,25 +87,20 @@ def fit_cox(
     cells = int(ends.sum())
     order = np.argsort(cell, kind="stable")
     x = scale.moved(features)[order]
-    starts = np.searchsorted(cell[order], np.arange(cells + 2))
+    ordered = cell[order]
     size = x.shape[1]
     number = np.bincount(cell[happened], minlength=cells)[:cells].astype(np.float64)
     summed = scale.moved(features[happened]).sum(axis=0)
     with sums.channel.step("events"):
         told = sums.channel.open(EVENTS, sums.totals(np.concatenate([number, summed])))
     deaths, pulled = told[:cells], told[cells:]
-    places = np.tril_indices(size)
 
     def local(at: Floats) -> Floats:
         """S0, S1 and S2 of every joined cell, over this party's records at risk."""
-        risk = np.exp(x @ at)
-        found = np.zeros((cells + 1, 1 + size + len(places[0])))
-        for index, (start, stop) in enumerate(pairwise(starts)):
-            part, weight = x[start:stop], risk[start:stop]
-            weighted = part * weight[:, None]
-            found[index, 0] = weight.sum()
-            found[index, 1 : 1 + size] = weighted.sum(axis=0)
-            found[index, 1 + size :] = (part.T @ weighted)[places]
+        risk = np.exp(scores(x, at))
+        weight = np.bincount(ordered, risk, minlength=cells + 1)
+        first, second = weighted_sums(x, risk, risk, ordered, cells + 1)
+        found = np.concatenate([weight[:, None], first, second], axis=1)
         return np.cumsum(found[::-1], axis=0)[::-1][:cells].reshape(-1)
 
     last: list[Vector] = []
@@ -146,9 +141,9 @@ def fit_cox(
     # At the first point the sums of the first cell are over all records, each of weight 1.
     square = dot(best.at, applied(whole[0], best.at)) / records
     bounds = bounds_of_classes(0.0, math.sqrt(max(square, 0.0)), classes_for(cells))
-    ordered, scores = cell[order], x @ np.array(best.at)
-    high = counted(np.where(happened[order], ordered, -1), scores, bounds, cells)
-    every = counted(ordered, scores, bounds, cells + 1)
+    found = scores(x, np.array(best.at))
+    high = counted(np.where(happened[order], ordered, -1), found, bounds, cells)
+    every = counted(ordered, found, bounds, cells + 1)
     low = np.cumsum(every[::-1], axis=0, dtype=np.uint64)[::-1][1:]
     fit.measures.update(measured("concordance", rank(high, low)))
     return fit, _curve(np.array(grid)[ends].tolist(), deaths, last[0], last[-1])

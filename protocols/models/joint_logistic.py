@@ -20,10 +20,10 @@ the gradient X'(y - s(Xw)) is X's(Xw), with s the sigmoid. Two servers hold shar
 
 The computation on shares is `shared_logistic`.
 
-In: at every party its own columns. Out, at every party: the coefficients of the model, their
-standard errors, the log likelihood, the area under the ROC curve, and a bound of how far a coefficient is from that of the exact
-model of the columns (in standard errors): the error of the series and of roundings times the inverse
-of the second derivatives, and what a Newton step of its size leaves.
+In: at every party its own columns. Out, at every party: the coefficients of the model, their standard
+errors, the log likelihood, the area under the ROC curve, and a bound of how far a coefficient is from
+that of the exact model of the columns (in standard errors): the error of the series and of roundings
+times the inverse of the second derivatives, and what a Newton step of its size leaves.
 
 What each party learns: the sums of `joint_products`, and the openings of
 `shared_logistic` and `concordance`; nothing of a single step or record. They are answers that are

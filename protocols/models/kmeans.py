@@ -19,6 +19,10 @@ cluster, each of at least `minimum` records.
 
 Adversary: semi-honest; the two servers must not collude. Messages: one run of `hidden_counts` or two
 and one secure sum for each iteration. Plain arithmetic decides what all parties must agree on.
+
+After an interruption nothing of this is kept: a second attempt draws the same public candidates, since
+their seed is public, and opens the same bits and sums, since they follow from the candidates and the
+records. Seeds of masks and shares are drawn anew in each attempt, so that no mask covers two vectors.
 """
 
 from __future__ import annotations

@@ -14,6 +14,12 @@ What each party learns: the sums at every point that is evaluated, by the openin
 parties each gets the other's sums by subtraction. Adversary: semi-honest, any number colluding
 (`secure_sum`). Messages: one sum for each evaluation, of 1 + p + p (p + 1) / 2 numbers for p
 coefficients; some 5 to 10 evaluations.
+
+After an interruption nothing of this is kept: the search begins again, at coefficients of zero. What
+is opened follows from the job and the records alone, so that a second attempt opens the same sums at
+the same points, and the result is the same. The masks do not follow from them: each attempt has a
+new `SecureSum` with seeds drawn anew, and the servers draw new shares, so that no mask covers two
+vectors.
 """
 
 from __future__ import annotations
@@ -89,11 +95,6 @@ class NoOptimumError(DataError):
     """No finite coefficients are best, or none were reached."""
 
 
-def packed(value: float, gradient: Floats, second: Floats) -> Floats:
-    """What a party evaluates, as the vector that is summed."""
-    return np.concatenate([[value], gradient, second[np.tril_indices(len(gradient))]])
-
-
 def minimise(
     sums: ExactSums,
     local: Callable[[Floats], Floats],
@@ -107,6 +108,8 @@ def minimise(
 ) -> Optimum:
     """The least of the sum of all parties' `local` and of z' penalty z / 2.
 
+    `local` gives the value, the gradient and, row after row, the second derivatives on and below
+    the diagonal, one after the other in a vector.
     `names` are the coefficients' names in errors. `may_open` says, before anything is opened,
     whether the sums at a point may be; if not, the search ends there. `parts` makes value, gradient
     and second derivatives of the sums and the point, where these are not the sums themselves.

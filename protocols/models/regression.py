@@ -41,6 +41,7 @@ import numpy as np
 
 from coterie.base.arrays import Floats, Mask, UInt32s
 from coterie.base.errors import DataError
+from coterie.base.record_sums import scores, weighted_sums
 from coterie.protocols.models.concordance import (
     Rank,
     bounds_of_classes,
@@ -49,7 +50,7 @@ from coterie.protocols.models.concordance import (
     measured,
 )
 from coterie.protocols.models.exact_sums import ExactSums
-from coterie.protocols.models.pooled_newton import Optimum, Slope, minimise, packed
+from coterie.protocols.models.pooled_newton import Optimum, Slope, minimise
 from coterie.protocols.models.scale import Scale, in_rows, pooled_scale
 from coterie.protocols.models.symmetric import Matrix, Vector, applied, dot, product
 
@@ -99,20 +100,19 @@ def fit_pooled(
     size = x.shape[1]
 
     def local(at: Floats) -> Floats:
-        value, gradient, second = 0.0, np.zeros(size), np.zeros((size, size))
+        found = np.zeros(1 + size + size * (size + 1) // 2)
         for rows in in_rows(len(x)):
             part = x[rows]
-            loss, slope, weight = _LOSSES[model](part @ at, y[rows])
-            value += float(loss.sum())
-            gradient += part.T @ slope
-            second += part.T @ (part * weight[:, None])
-        return packed(value, gradient, second)
+            loss, slope, weight = _LOSSES[model](scores(part, at), y[rows])
+            first, second = weighted_sums(part, slope, weight)
+            found += np.concatenate([[loss.sum()], first[0], second[0]])
+        return found
 
     sides: list[Mask] = []
 
     def may_open(at: Floats) -> bool:
         """Whether no earlier sums are over nearly the same records."""
-        sides.append((2 * y - 1) * (x @ at) < 1)
+        sides.append((2 * y - 1) * scores(x, at) < 1)
         changed = [np.count_nonzero(sides[-1] != side) for side in sides[:-1]]
         return not changed or unlike(np.array(changed, np.uint32))
 
@@ -142,8 +142,8 @@ def fit_pooled(
         square = dot(best.at, applied(best.start, best.at)) / times / records
         deviation = math.sqrt(max(square - best.at[0] ** 2, 0.0))
         bounds = bounds_of_classes(best.at[0], deviation, classes_for(1))
-        scores = x @ np.array(best.at)
-        high, low = (counted(np.where(y == due, 0, -1), scores, bounds, 1) for due in (1, 0))
+        found = scores(x, np.array(best.at))
+        high, low = (counted(np.where(y == due, 0, -1), found, bounds, 1) for due in (1, 0))
         fit.measures.update(measured("auc", rank(high, low)))
     return fit
 

@@ -20,7 +20,7 @@ from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.exact_sums import ExactSums
 from coterie.protocols.models.symmetric import Vector
 
-ROWS = 1 << 11  # records that are worked on together: in the processor's cache, in one thread
+ROWS = 1 << 11  # records that are worked on together: in the processor's cache
 
 SCALE = declare(
     "statistics: mean and deviation of columns",
@@ -47,11 +47,7 @@ class Scale:
 
 
 def in_rows(records: int) -> Iterator[slice]:
-    """The records in parts that fit into the processor's cache.
-
-    A matrix library also multiplies so few rows in one thread; its threads would wait for each
-    other longer than they work.
-    """
+    """The records in parts that fit into the processor's cache."""
     return (slice(start, min(start + ROWS, records)) for start in range(0, records, ROWS))
 
 

@@ -1,8 +1,9 @@
 """Products of the columns that parties hold by numbers that two servers hold as shares.
 
-Vertical partition. A party P has columns x of its own; the servers have shares of a number y for
-each record, modulo 2^64 or a smaller power of two. Since x y = x y0 + x y1, P multiplies with each server by oblivious transfer
-(`multiplication`), or alone where P is the server. Then every one of the parties has a share.
+Vertical partition. A party P has columns x of its own; the servers have shares of a number y for each
+record, modulo 2^64 or a smaller power of two. Since x y = x y0 + x y1, P multiplies with each server
+by oblivious transfer (`multiplication`), or alone where P is the server. Then every one of the
+parties has a share.
 
 `columns_by_shares`  for each record the products of each column by y. Out: shares at the servers;
                      with `summed` of their sums over the records, otherwise of each.

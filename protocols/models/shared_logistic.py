@@ -19,6 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from coterie.base.arrays import Array, Bits, Codes, Floats, Ints, Words
+from coterie.base.record_sums import scores
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.all_within import all_within
 from coterie.protocols.models.joint_concordance import ranked_columns
@@ -197,8 +198,7 @@ class SharedLogistic:
         """This party's part of each score; the constant is the first server's."""
         own = np.array([weights[1 + at] for at in self._held[self.channel.me]])
         level = weights[0] if self._hidden.first else 0.0
-        found: Floats = self._scaled @ own + level
-        return found
+        return scores(self._scaled, own) + level
 
     def inside(self, weights: Sequence[float]) -> int:
         """Whether the series are close to their functions at every score."""
@@ -214,7 +214,8 @@ class SharedLogistic:
 
     def ranked(self, weights: Sequence[float]) -> tuple[int, int, int]:
         """Pairs of records that scores at public weights rank rightly, ties among them, and all."""
-        part = self._scaled @ np.array([weights[1 + at] for at in self._held[self.channel.me]])
+        own = np.array([weights[1 + at] for at in self._held[self.channel.me]])
+        part = scores(self._scaled, own)
         spread = dot(weights[1:], applied([row[1:] for row in self.squares[1:]], weights[1:]))
         deviation = math.sqrt(max(spread, 0.0) / self.records)
         holder, outcomes = self._columns.holder, self._columns.outcomes

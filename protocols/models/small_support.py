@@ -20,6 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from coterie.base.arrays import Floats, UInt32s
+from coterie.base.record_sums import pair_counts
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.scale import in_rows
 from coterie.protocols.primitives.randomness import Random
@@ -41,11 +42,7 @@ def support_counts(columns: Floats) -> UInt32s:
     both = np.zeros((width, width))  # records that are a here and b there
     for rows in in_rows(len(columns)):
         part = columns[rows]
-        alike = np.concatenate([part == 0, part == 1], axis=1)
-        some = np.flatnonzero(alike.any(axis=0))  # of numbers of many values, hardly any
-        if len(some):
-            ones = alike[:, some].astype(np.float32)
-            both[np.ix_(some, some)] += ones.T @ ones
+        both += pair_counts(np.concatenate([part == 0, part == 1], axis=1))
     each = np.diag(both)
     apart = len(columns) - each[:, None] - each + both
     found: UInt32s = np.rint(apart[np.tril_indices(width)]).astype(np.uint32)

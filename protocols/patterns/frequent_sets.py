@@ -27,6 +27,10 @@ is longer, since a shorter one would tell more.
 Adversary: semi-honest; the two servers must not collude. Messages: for each level those of the
 count, one garbled circuit and its bits to the other parties; then one circuit for the rules and one
 for the classes. Cost: 31 AND gates a candidate and a pair of sets, some 63 for a class.
+
+After an interruption nothing of this is kept: candidates, bits and classes follow from the job and the
+records, without a random choice, so that a second attempt opens the same ones. Shares of counts and
+the keys of circuits are drawn anew in each attempt.
 """
 
 from __future__ import annotations

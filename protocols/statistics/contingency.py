@@ -13,6 +13,7 @@ servers, and nothing at the others. Adversary, messages and cost: those of `shar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,7 +52,7 @@ def table_shares(
     """Shares of the table's cells, flat in the order of the axes; None except at the servers."""
     channel = transfers.channel
     owners = [name for name in names if any(axis.owner == name for axis in axes)] or [names[0]]
-    sizes = {name: _cells([axis for axis in axes if axis.owner == name]) for name in owners}
+    sizes = {name: cells_of([axis for axis in axes if axis.owner == name]) for name in owners}
     row_owner = max(owners, key=lambda name: sizes[name])
     maskers = [(name, sizes[name]) for name in owners if name != row_owner]
     own_axes = {
@@ -63,7 +64,7 @@ def table_shares(
         for name in owners
     }
     layout = [at for name, _ in reversed(maskers) for at in own_axes[name]] + own_axes[row_owner]
-    width = _cells([axes[at] for at in own_axes[row_owner]])
+    width = cells_of([axes[at] for at in own_axes[row_owner]])
     rows = bits = None
     if channel.me in owners:
         mine = [axes[at] for at in own_axes[channel.me]]
@@ -71,11 +72,11 @@ def table_shares(
         if channel.me == row_owner:
             rows = one_hot(joint, width)
         else:
-            bits = one_hot(joint, _cells(mine), np.uint8)
+            bits = one_hot(joint, cells_of(mine), np.uint8)
     share = masked_sums(transfers, row_owner, maskers, records, width, rows, bits)
     if share is not None:
         share = reorder(share, [axes[at].size for at in layout], layout)
-    return share_out(channel, servers, owners, _cells(axes), share, rng)
+    return share_out(channel, servers, owners, cells_of(axes), share, rng)
 
 
 def horizontal_shares(
@@ -89,7 +90,7 @@ def horizontal_shares(
 ) -> Ring | None:
     """The same for parties that hold the same attributes of different people."""
     joint = joint_codes(axes, codes, records)
-    counts = np.bincount(joint, minlength=_cells(axes)).astype(np.uint32)
+    counts = np.bincount(joint, minlength=cells_of(axes)).astype(np.uint32)
     return share_out(channel, servers, names, len(counts), counts, rng)
 
 
@@ -107,8 +108,6 @@ def reorder(share: Ring, sizes: Sequence[int], layout: Sequence[int]) -> Ring:
     return np.ascontiguousarray(table.transpose(np.argsort(layout))).reshape(-1)
 
 
-def _cells(axes: Sequence[Axis]) -> int:
-    cells = 1
-    for axis in axes:
-        cells *= axis.size
-    return cells
+def cells_of(axes: Sequence[Axis]) -> int:
+    """The number of cells of a table of these axes; 1 of a table without any."""
+    return math.prod(axis.size for axis in axes)

@@ -19,9 +19,9 @@ All or nothing: one bit is opened for each of the two. It is 0 if any part has f
 records, be it one or none, so that for every small part there are tables in which it is empty and
 which give the same bits.
 
-Adversary: semi-honest; the servers must not collude. Messages: those of `hidden_counts`, for a circuit on
-all parts and one on their bits, and one message of the counts from each server. Cost: 33 AND gates a
-part; at most `MOST_CELLS` combinations.
+Adversary: semi-honest; the servers must not collude. Messages: those of `hidden_counts`, for a
+circuit on all parts and one on their bits, and one message of the counts from each server. Cost: 33
+AND gates a part; at most `MOST_CELLS` combinations.
 """
 
 from __future__ import annotations

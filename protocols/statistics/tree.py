@@ -30,8 +30,7 @@ Kept answers (`protocols.messaging.kept`): for each level, which nodes are leave
 the attribute of each other node, with the servers' shares of the classes and of the children's
 counts. All but the shares is the tree, which every party learns. The answers must be kept, because
 scores that are nearly equal are told apart by rounding that is random: a second attempt might open
-another attribute. Where an owner numbers its values at random, it draws the numbers once. Predictions
-are computed again, from fresh masks, and come out the same.
+another attribute. Where an owner numbers its values at random, it draws the numbers once.
 
 Messages, for each level in order: those of `HiddenCounts.leaves`, of `shared_counts` for each
 node and attribute, and of `HiddenScores.split`. Cost: for each node and party with a test, records
@@ -53,15 +52,12 @@ from coterie.protocols.messaging.wire import Value
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.mixed_cells import pattern_rows
-from coterie.protocols.statistics.predictions import PREDICTED
 from coterie.protocols.statistics.shared_counts import (
     Ring,
     Transfers,
     kept_share,
-    masked_rows,
     masked_sums,
     one_hot,
-    received_ring,
     share_out,
 )
 
@@ -274,7 +270,7 @@ def _node_tables(
     channel = transfers.channel
     widths = [plan.attributes[at].size * plan.classes for at in candidates]
     starts = np.concatenate([[0], np.cumsum(widths)]).astype(int)
-    passing = _passing(plan, codes, path, channel.me, len(classes))
+    passing = passing_tests(plan, codes, path, channel.me, len(classes))
     if plan.mixed:
         return _mixed_tables(transfers, plan, codes, classes, passing, candidates, rng)
     total = np.zeros(starts[-1], np.uint32)
@@ -355,7 +351,7 @@ def _mixed_tables(
     return share_out(transfers.channel, plan.servers, plan.names, len(flat), flat, rng)
 
 
-def _passing(
+def passing_tests(
     plan: TreePlan, codes: Mapping[str, Codes], path: Mapping[int, int], me: str, records: int
 ) -> Mask:
     """Which records pass this party's own tests on a path."""
@@ -377,104 +373,6 @@ def pruned(node: Node) -> Node:
     if len(labels) == 1 and None not in labels:
         return Node(labels.pop() or 0)
     return Node(node.label, node.attribute, branches)
-
-
-def predict(
-    transfers: Transfers,
-    plan: TreePlan,
-    tree: Node,
-    codes: Mapping[str, Codes],
-    records: int,
-    receiver: str,
-    rng: Random,
-) -> Codes | None:
-    """The classes of records at one party, as `predict_for` gives them to several."""
-    return predict_for(transfers, plan, tree, codes, records, [receiver], rng)
-
-
-def predict_for(
-    transfers: Transfers,
-    plan: TreePlan,
-    tree: Node,
-    codes: Mapping[str, Codes],
-    records: int,
-    receivers: Sequence[str],
-    rng: Random,
-) -> Codes | None:
-    """The classes of new records, at the receivers; the others learn nothing, and nobody a path.
-
-    For every leaf and record a party has one bit: whether the record passes its own tests on the
-    way to the leaf. The class is the sum over the leaves of the leaf's class times the product of
-    these bits. The parties get shares of the sum by `shared_counts`, and send them to each receiver.
-    """
-    channel = transfers.channel
-    found = None
-    with channel.step("predict"):
-        involved, share = _class_shares(transfers, plan, tree, codes, records)
-        for receiver in receivers:
-            mine = share.copy()
-            if len(involved) > 1:
-                # Fresh shares of zero are added, so that the receiver learns only the sum.
-                mine += _zero_share(channel, involved, records, rng)
-            if channel.me != receiver:
-                channel.open(PREDICTED, None, to=receiver)
-                if channel.me in involved:
-                    channel.send(receiver, mine)
-                continue
-            total = mine if channel.me in involved else np.zeros(records, np.uint32)
-            for name in involved:
-                if name != receiver:
-                    total = total + received_ring(channel, name, records)
-            if len(total) and int(total.max()) >= plan.classes:
-                raise channel.fault(involved[-1], "and the others sent shares of no class")
-            found = channel.open(PREDICTED, total.astype(np.int64), to=receiver)
-    return found
-
-
-def _class_shares(
-    transfers: Transfers, plan: TreePlan, tree: Node, codes: Mapping[str, Codes], records: int
-) -> tuple[list[str], Ring]:
-    """The parties whose tests decide, and this party's share of each record's class."""
-    channel = transfers.channel
-    leaves = list(leaves_of(tree, {}))
-    owners = {plan.attributes[at].owner for path, _ in leaves for at in path}
-    involved = [name for name in plan.names if name in owners] or [plan.names[0]]
-    if plan.mixed:
-        involved = list(plan.names)
-    first, *others = involved
-    bits = np.stack(
-        [_passing(plan, codes, path, channel.me, records) for path, _ in leaves], axis=1
-    )
-    share = np.zeros(records * len(leaves), np.uint32)
-    weights = np.array([leaf.label for _, leaf in leaves], np.uint32)
-    rows = (bits * weights).reshape(-1, 1).astype(np.uint32) if channel.me == first else None
-    for part, mine in masked_rows(
-        transfers,
-        first,
-        [(name, 1) for name in others],
-        records * len(leaves),
-        1,
-        rows,
-        bits.reshape(-1, 1).astype(np.uint8),
-    ):
-        share[part] = mine[:, 0]
-    return involved, share.reshape(records, len(leaves)).sum(axis=1, dtype=np.uint32)
-
-
-def _zero_share(channel: Channel, involved: Sequence[str], count: int, rng: Random) -> Ring:
-    """This party's random numbers; those of all involved parties add up to zero."""
-    total = np.zeros(count, np.uint32)
-    if channel.me not in involved:
-        return total
-    for peer in involved:
-        if peer != channel.me:
-            mask: Ring = rng.array(count, np.uint32)
-            channel.send(peer, mask)
-            total += mask
-    for peer in involved:
-        if peer != channel.me:
-            total -= received_ring(channel, peer, count)
-    return total
 
 
 def leaves_of(node: Node, path: dict[int, int]) -> list[tuple[dict[int, int], Node]]:

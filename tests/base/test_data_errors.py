@@ -71,7 +71,7 @@ HARMLESS = {
     "error.strerror", "first", "gone", "here", "high", "job.class_name", "job.minimum", "kind",
     "known_line", "largest", "lattice.nodes", "leaf", "len(distinct)", "len(rows)", "len(values)",
     "line", "longest", "low", "matching.pad_to", "me", "min(missing)", "model.name", "modulus - 1",
-    "name", "names", "other", "pad_to", "parents[below][1]", "records", "requirement",
+    "name", "names", "numbered(records, 'record')", "other", "pad_to", "parents[below][1]", "records", "requirement",
     "requirement.k", "root", "row[-1]", "rows.line_num", "rows[0][0]", "self", "self._channel.me",
     "self._count", "self.bits", "self.path", "self.records", "source", "table.num_rows",
     "table.records", "there", "unknown[0]", "values.dtype", "values.shape", "where",
@@ -156,11 +156,11 @@ COMPOSED = {
         "people",
     ),  # the job's population, or the opened number of records
     ("jobs/kinds/models/common.py", "why"),  # a fixed text, and the job's minimum
-    ("jobs/kinds/rules/kind.py", "len(names)"),
+    ("jobs/kinds/rules/counting.py", "len(names)"),
     # Of sets that are opened as frequent, or made of them.
-    ("jobs/kinds/rules/kind.py", "len(candidates)"),
-    ("jobs/kinds/rules/kind.py", "len(candidates[0])"),
-    ("jobs/kinds/rules/kind.py", "self._records"),
+    ("jobs/kinds/rules/counting.py", "len(candidates)"),
+    ("jobs/kinds/rules/counting.py", "len(candidates[0])"),
+    ("jobs/kinds/rules/counting.py", "self._records"),
     ("protocols/patterns/frequent_sets.py", "size"),
     ("protocols/patterns/frequent_sets.py", "number"),
     ("protocols/patterns/frequent_sets.py", "float(confidence)"),  # the job's

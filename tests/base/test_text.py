@@ -2,7 +2,7 @@
 
 import pytest
 
-from coterie.base.text import numbered, one_line, printable, quoted_list
+from coterie.base.text import first_names, numbered, one_line, printable, quoted_list
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,12 @@ def test_aligned_columns_keep_their_blanks():
 def test_names_in_a_sentence():
     assert quoted_list(["Sex"]) == "'Sex'"
     assert quoted_list(["Sex", "Job", "Salary"]) == "'Sex', 'Job' and 'Salary'"
+
+
+def test_of_many_names_the_first_are_told_and_how_many_are_left():
+    assert first_names(["Sex", "Job"]) == "Sex, Job"
+    assert first_names(["Sex", "Job", "Age"], 2) == "Sex, Job and 1 more"
+    assert first_names([f"{at}" for at in range(1021)]).endswith("18, 19 and 1,001 more")
 
 
 def test_one_of_something_is_not_several():

@@ -4,8 +4,6 @@ import contextlib
 import io
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from coterie.__main__ import run
 from coterie.coordinator.demo import demo
 from coterie.coordinator.run.probe import probe
 from coterie.trust.identity import find_identity
+from tests import forks
 
 
 @dataclass
@@ -44,14 +43,14 @@ def coterie(*arguments):
     return Done(code, out.getvalue(), err.getvalue())
 
 
-class Started(subprocess.Popen):
+class Started(forks.Forked):
     """The command as a process of its own, whose output can be read while it runs."""
 
     def __init__(self, *arguments):
         self._out = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
-        command = [sys.executable, "-m", "coterie", *map(str, arguments)]
-        super().__init__(command, stdout=self._out, stderr=self._err)
+        words = ["-m", "coterie", *map(str, arguments)]
+        super().__init__(words, Path.cwd(), os.environ, (self._out, self._err))
 
     @property
     def output(self):
@@ -96,18 +95,10 @@ class Organisations:
     def start(self, *names):
         for name in names or demo.PARTIES:
             log = (self.folder / name / "server.log").open("ab")
-            self.processes[name] = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "coterie",
-                    "party",
-                    "serve",
-                    self.folder / name / "party.yaml",
-                ],
+            self.processes[name] = forks.start(
+                ["-m", "coterie", "party", "serve", self.folder / name / "party.yaml"],
                 stdout=log,
                 stderr=log,
-                start_new_session=True,
             )
             log.close()
         identity = find_identity(self.identity)

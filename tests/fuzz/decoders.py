@@ -19,7 +19,8 @@ from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.integrate.release_table import Coded, read_share, write_share
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.run.answers_file import AnswersFile, finished_here
-from coterie.party.books.audit import AuditLog, verify
+from coterie.party.books.audit import AuditLog
+from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger_lines import LedgerFile
 from coterie.party.config import load_party
 from coterie.party.history.releases import History, Remembered

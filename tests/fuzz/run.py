@@ -2,8 +2,9 @@
 
 Each decoder runs in a process of its own, since a fault of a library may end the process. How many
 inputs a decoder has had is added up over runs in `inputs.json`, which is committed, and the random
-numbers go on from there, so that no run repeats an earlier one. An input that makes a decoder answer in a new way is kept in the
-corpus. A decoder that breaks is named with the file of the input, and the command ends with 1.
+numbers go on from there, so that no run repeats an earlier one. An input that makes a decoder answer
+in a new way is kept in the corpus. A decoder that breaks is named with the file of the input, and the
+command ends with 1.
 """
 
 import argparse

@@ -61,7 +61,7 @@ def test_an_empty_table(capsys, tmp_path):
 
 
 def test_one_row(capsys, tmp_path):
-    assert "has 1 records, fewer than the k = 3" in told(capsys, tmp_path, people=rows(1))
+    assert "has 1 record, fewer than the k = 3" in told(capsys, tmp_path, people=rows(1))
 
 
 def test_k_above_the_rows(capsys, tmp_path):
@@ -169,3 +169,21 @@ def test_a_million_distinct_values_are_no_trouble(tmp_path):
     table = Table((ContinuousColumn("x", codes, np.arange(number) / 7),))
     answer = mondrian(table, [Requirement(("x",), 100_000)])
     assert np.bincount(answer.columns["x"].codes).min() >= 100_000
+
+
+@pytest.mark.parametrize("text", ["ID: {}", "ID: {keep: true}"])
+def test_a_column_that_tells_all_records_apart_is_released_only_if_the_file_says_so(
+    tmp_path, capsys, text
+):
+    table = TABLE_FILE.replace("id: ID\n", "").replace("  Ill: {}", f"  Ill: {{}}\n  {text}")
+    path = write_people(tmp_path, table)
+    code = run(["anonymise", str(path), "--out", str(tmp_path / "out")])
+    if "keep" in text:
+        assert code == 0
+        assert run(["verify", str(tmp_path / "out")]) == 0
+    else:
+        assert code == 3
+        error = capsys.readouterr().err
+        assert "column 'ID' has another value in every record" in error
+        assert "'keep: true'" in error
+        assert not (tmp_path / "out").exists()

@@ -23,7 +23,7 @@ requirement:
 CASES = {
     "an empty file": ("", 3, "the file is empty; it must begin with a header"),
     "an empty table": (HEADER, 3, "the table has no records"),
-    "one row": (HEADER + "20,X,a\n", 3, "the table has 1 records, fewer than the k = 3"),
+    "one row": (HEADER + "20,X,a\n", 3, "the table has 1 record, fewer than the k = 3"),
     "k above the rows": (HEADER + GOOD, 61, "has 60 records, fewer than the k = 61"),
     "all missing": (HEADER + ",,\n" * 30, 3, "column 'Age' has no value (30 of 30 rows are empty)"),
     "a constant sensitive column": (HEADER + "20,X,a\n" * 30, 3, "not even the whole table"),

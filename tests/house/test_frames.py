@@ -62,7 +62,7 @@ def test_quantiles_of_a_frame():
     )
     assert release.result["quantiles"]["Age"]["groups"] == release.groups.num_rows == 4
     with pytest.raises(UsageError, match="has 2 columns"):
-        coterie.anonymise(people(), ["Age", "Sex"], 10, method="quantiles")
+        coterie.anonymise(people(), ["Age", "Sex"], 10, method="quantiles", drop=["ID"])
     with pytest.raises(UsageError, match="by must be one of value"):
         coterie.anonymise(people(), ["Age"], 10, clusters="sampled", by="rank")
 
@@ -109,7 +109,9 @@ def test_anything_with_the_arrow_interface_will_do():
 )
 def test_mistakes_are_one_line(arguments, error, told):
     with pytest.raises(error, match=told):
-        coterie.anonymise(**({"frame": people(), "qid": ["Age"], "k": 2} | arguments))
+        coterie.anonymise(
+            **({"frame": people(), "qid": ["Age"], "k": 2, "drop": ["ID"]} | arguments)
+        )
 
 
 def test_the_interface_is_found_under_its_name_only_when_asked_for():
@@ -143,3 +145,12 @@ def test_closeness_over_a_taxonomy_takes_that_of_the_sensitive_column():
     )
     with pytest.raises(UsageError, match="needs a taxonomy of the sensitive attribute"):
         coterie.anonymise(pa.table(rows), ["age"], 2, **given)
+
+
+def test_a_column_that_tells_all_records_apart_is_refused_unless_it_is_kept():
+    told = "column 'ID' has another value in every record.*drop=\\['ID'\\].*keep=\\['ID'\\]"
+    with pytest.raises(DataError, match=told):
+        coterie.anonymise(people(), ["Age"], 5)
+    assert "ID" in coterie.anonymise(people(), ["Age"], 5, keep=["ID"]).table.column_names
+    assert "ID" not in coterie.anonymise(people(), ["Age"], 5, drop=["ID"]).table.column_names
+    assert coterie.anonymise(people(), ["Age"], 5, sensitive="ID", l=2, drop=["Ill"]).risk

@@ -24,5 +24,7 @@ def test_every_measure_has_its_value_and_a_sentence(tmp_path):
     }
     words = Reading(str(element("div", *parts["What the release costs"].content))).words
     for name in ("discernibility", "normalised_width", "precision", "entropy_loss"):
-        assert f"{name.replace('_', ' ')} {result['utility'][name]:,.4g} " in words
+        value = result["utility"][name]
+        shown = f"{value:,}" if name == "discernibility" else f"{value:,.4g}"
+        assert f"{name.replace('_', ' ')} {shown} " in words
     assert not parts["How the table was made"].public

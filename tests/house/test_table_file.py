@@ -22,6 +22,7 @@ from tests.house.people import TABLE_FILE, write_people
         ("Sex: {flat: true}", "Sex: {flat: true, at_most: [F]}", "needs a taxonomy"),
         ("id: ID", "id: Age", "attributes.Age: is a column of 'id'"),
         ("class: Class", "class: Class\ncost: entropy", "goes with 'method: incognito' only"),
+        ("[17, 90]}", "[17, 90], keep: true}", "'keep' is for columns in no qid"),
         ("data: people.csv", "data: people.txt", "ends neither in .csv nor in .parquet"),
     ],
 )  # fmt: skip

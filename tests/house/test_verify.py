@@ -47,7 +47,7 @@ def test_a_group_too_small_is_found(folder):
     header, first, *lines = (folder / "release.csv").read_text().splitlines(keepends=True)
     finer = '"17",' + first.split('",', 1)[1]
     (folder / "release.csv").write_text("".join([header, *sorted([finer, *lines])]))
-    with pytest.raises(VerificationError, match="1 records, fewer than k = 3"):
+    with pytest.raises(VerificationError, match="1 record, fewer than k = 3"):
         verify(folder)
 
 

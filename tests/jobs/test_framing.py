@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import PeerFaultError
-from coterie.jobs.kinds.statistics import common
+from coterie.jobs.kinds.statistics import joining
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.messaging.wire import decode, encode
 from coterie.protocols.messaging.wrappers import Wrapper
@@ -96,7 +96,7 @@ class TwoFaced(Wrapper):
 @pytest.mark.parametrize("place", [0, 1])
 @pytest.mark.parametrize("case", CASES)
 def test_who_tells_two_stories_is_named_and_no_honest_party(case, place, tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "MOST_CLASSES", 4)
+    monkeypatch.setattr(joining, "MOST_CLASSES", 4)
     text, liar, step, change = CASES[case]
     kind, rest = text.split("\n", 1)
     honest = [name for name in NAMES if name != liar]

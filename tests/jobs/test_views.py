@@ -17,7 +17,7 @@ import pytest
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.jobs.kinds.statistics import common, tree
+from coterie.jobs.kinds.statistics import joining, tree
 from coterie.jobs.run.party_run import run_party
 from coterie.protocols.models import concordance
 from coterie.protocols.primitives.randomness import Random
@@ -66,6 +66,15 @@ attributes:
   Job: {party: bank, taxonomy: Job.csv}
   Late: {party: card}
 requirement: [{qid: [Sex, Job], k: 4, sensitive: Late, l: 2}]
+"""
+WITNESSED = """kind: integrate
+id: ID
+class: Class
+attributes:
+  Sex: {party: lender, taxonomy: Sex.csv}
+  Job: {party: bank, taxonomy: Job.csv}
+requirement: [{qid: [Sex, Job], k_map: 4}]
+universe: card
 """
 KEYS = {
     "count": "tables: [[Sex, Job], [Job, Late, Class]]\nminimum: 3\n",
@@ -126,6 +135,7 @@ JOBS = {
     "integrate with a strategy": INTEGRATE + "adversary: malicious\n",
     "integrate with a condition on shares": SENSITIVE,
     "integrate with a condition at its holder": SENSITIVE + "conditions: holder\n",
+    "integrate with a witness": WITNESSED,
     "count as shares": f"kind: count\n{VERTICAL}{KEYS['count']}output: shares\n",
     "regress logistic": f"kind: regress\nmodel: logistic\npenalty: 1\n{REGRESS}",
     "regress cox": f"kind: regress\nmodel: cox\ntime: Days\nevent: Late\n{COX}",
@@ -155,6 +165,12 @@ JOBS = {
         ("mixed", MIXED),
     )
 }
+# With four values, vectors of a number for each value are long enough for a word that comes again.
+JOBS["bayesnet, mixed"] = (
+    JOBS["bayesnet, mixed"]
+    .replace("[F, M]", "[F, M, X, Y]")
+    .replace("['0', '1']", "['0', '1', '2', '3']")
+)
 # Their values are in the joint order of the records, which is drawn anew in each run.
 IN_JOINT_ORDER = (
     "intersection: common records",
@@ -230,6 +246,28 @@ def mixed_tables(watched, world):
     return tables
 
 
+def witness_tables(watched, world):
+    """The card company holds a population: in each world another one, in which the same groups are few.
+
+    Nobody is in every group of Sex and Job, so that the witness refuses one of the two columns. If it is
+    the card company that watches, the table of the other two has every person twice in one world.
+    """
+    tables = vertical_tables(watched, world)
+    if world and watched == "card":
+        for name in ("lender", "bank"):
+            own = tables[name]
+            tables[name] = {c: [*values[:RECORDS], *values] for c, values in own.items()}
+            tables[name]["ID"][:RECORDS] = [f"twin of p{i}" for i in range(RECORDS)]
+    table = people()
+    groups = np.array(["/".join(pair) for pair in zip(table["Sex"], table["Job"], strict=True)])
+    times = 9 if world and watched != "card" else 6
+    few = np.flatnonzero(groups == "M/C")[: 3 if world and watched != "card" else 2]
+    rows = np.concatenate([np.repeat(np.flatnonzero(groups != "M/C"), times), few])
+    rows = np.random.default_rng(world).permutation(rows)
+    tables["card"] = {name: table[name][rows] for name in ("Sex", "Job")}
+    return tables
+
+
 def linear_tables(watched, world):
     """Numbers whose sums and sums of squares, also of each group of people, are the same in both worlds.
 
@@ -274,6 +312,7 @@ def world_of(text, folder, watched, world):
     kind = KINDS[job.kind]
     made = horizontal_tables if "horizontal" in text else vertical_tables
     made = mixed_tables if "mixed" in text else made
+    made = witness_tables if "universe" in text else made
     tables = (linear_tables if "model: linear" in text else made)(watched, world)
 
     def party(name):
@@ -308,7 +347,7 @@ def world_of(text, folder, watched, world):
 @pytest.mark.parametrize("name", JOBS)
 @pytest.mark.parametrize("watched", NAMES)
 def test_a_job_does_not_show_the_others_records(name, watched, tmp_path, monkeypatch):
-    monkeypatch.setattr(common, "MOST_CLASSES", 4)  # what the class is padded to takes seconds
+    monkeypatch.setattr(joining, "MOST_CLASSES", 4)  # what the class is padded to takes seconds
     monkeypatch.setattr(concordance, "CLASSES", 4)  # as many transfers take minutes to compare
     kind, rest = JOBS[name].split("\n", 1)
     text = f"{kind}\n{HEAD}{rest}"
@@ -327,7 +366,7 @@ def test_every_kind_has_a_view_test_and_every_such_test_fails_on_some_mutant():
 
 def test_the_numbers_of_branches_say_nothing_of_the_order_of_values(tmp_path):
     values = tuple(f"v{i}" for i in range(40))
-    joined = common.Joined(40, {"x": np.arange(40)}, {}, {"x": values}, None)
+    joined = joining.Joined(40, {"x": np.arange(40)}, {}, {"x": values}, None)
     job = SimpleNamespace(attributes={"x": None}, owner=lambda name: "bank")
     space = Workspace(tmp_path)
     space.create()

@@ -6,7 +6,6 @@ import json
 import secrets
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -23,7 +22,7 @@ from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
 from coterie.trust.identity import Identity
-from tests import ROOT
+from tests import ROOT, forks
 from tests.party.authority import Authority
 
 ENDED = (pb.FINISHED, pb.FAILED, pb.CANCELLED, pb.REFUSED)
@@ -94,7 +93,7 @@ class Houses:
     ports: dict[str, int] = field(init=False)
     authority: Authority = field(init=False)
     stack: ExitStack = field(default_factory=ExitStack, init=False)
-    processes: dict[str, subprocess.Popen[str]] = field(default_factory=dict, init=False)
+    processes: dict[str, forks.Forked] = field(default_factory=dict, init=False)
     servers: dict[str, PartyServer] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -179,13 +178,12 @@ class Houses:
         for name in self.names:
             self.serve(name)
 
-    def launch(self, name: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "coterie", "party", "serve", str(self.path(name)), "--json"],
+    def launch(self, name: str) -> forks.Forked:
+        process = forks.start(
+            ["-m", "coterie", "party", "serve", self.path(name), "--json"],
+            cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
         )
         self.processes[name] = process
         self.stack.callback(_end_process, process)
@@ -220,7 +218,7 @@ class Houses:
         return JobsStub(channel)
 
 
-def _end_process(process: subprocess.Popen[str]) -> None:
+def _end_process(process: forks.Forked) -> None:
     if process.poll() is None:
         process.send_signal(signal.SIGCONT)
         process.kill()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
-from tests import ROOT
+from tests import ROOT, forks
 from tests.coordinator.support import Done, coterie
 from tests.jobs.run.resumed_jobs import PEOPLE, write_job
 from tests.party.houses import Houses
@@ -59,13 +58,7 @@ class Mortals(Houses):
         for name in idle:
             when, number = kills.get(name, ("before", "never"))
             words = ["-m", "tests.party.mortal_server", str(self.path(name)), when, str(number)]
-            self.processes[name] = subprocess.Popen(
-                [sys.executable, *words],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                cwd=ROOT,
-            )
+            self.processes[name] = forks.start(words, cwd=ROOT, stdout=subprocess.PIPE)
             self.stack.callback(self.processes[name].kill)
         for name in idle:
             self.await_start(name)

@@ -7,7 +7,7 @@ import pytest
 
 from coterie.base.errors import EnvironmentFaultError
 from coterie.party.books.append_file import AppendFile
-from coterie.party.books.audit import verify
+from coterie.party.books.audit_check import verify
 from coterie.protos import jobs_pb2 as pb
 from tests.party.disk import room_for
 

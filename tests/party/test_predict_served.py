@@ -3,12 +3,17 @@
 import csv
 import json
 
+import grpc
 import numpy as np
+import pytest
 import yaml
 from click.testing import CliRunner
 
+from coterie.base.errors import UsageError
+from coterie.party.books.models import ModelFolder
 from coterie.party.cli import party
 from coterie.protos import jobs_pb2 as pb
+from tests.jobs.kinds.predict.kept import part
 
 COLUMNS = {"lender": "Sex", "bank": "Job", "card": "Late"}
 
@@ -79,7 +84,7 @@ def command(houses, *words):
 
 def test_servers_keep_a_model_and_classify_new_people_after_a_restart(houses):
     houses.authority.issue("stranger")
-    write_policies(houses)
+    write_policies(houses, repeat={"k": 3, "jobs": 1})
     write_tables(houses, "", 120, 4)
     houses.serve_all()
     coordinator = houses.coordinator()
@@ -97,6 +102,9 @@ def test_servers_keep_a_model_and_classify_new_people_after_a_restart(houses):
     houses.serve_all()
     coordinator = houses.coordinator()
     predict = text(houses, "predict", model="risk", recipients=["bank"])
+    assert "does not list the recipient 'card'" in refused(
+        houses, coordinator, predict.replace("- bank", "- card"), by=("lender", "bank")
+    )
     job_id = run(houses, coordinator, predict)
     result = json.loads(coordinator.fetch(job_id, "lender")["summary.json"])["result"]
     assert result == {"records": 50, "model": "risk", "predicted_for": ["bank"]}
@@ -111,10 +119,11 @@ def test_servers_keep_a_model_and_classify_new_people_after_a_restart(houses):
     unknown = refused(houses, stranger, predict.replace("risk", "other"))
     assert refused(houses, stranger, predict).replace("risk", "other") == unknown
     assert "no model 'other' that 'stranger' may use is kept here" in unknown
-    assert "does not list the recipient 'card'" in refused(
-        houses, coordinator, predict.replace("- bank", "- card"), by=("lender", "bank")
-    )
     assert command(houses, "prune", "--dry-run")["models"] == 0
+    # The window had room for one job that uses the model; the one that kept it told no number.
+    assert refused(houses, coordinator, predict).startswith("policy.repeat: ")
+    jobs = [(job["kind"], job["predicted"]) for job in command(houses, "history")["jobs"]]
+    assert jobs == [("bayesnet", False), ("predict", True)]
 
 
 def test_nothing_is_kept_or_used_that_the_policy_does_not_permit(houses):
@@ -131,3 +140,47 @@ def test_nothing_is_kept_or_used_that_the_policy_does_not_permit(houses):
         houses, coordinator, predict
     )
     assert command(houses, "models") == {"models": []}
+
+
+def test_of_two_open_jobs_that_keep_the_same_name_the_second_is_refused(houses):
+    write_policies(houses)
+    write_tables(houses, "", 20, 4)
+    houses.serve_all()
+    coordinator = houses.coordinator()
+    keep = text(houses, "bayesnet", **{"class": "Class", "structure": "naive", "keep": "risk"})
+    first, decisions = coordinator.propose(keep)
+    assert {d.state for d in decisions.values()} == {pb.ACCEPTED}
+    assert "another job that keeps a model 'risk' has not ended" in refused(
+        houses, coordinator, keep
+    )
+    _, decisions = coordinator.propose(keep.replace("risk", "other"))
+    assert {d.state for d in decisions.values()} == {pb.ACCEPTED}
+    for name in houses.names:
+        houses.stub("analyst", name).Cancel(pb.Cancellation(job_id=first), timeout=60)
+    _, decisions = coordinator.propose(keep)  # the name is free again
+    assert {d.state for d in decisions.values()} == {pb.ACCEPTED}
+
+
+def test_the_operator_removes_a_model_from_a_running_server_and_nobody_else_does(houses):
+    write_policies(houses)
+    write_tables(houses, "", 20, 4)
+    left = houses.folder / "left"
+    left.mkdir()
+    attributes = {"Job": ("bank", ["a", "b", "c"], [])}
+    part("tree", attributes, "bank", name="risk").write(left)
+    houses.state("bank").mkdir(mode=0o700, parents=True, exist_ok=True)
+    ModelFolder(houses.state("bank")).take(left, "analyst", "a" * 32)
+    houses.serve("bank")
+    with pytest.raises(grpc.RpcError) as refusal:
+        houses.stub("analyst", "bank").RemoveModel(pb.ModelRef(name="risk"), timeout=60)
+    assert refusal.value.code() == grpc.StatusCode.PERMISSION_DENIED
+    assert command(houses, "remove-model", "risk", "--by", "Ada") == {"removed": "risk"}
+    assert command(houses, "models") == {"models": []}
+    lines = [json.loads(line) for line in (houses.state("bank") / "audit.log").open()]
+    [said] = [line for line in lines if line["event"] == "model removed"]
+    assert (said["model"], said["by"], said["person"]) == ("risk", "bank", "Ada")
+    again = CliRunner().invoke(
+        party, ["remove-model", "risk", "--config", str(houses.path("bank"))], standalone_mode=False
+    )
+    assert isinstance(again.exception, UsageError)
+    assert "no model 'risk' is kept here" in str(again.exception)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from coterie.party.books.audit import verify
+from coterie.party.books.audit_check import verify
 from coterie.protos import jobs_pb2 as pb
 from tests.party.authority import Authority
 from tests.party.houses import ROOT

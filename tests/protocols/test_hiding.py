@@ -25,7 +25,8 @@ from coterie.protocols.primitives import cipher
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.primitives.shuffle import shuffled
 from coterie.protocols.statistics.contingency import Axis
-from coterie.protocols.statistics.tree import Node, TreePlan, predict
+from coterie.protocols.statistics.tree import Node, TreePlan
+from coterie.protocols.statistics.tree_predictions import predict
 from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 from tests.protocols.pairs import KEY
@@ -369,7 +370,7 @@ def test_the_receiver_of_predictions_sees_nothing_but_their_sum():
 
     def party(channel, rng):
         own = codes.get(channel.me, {})
-        return predict(OpenTransfers(channel), plan, tree, own, 400, "cat", rng)
+        return predict(OpenTransfers(channel), plan, tree, own, 400, ["cat"], rng)
 
     view = watch(dict.fromkeys(THREE, party), "predict")["cat"]
     assert (view.result == (codes["ann"]["x"] == codes["bob"]["y"])).all()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import PeerFaultError
-from coterie.jobs.kinds.statistics.common import _announce_domains
+from coterie.jobs.kinds.statistics.joining import _announce_domains
 from coterie.protocols.integration.participation import Strategy
 from coterie.protocols.intersection import multiparty_intersect
 from coterie.protocols.messaging.broadcast_check import compare_digests

@@ -1,10 +1,10 @@
 """`make secrecy`: removes, one at a time, every step that hides something; the tests must notice.
 
-    python -m tests.secrecy.run [NAME …] [--jobs 2]
+    python -m tests.secrecy.run [NAME …] [--jobs 2] [--tested]
 
 Each mutant of `tests/secrecy/mutants/` is applied in a copy of the tree, where only the tests that
 it names are run; each of them must fail (of a file, some test). Before that the same tests must pass
-on the copy as it is. A snippet that no longer stands in its file, a test that cannot be run, and a
+on the copy as it is; `--tested` leaves this out where all tests have just passed. A snippet that no longer stands in its file, a test that cannot be run, and a
 mutant that survives each end the run with exit code 1.
 
 The tests run in forks of a process that has imported the large libraries (`tests/secrecy/warm.py`),
@@ -122,6 +122,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="mutants to try; all without any")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--tested", action="store_true", help="the tests passed a moment ago")
     given = parser.parse_args(arguments)
     unknown = set(given.names) - {mutant.name for mutant in MUTANTS}
     if unknown:
@@ -153,7 +154,8 @@ def main(arguments: list[str] | None = None) -> int:
             return with_a_copy(lambda copy: judge(copy, mutant))
 
         with ThreadPoolExecutor(given.jobs) as pool:
-            parts = parts_of((t for m in chosen for t in m.tests), _PARTS * given.jobs)
+            tests = () if given.tested else (t for m in chosen for t in m.tests)
+            parts = parts_of(tests, _PARTS * given.jobs)
             failures += [fault for fault in pool.map(unharmed, parts) if fault]
             if not failures:
                 for mutant, (fault, seconds) in zip(chosen, pool.map(attempt, chosen), strict=True):

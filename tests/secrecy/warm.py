@@ -3,9 +3,10 @@
     python tests/secrecy/warm.py
 
 Reads one JSON object a line: `tree` (the copy of the project to test), `tests`, `seconds` (how long
-they may take), and `keep` (whether compiled modules are kept: never those of a mutant). Answers with one line each: `code` (pytest's exit code, `NO_END` or
-`OTHER_TREE`) and `output`. Nothing of the project is imported before the fork, so that a fork
-imports the tree it is given, mutant and all; a fork that imported another one says `OTHER_TREE`.
+they may take), and `keep` (whether compiled modules are kept: never those of a mutant). Answers with
+one line each: `code` (pytest's exit code, `NO_END` or `OTHER_TREE`) and `output`. Nothing of the
+project is imported before the fork, so that a fork imports the tree it is given, mutant and all; a
+fork that imported another one says `OTHER_TREE`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import CoterieError
-from coterie.party.books.audit import verify
+from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger import Ledger
+from coterie.party.books.models import ModelFolder
 from coterie.party.job_record import ENDED
 from coterie.party.records import JOURNAL, Book
 from coterie.protos import jobs_pb2 as pb
@@ -221,8 +222,20 @@ def _of_books(world: World, name: str, state: Path, records: dict[str, Any]) -> 
             accepted = [e for e in entries if e["event"] == "proposed" and e["job"] == job]
             if sum(e["decision"] != "REFUSED" for e in accepted) > 1:
                 yield f"{name}: job {job} was accepted {count} times"
+    yield from _of_models(world, name, state, records)
     yield from _of_journal(name, state, records)
     yield from _of_ledger(world, name, state, records)
+
+
+def _of_models(world: World, name: str, state: Path, records: dict[str, Any]) -> Iterator[str]:
+    """Whoever finished a job that keeps a model has it, or has noted why not."""
+    model = world.stage.keeps
+    if model is None:
+        return
+    noted = '"model not kept"' in (state / "audit.log").read_text()
+    finished = any(record.state == pb.FINISHED for record in records.values())
+    if finished and not noted and ModelFolder(state).entry(model) is None:
+        yield f"{name}: the job has finished, and its model is not kept"
 
 
 def _of_journal(name: str, state: Path, records: dict[str, Any]) -> Iterator[str]:

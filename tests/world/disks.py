@@ -278,10 +278,15 @@ def _content(descriptor: int, path: str, size: int) -> bytes:
 
 def _read(path: Any) -> bytes | None:
     try:
-        with _real_open(path, "rb") as file:
-            return bytes(file.read())
+        descriptor = _real["open"](path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
+    try:
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    except OSError:  # a folder
+        return None
+    finally:
+        _real["close"](descriptor)
 
 
 def _overwrite(path: Any, content: bytes) -> None:

@@ -62,6 +62,7 @@ class World:
             {name: self.time.now + seconds}
         )
         self.files = PartyFiles(script, stage, self.root)
+        stage.put_models(self.root)
         names = {address: name for name, address in stage.addresses.items()}
         self._lists = self.root.with_name(f"{self.root.name}-lists")
         self.network = Network(self.time, names, self.faults, self._lists)

@@ -161,6 +161,10 @@ def _untidy() -> Patches:
     return [patch.object(server, "remove_leftovers", lambda state: None)]
 
 
+def _model_lost() -> Patches:
+    return [patch.object(worker.Worker, "_keep_model", lambda self, record: None)]
+
+
 def _job(*parties: str, number: int = 0, at: float = 0.1) -> dict[str, Any]:
     return {"do": "run", "job": number, "by": "carol", "parties": [*parties], "at": at}
 
@@ -253,5 +257,8 @@ MUTANTS = {
             {"fault": "kill", "party": "birk", "write": 42},
         ],
         "a temporary folder is left",
+    ),
+    "the model of a finished job is not kept": Mutant(
+        _model_lost, [_job("a", "b", "c")], "its model is not kept", more={"kind": "naive bayesnet"}
     ),
 }

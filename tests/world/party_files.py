@@ -23,7 +23,6 @@ class PartyFiles:
     def __init__(self, script: dict[str, Any], stage: Stage, root: Path) -> None:
         self._stage = stage
         self._root = root
-        self._folder = root / "files"
         self._running = script.get("running", 4)
         self._manual = set(script.get("manual", ()))
         self._said: dict[str, dict[str, Any]] = {}
@@ -37,7 +36,7 @@ class PartyFiles:
     def config(self, name: str) -> PartyConfig:
         """What the server of a party finds when it starts."""
         if name in self._said:
-            return load_party(self._folder / f"{name}.yaml")
+            return load_party(self._root / f"{name}.yaml")
         return self._stage.config(name, self._root / name, name in self._manual, self._running)
 
     def newest(self, name: str) -> PartyConfig | None:
@@ -61,4 +60,4 @@ class PartyFiles:
 
     def _write(self, name: str) -> None:
         facts = {"manual": name in self._manual, "running": self._running, **self._said[name]}
-        self._stage.write_file(name, self._folder, self._root / name, facts)
+        self._stage.write_file(name, self._root, self._root / name, facts)

@@ -4,8 +4,9 @@
     python -m tests.world.run --script FILE                     a script of the corpus, or another one
 
 Worlds are numbered. How many were played is added up over runs in `worlds.json`, and the numbers go
-on from there, so that no run repeats an earlier one. The script of a world that goes wrong is made as
-small as possible and kept in `tests/world/corpus`, and the command ends with 1.
+on from there, so that no run repeats an earlier one. Two processes play at once (`--jobs`). The script
+of a world that goes wrong is made as small as possible and kept in `tests/world/corpus`, and the
+command ends with 1.
 """
 
 from __future__ import annotations
@@ -20,20 +21,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.world import checks, kind, script, substitutes
+from tests.world import checks, kind, pieces, script, substitutes
 from tests.world.kind import NAME
 from tests.world.model import World
 from tests.world.shrink import Script, shrunk, sign_of
-from tests.world.stage import stage_of
+from tests.world.stage import REAL, stage_of
 
 CORPUS = Path(__file__).with_name("corpus")
 COUNTED = Path(__file__).with_name("worlds.json")
 _SWEPT = 20  # worlds after which their garbage is collected
 _played = itertools.count(1)
-_PIECE = 1000  # worlds after which the count is written
 
 
-def play(found: Script, tell: bool = False) -> list[str]:
+def play(found: Script, tell: bool = False, sweep: bool = True) -> list[str]:
     """What goes wrong in the world of this script. Only within `ready`."""
     stage = stage_of(found["kind"])
     if found["kind"] != NAME and "expected" not in found:
@@ -46,7 +46,7 @@ def play(found: Script, tell: bool = False) -> list[str]:
         return wrong
     finally:
         world.close()
-        if next(_played) % _SWEPT == 0:
+        if sweep and next(_played) % _SWEPT == 0:
             gc.collect()
 
 
@@ -112,6 +112,7 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.world.run")
     parser.add_argument("--runs", type=int, default=1000, help="worlds of the cheap kind")
     parser.add_argument("--real", type=int, default=0, help="worlds of real kinds")
+    parser.add_argument("--jobs", type=int, default=2, help="processes that play at once")
     parser.add_argument("--seconds", type=float, default=2400.0, help="at most")
     parser.add_argument("--first", type=int, help="the number of the first world")
     parser.add_argument("--seed", type=int, help="one world, told step by step")
@@ -130,8 +131,8 @@ def main(words: list[str]) -> int:
             print("\n".join(wrong) or "nothing is wrong")
             return int(bool(wrong))
         end = time.monotonic() + chosen.seconds
-        failed = _many("cheap", chosen.runs, end, chosen.first)
-        return failed | _many("real", chosen.real, end, chosen.first)
+        failed = _many("cheap", chosen.runs, end, chosen.first, chosen.jobs)
+        return failed | _many("real", chosen.real, end, chosen.first, chosen.jobs)
 
 
 def _counted() -> dict[str, int]:
@@ -142,24 +143,22 @@ def _count(what: str, worlds: int) -> None:
     COUNTED.write_text(json.dumps(_counted() | {what: worlds}) + "\n")
 
 
-def _many(what: str, runs: int, end: float, first: int | None) -> int:
+def _many(what: str, runs: int, end: float, first: int | None, jobs: int) -> int:
     if not runs:
         return 0
     before = _counted().get(what, 0)
     begin = before if first is None else first
     begun, done, signs = time.monotonic(), 0, set()
-    while done < runs and time.monotonic() < end:
-        found = getattr(script, what)(begin + done)
-        wrong = play(found)
-        done += 1
-        if wrong and sign_of(wrong) not in signs:
-            signs.add(sign_of(wrong))
-            kept = _keep(wrong, found, shrink=what == "cheap")
-            print(f"world {begin + done - 1}: {wrong[0]}; kept as {kept}", flush=True)
-        if first is None and done % _PIECE == 0:
+    _prepare(what)
+    for played, found in pieces.played(lambda n: play_number(what, n), begin, runs, end, jobs):
+        done += played
+        for number, wrong in found:
+            if sign_of(wrong) not in signs:
+                signs.add(sign_of(wrong))
+                kept = _keep(wrong, getattr(script, what)(number), shrink=what == "cheap")
+                print(f"world {number}: {wrong[0]}; kept as {kept}", flush=True)
+        if first is None:
             _count(what, before + done)
-    if first is None:
-        _count(what, before + done)
     seconds = time.monotonic() - begun
     print(
         f"{what}: {done:,} worlds in {seconds:.0f} s, {before + done:,} in all; "
@@ -167,6 +166,19 @@ def _many(what: str, runs: int, end: float, first: int | None) -> int:
         flush=True,
     )
     return int(bool(signs))
+
+
+def play_number(what: str, number: int) -> list[str]:
+    """What goes wrong in a world of its number; its garbage stays until the process ends."""
+    return play(getattr(script, what)(number), sweep=False)
+
+
+def _prepare(what: str) -> None:
+    """Makes once what all processes need."""
+    for name in [NAME] if what == "cheap" else REAL:
+        stage_of(name)
+        if what == "real":
+            undisturbed(name)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,11 @@ _MOST = 300  # worlds that are played at most
 
 def sign_of(found: list[str]) -> str:
     """What the first finding is about, without names, numbers and ids."""
-    text = re.sub(r"\b(alba|birk|cedar|carol|dora|[a-d])\b|[0-9a-f]{32}|\d+(\.\d+)?", "#", found[0])
+    text = re.sub(
+        r"/\S*/world-\w+|\b(alba|birk|cedar|carol|dora|[a-d])\b|[0-9a-f]{32}|\d+(\.\d+)?",
+        "#",
+        found[0],
+    )
     return " ".join(text.split()[:7])
 
 

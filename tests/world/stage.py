@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import csv
 import functools
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,12 +19,15 @@ import yaml
 
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
+from coterie.party.books.models import ModelFolder
 from coterie.party.config import PartyConfig, load_party
 from coterie.trust.identity import Identity
-from tests.jobs.run.resumed_jobs import LOANS, PEOPLE, write_job
+from tests.jobs.kinds.predict.kept import part
+from tests.jobs.run.resumed_jobs import LOANS, OF_MODELS, PEOPLE, write_job
 from tests.party.authority import Authority
-from tests.traces.cases import DIVIDED
+from tests.traces.cases import DIVIDED, KEPT
 from tests.world.kind import NAME
+from tests.world.tasks import EPOCH
 
 COORDINATORS = ("carol", "dora")
 _CHEAP = ("alba", "birk", "cedar")
@@ -104,6 +108,7 @@ class Stage:
                 "smallest_k_map": 2,
                 "conditions": "holder",
                 "slack": True,
+                "models": "keep",
                 "recipients": [other for other in self.names if other != name],
                 "consent": "auto",
                 "examinations": 1000,
@@ -122,27 +127,47 @@ class Stage:
         `changed`: `manual` and `running` as in `config`; `memory`; `coordinators`; `renewed`: whether
         the party has its next certificate; `broken`: whether nobody can read the file.
         """
-        content = copy.deepcopy(self._contents[name])
-        folder.mkdir(exist_ok=True)
         source = self._certificate(name, renewed=changed.get("renewed", False))
         for ending in (".crt", ".key"):
             target = folder / f"{name}{ending}"
             target.touch(0o600)
             target.write_bytes(source.with_suffix(ending).read_bytes())
+        coordinators = tuple(changed.get("coordinators", COORDINATORS))
+        text = self._text(
+            name,
+            os.path.relpath(state, folder),
+            changed.get("memory", ""),
+            changed["running"],
+            "manual" if changed["manual"] else "auto",
+            coordinators,
+        )
+        path = folder / f"{name}.yaml"
+        path.write_text(text + ("listen: [\n" if changed.get("broken") else ""))
+        return path
+
+    @functools.cache  # noqa: B019 - a process has few stages
+    def _text(
+        self,
+        name: str,
+        state: str,
+        memory: str,
+        running: int,
+        consent: str,
+        coordinators: tuple[str, ...],
+    ) -> str:
+        """The text of a party file, the same in all worlds: writing and reading YAML takes long."""
+        content = copy.deepcopy(self._contents[name])
         content["tls"] = {
             "certificate": f"{name}.crt",
             "key": f"{name}.key",
             "authority": str(self._folder / "certs" / "ca.crt"),
         }
-        content["state"] = str(state)
-        content["memory"] = changed.get("memory", content["memory"])
-        content["limits"]["running"] = changed["running"]
-        content["policy"]["consent"] = "manual" if changed["manual"] else "auto"
-        content["policy"]["coordinators"] = changed.get("coordinators", list(COORDINATORS))
-        text = yaml.safe_dump(content, sort_keys=False)
-        path = folder / f"{name}.yaml"
-        path.write_text(text + ("listen: [\n" if changed.get("broken") else ""))
-        return path
+        content["state"] = state
+        content["memory"] = memory or content["memory"]
+        content["limits"]["running"] = running
+        content["policy"]["consent"] = consent
+        content["policy"]["coordinators"] = list(coordinators)
+        return str(yaml.safe_dump(content, sort_keys=False))
 
     @functools.cache  # noqa: B019 - a process has few stages
     def _certificate(self, name: str, renewed: bool) -> Path:
@@ -173,6 +198,24 @@ class Stage:
             content["recipients"] = list(recipients)
         return parse_job(yaml.safe_dump(content, sort_keys=False), self._files)
 
+    def put_models(self, root: Path) -> None:
+        """Lets the parties have kept the models before by which a job classifies people."""
+        if self._content["kind"] != "predict":
+            return
+        for name in self.names:
+            left = root / f"{name}-left"
+            left.mkdir()
+            kept = part(self._content["model"], KEPT, name, name=self._content["model"])
+            kept.write(left)
+            (root / name).mkdir(mode=0o700)
+            folder = ModelFolder(root / name, lambda: EPOCH)
+            folder.take(left, COORDINATORS[0], "0" * 32)
+
+    @property
+    def keeps(self) -> str | None:
+        """The name of the model that a finished job lets every party keep."""
+        return self._content.get("keep")
+
     def expected(self, parties: Sequence[str]) -> dict[str, Any]:
         """What the release of the cheap kind must say."""
         values = [value for name in parties for value in _PAID[name]]
@@ -184,5 +227,6 @@ def stage_of(kind: str) -> Stage:
     return Stage(kind)
 
 
-# Jobs of divided columns and cells take long, and go the same way between servers.
-REAL = (*(name for name in PEOPLE if name not in DIVIDED), *LOANS)
+# Of the jobs of divided columns and cells, which go the same way between servers, the quick ones.
+_LONG = DIVIDED.keys() - {"cluster vertical", "count mixed", "aggregate mixed"}
+REAL = (*(name for name in PEOPLE if name not in _LONG), *OF_MODELS, *LOANS)

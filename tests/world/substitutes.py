@@ -22,6 +22,7 @@ import sys
 import threading as real_threading
 import time as real_time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -29,13 +30,16 @@ import grpc as real_grpc
 
 import coterie.coordinator.run
 import coterie.party
+from coterie.base.errors import UsageError
 from coterie.coordinator.run import runs
 from coterie.jobs.data.sources import CsvFile
+from coterie.jobs.data.table_digest import table_digest
+from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.document import read_document as real_document
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds import job_file
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party import proposals, records
+from coterie.party import config, preflight, proposals, records
 from tests.world import disks, threads
 from tests.world.network import Network
 from tests.world.tasks import scheduler
@@ -43,6 +47,8 @@ from tests.world.threads import module_like
 
 _LOCKS = (type(real_threading.Lock()), type(real_threading.RLock()), real_threading.Condition)
 _networks: list[Network] = []
+_PATHS = 2000  # joined paths that are remembered
+_TABLES = 64  # tables whose digests are
 
 
 def _of_network(name: str) -> Callable[..., Any]:
@@ -135,9 +141,48 @@ def _remember(undo: list[Callable[[], None]]) -> None:
         _set(module, "parse_job", parsed, undo)
     document = functools.lru_cache(maxsize=64)(lambda text, file: real_document(text, file).node)
     _set(job_file, "read_document", lambda text, file: document(text, file).section(), undo)
+    raw = functools.lru_cache(maxsize=256)(lambda text: real_document(text, "").node.raw)
+    _set(config, "read_document", lambda text, file: _read(text, file, raw), undo)
     read = functools.lru_cache(maxsize=64)(CsvFile.read)
     _set(CsvFile, "read", lambda table, columns: read(table, tuple(columns)), undo)
+    digests: dict[int, tuple[Any, bytes]] = {}  # with the tables, so that no other takes their ids
+
+    def digest(table: Any) -> bytes:
+        if id(table) not in digests:
+            if len(digests) > _TABLES:
+                digests.clear()
+            digests[id(table)] = table, table_digest(table)
+        return digests[id(table)][1]
+
+    _set(preflight, "table_digest", digest, undo)
     _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)
+    _set(PurePath, "__truediv__", _joined(PurePath.__truediv__), undo)
+
+
+def _read(text: str, file: str, raw: Callable[[str], Any]) -> Section:
+    """The document of a text; what is wrong with it is said of the file that has it."""
+    try:
+        return Node(file, "", raw(text)).section()
+    except UsageError:
+        return real_document(text, file)
+
+
+def _joined(join: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Joins paths; the few of a world are joined again and again, and a `Path` remembers its text."""
+    known: dict[tuple[str, str], Any] = {}
+
+    def joined(self: Any, name: Any) -> Any:
+        if not isinstance(name, str):
+            return join(self, name)
+        key = str(self), name
+        made = known.get(key)
+        if made is None or type(made) is not type(self):
+            if len(known) > _PATHS:
+                known.clear()
+            made = known[key] = join(self, name)
+        return made
+
+    return joined
 
 
 def _import_all() -> None:

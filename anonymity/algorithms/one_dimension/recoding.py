@@ -55,7 +55,7 @@ from coterie.base.errors import UsageError
 
 CLUSTERS = ("even", *COSTS, "sampled", "given")
 _PIECE = 1 << 16  # numbers that a pass over a column looks at together
-_SEED = 20070812  # one table has one release; the sample only says where the cuts lie
+SEED = 20070812  # one table has one release; the sample only says where the cuts lie
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def groups_of_codes(
         beside = np.append(between, between.max(initial=-1) + 1)[: column.size]  # without a value
         return np.searchsorted(np.unique(beside[present]), beside)
     if options.clusters == "sampled":
-        rng = np.random.default_rng(_SEED)
+        rng = np.random.default_rng(SEED)
         cuts, _ = sampled_cuts(stream, k, options.epsilon, options.delta, rng)
         return np.searchsorted(cuts, column.places, "right")
     if options.clusters == "even":

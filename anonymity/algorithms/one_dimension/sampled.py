@@ -47,9 +47,15 @@ class Reservoir:
             kept = np.argpartition(self._keys, self.size - 1)[: self.size]
             self._keys, self._values = self._keys[kept], self._values[kept]
 
-    def cuts(self, k: int) -> Array:
-        """The values at which the groups after the first begin: about k numbers in each group."""
-        drawn = np.sort(self._values)
+    def cuts(self, k: int, infinite: float | None = None) -> Array:
+        """The values at which the groups after the first begin: about k numbers in each group.
+
+        `infinite` is the number that stands for an infinite one, whose place was not known before.
+        """
+        values = self._values
+        if infinite is not None:
+            values = np.where(np.isinf(values), infinite, values)
+        drawn = np.sort(values)
         groups = max(min(self.seen // k, len(drawn)), 1)
         ranks = np.arange(1, groups) * (self.seen / groups)
         places = np.ceil(len(drawn) * ranks / max(self.seen, 1)).astype(np.int64)

@@ -1,14 +1,12 @@
 """`method: quantiles` of a table on disk, by value: the columns are passed over, and not kept.
 
 What `recoding.quantiles` does with a table in memory, with the same cuts: groups follow from how often
-each different number occurs and, with `clusters: sampled`, from two passes over the records in their
-order: one that draws the sample, one that counts (Lodha, Thomas, section 4.3). A third gives each record
-the number of its group, in a file.
+each different number occurs. A pass over the records gives each the number of its group, in a file.
+`clusters: sampled` is made by `streamed`, which need not know the different numbers.
 
-Guarantee: the release of `quantiles`, record by record; every group has k records by the count,
-whatever the sample was. In memory: the different values of each column, the sample, the groups and the
-labels of each group. Not offered: `by: rank`, which sorts the records, and sensitive columns that are
-bounded together.
+Guarantee: the release of `quantiles`, record by record. In memory: the different values of each column,
+the groups and the labels of each group. Not offered: `by: rank`, which sorts the records, and sensitive
+columns that are bounded together.
 """
 
 from __future__ import annotations

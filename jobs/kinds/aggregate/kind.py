@@ -25,6 +25,7 @@ import pyarrow as pa
 from coterie.anonymity.counts.hidden_cells import Component
 from coterie.base.arrays import Ints, Mask
 from coterie.base.errors import DataError
+from coterie.base.text import numbered
 from coterie.jobs.data.measured import MeasuredAttribute, sizes
 from coterie.jobs.data.missing import ELSEWHERE, gaps_of, without_gaps
 from coterie.jobs.data.scaled import spelling_of
@@ -43,14 +44,13 @@ from coterie.jobs.kinds.aggregate.verify import read_groups, verify_groups, veri
 from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,
-    Joined,
     PreparedColumns,
     StatisticsKind,
-    begin,
     coded_columns,
     reported,
 )
 from coterie.jobs.kinds.statistics.count import MAX_CELLS, plan_tables, total_records
+from coterie.jobs.kinds.statistics.joining import Joined, begin
 from coterie.jobs.kinds.statistics.mixed import check_held
 from coterie.jobs.pages.page import Part
 from coterie.protocols.aggregates.aggregates import Aggregates
@@ -213,7 +213,9 @@ class Aggregate(StatisticsKind[AggregateJob]):
         groups = verify_groups(job, result, records, folder / FILE)
         facts: dict[str, Json] = {"records": records, "minimum": job.minimum}
         hidden = sum(group.hidden for group in groups)
-        holds = [f"{len(groups):,} groups of {records:,} records, {hidden:,} of them hidden"]
+        holds = [
+            f"{numbered(records, 'record')} in {numbered(len(groups), 'group')}, {hidden:,} of them hidden"
+        ]
         unchecked = [UNCHECKED]
         if job.noise is not None:
             verify_promise(job, result.entry("noise"))

@@ -11,7 +11,7 @@ from coterie.base.arrays import Array, Ints
 from coterie.jobs.data.measured import MeasuredAttribute, steps
 from coterie.jobs.kinds.aggregate.job import PLACED, AggregateJob, Measure
 from coterie.jobs.kinds.aggregate.tables import Numbers, histogram
-from coterie.jobs.kinds.statistics.common import Joined
+from coterie.jobs.kinds.statistics.joining import Joined
 from coterie.protocols.aggregates.aggregate_circuits import Spread
 from coterie.protocols.aggregates.aggregates import Aggregates, Rank
 from coterie.protocols.messaging.channel import Channel

@@ -18,7 +18,7 @@ import numpy as np
 from coterie.base.arrays import Array, Ints, Mask, Words
 from coterie.jobs.data.measured import MeasuredAttribute
 from coterie.jobs.kinds.aggregate.job import AggregateJob
-from coterie.jobs.kinds.statistics.common import Joined
+from coterie.jobs.kinds.statistics.joining import Joined
 from coterie.protocols.aggregates.group_tables import group_shares, horizontal_group_shares
 from coterie.protocols.aggregates.mixed_tables import mixed_sums
 from coterie.protocols.messaging.channel import Channel

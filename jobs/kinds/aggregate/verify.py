@@ -11,14 +11,13 @@ result names the noise that the job asks for.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 from coterie.base.errors import VerificationError
-from coterie.jobs.file.result_file import Claim
+from coterie.jobs.file.result_file import Claim, read_rows
 from coterie.jobs.kinds.aggregate.job import PLACED, AggregateJob, Measure
 from coterie.jobs.kinds.statistics.verify_tables import ClaimedTable, check_hidden
 
@@ -110,7 +109,8 @@ def _verify_group(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
     if any(m.what in ("count", "sum") or job.minimum > 1 for m in missing):
         raise group.claim.error(f"shows some measures of {group.name} and hides others")
     count = known.get(Measure("count"))
-    if count is not None and not job.minimum <= count <= records:
+    fewest = job.minimum if job.minimum > 1 else 0  # without a minimum empty groups are shown, too
+    if count is not None and not fewest <= count <= records:
         raise group.claim.error(
             f"shows {count} records of {group.name}; the job hides those below {job.minimum}"
         )
@@ -225,12 +225,5 @@ def _verify_file(job: AggregateJob, groups: Sequence[ClaimedGroup], path: Path) 
         [*group.values, *("" if n is None else str(n) for n in group.numbers)] for group in groups
     ]
     head = [*job.by, *(measure.title for measure in job.measures)]
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            found = list(csv.reader(file))
-    except OSError as error:
-        raise VerificationError(f"{path}: {error.strerror}") from None
-    except (ValueError, csv.Error):
-        raise VerificationError(f"{path}: not a CSV file") from None
-    if found != [head, *rows]:
+    if read_rows(path) != [head, *rows]:
         raise VerificationError(f"{path}: differs from the groups in {groups[0].claim.file}")

@@ -31,6 +31,7 @@ import pyarrow as pa
 from coterie.anonymity.risk.quasi_identifiers import Finding, possible
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
+from coterie.base.text import numbered
 from coterie.jobs.data.domains import CodedAttribute, read_attributes
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node, Section
@@ -181,6 +182,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
         if job.matching is None or prepared.identifiers is None:
             found = possible(distinct, job.population or 1, job.alpha, job.longest)
             return _as_result(job, distinct, job.population or 1, found, None)
+        _check_cells(job, distinct)  # before the records are matched, which takes longest
         rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
         if not len(rows):
             raise DataError("the parties have no record in common")
@@ -189,13 +191,6 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             raise DataError(
                 f"a population of {people:,} is smaller than the {len(rows):,} common records"
             )
-        for names in job.uniques:
-            cells = math.prod(distinct[name] for name in names)
-            if cells > MOST_CELLS:
-                raise DataError(
-                    f"{', '.join(names)} have {cells:,} combinations, more than the {MOST_CELLS:,} "
-                    "in which unique people are counted"
-                )
         codes = {name: column.codes[rows] for name, column in prepared.columns.items()}
         transfers = Transfers(channel, rng.fork("transfers"))
         group = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
@@ -228,7 +223,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             first = f"no set of up to {job.longest} columns may single out"
         else:
             first = f"{len(sets):,} sets of columns may single out"
-        lines = [f"{first} {job.alpha:.0%} of {people:,} people"]
+        lines = [f"{first} {job.alpha * 100:g} % of {people:,} people"]
         for one in sets[:5]:
             told = "" if one.separation is None else f", tells {one.separation:.1%} of pairs apart"
             lines.append(f"  {', '.join(one.columns)}: at most {one.bound:.1%} unique{told}")
@@ -245,7 +240,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
         distinct = result.entry("distinct").entries()
         content = [
             note(
-                f"A set is listed if the numbers of values of its columns let {job.alpha:.0%} or more of "
+                f"A set is listed if the numbers of values of its columns let {job.alpha * 100:g} % or more of "
                 f"{people:,} people be unique, and if no smaller set of its columns does. A set that "
                 "is not listed cannot, beyond chance; a listed one may, and the share of pairs of "
                 "people that it tells apart says how near it comes."
@@ -254,16 +249,15 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
         rows = [
             [
                 listed(one.columns),
-                listed(sorted({job.attributes[name].party or "" for name in one.columns})),
                 f"{one.cells:,}",
                 f"{one.bound:.1%}",
                 "not measured" if one.separation is None else f"{one.separation:.2%}",
             ]
             for one in sets[:_SHOWN]
         ]
-        head = ["columns", "held by", "combinations", "unique at most", "pairs told apart"]
+        head = ["columns", "combinations", "unique at most", "pairs told apart"]
         content.append(
-            page_table(head, rows, numbers=(2, 3, 4)) if rows else note("No set is listed.")
+            page_table(head, rows, (1, 2, 3), sentences=True) if rows else note("No set is listed.")
         )
         if len(sets) > _SHOWN:
             content.append(note(f"The other {len(sets) - _SHOWN:,} sets are in result.json."))
@@ -271,17 +265,23 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             rows = [[listed(one.columns), f"{one.cells:,}", f"{one.uniques:,}"] for one in exact]
             content.append(page_table(["columns", "combinations", "unique people"], rows, (1, 2)))
         columns = [
-            [listed([name]), listed([job.attributes[name].party or ""]), f"{d.integer(1):,}"]
+            [listed([name]), f"{d.integer(1):,}"]
             for name, d in distinct.items()
             if name in job.attributes
+        ]
+        holders = [
+            [listed([name]), listed([attribute.party])]
+            for name, attribute in job.attributes.items()
+            if attribute.party is not None
         ]
         return [
             Part("Sets that may single people out", content, public=True),
             Part(
                 "Columns",
-                [page_table(["column", "held by", "values"], columns, numbers=(2,))],
+                [page_table(["column", "values"], columns, numbers=(1,))],
                 public=True,
             ),
+            Part("Who holds them", [page_table(["column", "held by"], holders)], public=False),
         ]
 
     def verify(self, job: IdentifyJob, result: Claim, folder: Path) -> Verdict:
@@ -292,8 +292,8 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
         sets = verify_sets(result, declared, people, job.alpha, job.longest, bool(job.matching))
         facts: dict[str, Json] = {"sets": len(sets), "population": people}
         holds = [
-            f"{len(sets):,} sets are exactly the minimal ones of up to {job.longest} columns that the "
-            f"numbers of values let single out {job.alpha:g} of {people:,} people",
+            f"{numbered(len(sets), 'set')}, exactly the smallest of up to {job.longest} columns that the "
+            f"numbers of values let single out {job.alpha * 100:g} % of {people:,} people",
         ]
         verify_uniques(result, job.uniques)
         if job.matching:
@@ -315,6 +315,17 @@ def _read_uniques(
             raise item.error("must be a list of different attributes")
         found.append(names)
     return tuple(found)
+
+
+def _check_cells(job: IdentifyJob, distinct: Mapping[str, int]) -> None:
+    """Refuses sets of too many combinations to count the unique people in."""
+    for names in job.uniques:
+        cells = math.prod(distinct[name] for name in names)
+        if cells > MOST_CELLS:
+            raise DataError(
+                f"{', '.join(names)} have {cells:,} combinations, more than the {MOST_CELLS:,} "
+                "in which unique people are counted: leave the set out of 'uniques'"
+            )
 
 
 def _uniques(

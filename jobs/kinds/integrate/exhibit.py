@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from coterie.anonymity.algorithms.top_down import shown_column
+from coterie.anonymity.classifier.class_error import raw_class_error
 from coterie.anonymity.specialization.specialize import Labels, Specializer
 from coterie.anonymity.table.columns import Column, ContinuousColumn, IntervalTree
 from coterie.anonymity.table.table import Generalized, Table
@@ -62,3 +63,19 @@ def utility_of(job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]) 
     shown = {name: pairs[name][1] for name in names}
     classes = next((exhibit.classes for exhibit in left if exhibit.classes is not None), None)
     return measured_by_use(table, shown, left[0].kept, classes).as_dict() | left[0].utility
+
+
+def alone_of(exhibits: Mapping[str, Mapping[str, object]]) -> dict[str, float]:
+    """By party the class error of a tree that is learned from its own raw columns.
+
+    What a party could do without the others: a release that does not do better is of no use to it.
+    """
+    left = {name: each.get("exhibit") for name, each in exhibits.items()}
+    held = {name: e for name, e in left.items() if isinstance(e, Exhibit) and e.columns}
+    classes = next((e.classes for e in held.values() if e.classes is not None), None)
+    if classes is None:
+        return {}
+    return {
+        name: raw_class_error(Table(tuple(column for column, _ in e.columns.values())), classes)
+        for name, e in held.items()
+    }

@@ -22,8 +22,9 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.behaviour import BehaviourOf, honest_behaviour
-from coterie.jobs.kinds.integrate.exhibit import utility_of
+from coterie.jobs.kinds.integrate.exhibit import alone_of, utility_of
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
+from coterie.jobs.kinds.integrate.pages.report import report_release
 from coterie.jobs.kinds.integrate.party_side import run_party_side
 from coterie.jobs.kinds.integrate.plain_words import told_of
 from coterie.jobs.kinds.integrate.population.witness_side import (
@@ -43,7 +44,6 @@ from coterie.jobs.kinds.integrate.release_table import (
     read_share,
     write_release,
 )
-from coterie.jobs.kinds.integrate.report import report_release
 from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
 from coterie.jobs.kinds.integrate.verify import verify_release
@@ -211,7 +211,8 @@ class Integrate(Kind[IntegrateJob, Coding]):
         self, job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]
     ) -> Mapping[str, Any]:
         """The measures of utility that need the raw columns of all parties beside each other."""
-        return {"utility": utility_of(job, exhibits)}
+        alone = alone_of(exhibits)
+        return {"utility": utility_of(job, exhibits), **({"alone": alone} if alone else {})}
 
     def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         return verify_release(job, result, folder)

@@ -28,6 +28,7 @@ from coterie.jobs.kinds.integrate.behaviour import BehaviourOf
 from coterie.jobs.kinds.integrate.exhibit import exhibit_of
 from coterie.jobs.kinds.integrate.flat import tell_domains
 from coterie.jobs.kinds.integrate.job import IntegrateJob
+from coterie.jobs.kinds.integrate.pages.own_columns import write_own_columns
 from coterie.jobs.kinds.integrate.prepared import Prepared
 from coterie.jobs.kinds.integrate.received import keep_expected
 from coterie.jobs.kinds.integrate.release_table import (
@@ -142,13 +143,16 @@ def _run_house(
     )
     behaviour.contributions = outcome.contributions
     result = _result(job, outcome, cost)
+    there = stays[outcome.table.kept]
     if workspace.exhibits is not None:
-        there = stays[outcome.table.kept]
         exhibit = exhibit_of(outcome.table, raw, all_classes, there, result["utility"])
         workspace.exhibits["exhibit"] = exhibit
 
     with channel.step("release"):
         _show_groups(job, outcome, rows, channel, workspace)
+        write_own_columns(
+            job, channel.me, raw, plain, outcome.table, there, len(rows) + cost, workspace
+        )
         own = {attribute.name for attribute in job.of_party(channel.me)}
         share: dict[str, Coded] = {}
         known: dict[str, str] = {}

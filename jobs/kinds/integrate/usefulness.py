@@ -7,6 +7,7 @@ leaves as it is, and records that were left out are said first and loudly, becau
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 import numpy as np
@@ -15,10 +16,13 @@ from coterie.anonymity.models.audit import Released, audit
 from coterie.anonymity.models.privacy import TupleModel
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.base.errors import VerificationError
+from coterie.base.text import first_names
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.release_table import Coded
 from coterie.jobs.kinds.kind import Json
+
+_SHOWN = 40  # columns that have a line
 
 
 def reached_by(columns: Mapping[str, Coded], requirement: Requirement) -> dict[str, Json]:
@@ -53,24 +57,26 @@ def usefulness_lines(job: IntegrateJob, result: Claim) -> list[str]:
     hidden = [name for name, share in shares.items() if share <= 0]
     if hidden:
         lines.append(
-            f"FULLY GENERALISED: {', '.join(hidden)}: every record shows the same; a lower k, fewer "
+            f"FULLY GENERALISED: {first_names(hidden)}: every record shows the same; a lower k, fewer "
             "columns in a qid, or 'max_suppression' would show more"
         )
     raw = [attribute.name for attribute in job.attributes if not attribute.in_qid]
     if raw:
-        lines.append(f"LEAVES AS IT IS: {', '.join(raw)}: in no qid, record by record")
+        lines.append(f"LEAVES AS IT IS: {first_names(raw)}: in no qid, record by record")
     gone = result.optional("suppressed")
     if gone is not None and gone.integer():
         share = gone.integer() / max(records + gone.integer(), 1)
         lines.append(f"SUPPRESSED: {gone.integer():,} records, {share:.1%} of all")
-    for name, share in shares.items():
+    for name, share in itertools.islice(shares.items(), _SHOWN):
         values = len(cut[name].items())
         lines.append(f"{name}: {share:.0%} of its detail kept, {values} value{'s' * (values > 1)}")
+    if len(shares) > _SHOWN:
+        lines.append(f"and {len(shares) - _SHOWN:,} more columns, which report.html has")
     reached = result.optional("reached")
     models = reached.items() if reached is not None else [Claim({})] * len(job.requirements)
     for entry, model in zip(result.entry("anonymity").items(), models, strict=False):
         k, smallest = entry.entry("k").integer(), entry.entry("smallest").integer()
-        names = ", ".join(entry.entry("qid").texts())
+        names = first_names(entry.entry("qid").texts())
         found = "".join(
             f", {name} reached {value.number():g}"
             for name, value in model.entries().items()

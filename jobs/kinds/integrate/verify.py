@@ -38,6 +38,7 @@ from coterie.anonymity.table.intervals import (
 )
 from coterie.anonymity.table.taxonomy import TOP
 from coterie.base.errors import VerificationError
+from coterie.base.text import first_names, numbered
 from coterie.jobs.data.release_file import check_order, check_requirements, read_release
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
@@ -62,9 +63,11 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         raise VerificationError(
             f"{folder / RESULT}: not the result of such a job ({error})"
         ) from None
-    holds = [f"{facts['records']:,} records in sorted order, every value as the cut allows"]
+    holds = [
+        f"{numbered(facts['records'], 'record')} in sorted order, every value as the cut allows"
+    ]
     for held in facts["requirements"]:
-        names = ", ".join(held["qid"])
+        names = first_names(held["qid"])
         reached = "".join(
             f", {model} at {value:g}" for model, value in held.get("models", {}).items()
         )
@@ -73,7 +76,7 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
     unchecked = ["whether the parties put in true data"]
     unchecked += [
         f"whether {requirement.k_map} people of the population share the values of each group of "
-        f"{', '.join(requirement.qid)}, which {job.universe} alone can count"
+        f"{', '.join(requirement.qid)}, which its holder alone can count"
         for requirement in job.requirements
         if requirement.k_map is not None
     ]

@@ -22,6 +22,7 @@ from typing import Any
 
 from coterie.base.arrays import Mask, UInt32s
 from coterie.base.errors import VerificationError
+from coterie.base.text import numbered, one_line
 from coterie.jobs.data.numbers import read_number_attributes
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node, Section
@@ -165,7 +166,11 @@ class Cluster(ModelKind[ClusterJob]):
                 "many records a cluster has; a line of the table has the means of its records."
             ),
             bars("The number of records of each cluster", sizes),
-            table(["cluster", "records", *job.attributes], rows, range(1, 2 + len(job.attributes))),
+            table(
+                ["cluster", "records", *map(one_line, job.attributes)],
+                rows,
+                range(1, 2 + len(job.attributes)),
+            ),
         ]
         return [Part("The clusters", content, public=True)]
 
@@ -180,7 +185,8 @@ class Cluster(ModelKind[ClusterJob]):
         if rows != found.table(list(job.attributes)):
             raise VerificationError(f"{path}: has other clusters than result.json")
         holds = [
-            f"{len(found.sizes)} clusters of {found.records:,} records, none below {job.minimum}"
+            f"{numbered(found.records, 'record')} in {numbered(len(found.sizes), 'cluster')}, none of fewer "
+            f"than {job.minimum}"
         ]
         return Verdict(holds, [UNCHECKED], {"records": found.records, "minimum": job.minimum})
 

@@ -67,7 +67,7 @@ class Regress(ModelKind[RegressJob]):
         check_records(
             joined.records,
             job.least,
-            f"a model of {len(job.columns)} coefficients needs {job.least} of them",
+            f"a model of {numbered(len(job.columns), 'coefficient')} needs {job.least} of them",
         )
         if job.horizontal:
             fit, curve = _fit_horizontally(job, joined, channel, rng)

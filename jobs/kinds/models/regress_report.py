@@ -108,9 +108,10 @@ def coefficient_plot(found: ClaimedModel) -> Element:
         for value, error in zip(found.values, found.errors, strict=True)
     ]
     certain = all(error for error in found.errors)
-    most = max([abs(size) for size in sizes] + [2 * NORMAL if certain else 0.0]) or 1.0
+    beyond = NORMAL if certain else 0.0  # the half of an interval, which must fit, too
+    most = max([abs(size) + beyond for size in sizes] + [2 * beyond]) or 1.0
     left, row = 200.0, 26.0
-    middle, scale = left + (WIDTH - left) / 2, (WIDTH - left) / 2 / (most * 1.15)
+    middle, scale = left + (WIDTH - left) / 2, (WIDTH - left) / 2 / (most * 1.05)
     height = len(names) * row + 28
     shapes: list[Content] = [
         element("line", x1=middle, x2=middle, y1=0, y2=height - 24, class_="axis")

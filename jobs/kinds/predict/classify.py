@@ -25,7 +25,8 @@ from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.predictions import cost_bits, costs_of, predict_by_costs
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.tree import Node, TreePlan, predict_for
+from coterie.protocols.statistics.tree import Node, TreePlan
+from coterie.protocols.statistics.tree_predictions import predict
 
 SMOOTHING = 1  # records that are added to each value of each class
 
@@ -68,9 +69,7 @@ def by_tree(
     }  # fmt: skip
     transfers = Transfers(channel, rng.fork("transfers"))
     tree = _as_node(model.tree or {}, names)
-    return predict_for(
-        transfers, plan, tree, branches, records, job.recipients, rng.fork("predict")
-    )
+    return predict(transfers, plan, tree, branches, records, job.recipients, rng.fork("predict"))
 
 
 def _as_node(kept: Mapping[str, Any], names: list[str]) -> Node:

@@ -25,7 +25,7 @@ import pyarrow.csv as pacsv
 
 from coterie.base.arrays import Codes, Ints
 from coterie.base.errors import DataError
-from coterie.base.text import quoted_list
+from coterie.base.text import numbered, quoted_list
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
@@ -185,7 +185,9 @@ class Predict(Kind[PredictJob, NewPeople]):
 
     def verify(self, job: PredictJob, result: Claim, folder: Path) -> Verdict:
         records = verify_form(result, job.model, job.recipients)
-        holds = [f"{records:,} people were classified, for {' and '.join(job.recipients)}"]
+        holds = [
+            f"{records:,} people were classified, for {numbered(len(job.recipients), 'recipient')}"
+        ]
         facts: dict[str, Json] = {"records": records, "predicted_for": list(job.recipients)}
         unchecked = ["whether the model and the columns, which stay with the parties, give them"]
         lists = folder / "parties"

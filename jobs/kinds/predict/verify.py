@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from coterie.base.errors import VerificationError
-from coterie.jobs.file.result_file import Claim
+from coterie.jobs.file.result_file import Claim, read_rows
 
 PREDICTIONS = "predictions.csv"  # kept by a recipient
 PREDICTED = "predicted"  # its last column
@@ -46,13 +45,7 @@ def verify_lists(
 
 def _verify_list(path: Path, ids: Sequence[str], records: int) -> Counter[str]:
     """How often each class occurs in a recipient's list, which must name each person once."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            header, *rows = csv.reader(file)
-    except OSError as error:
-        raise VerificationError(f"{path}: {error.strerror}") from None
-    except (ValueError, csv.Error):
-        raise VerificationError(f"{path}: not a CSV file with a heading") from None
+    header, *rows = read_rows(path)
     if header != [*ids, PREDICTED] or any(len(row) != len(header) for row in rows):
         raise VerificationError(f"{path}: must have the columns {', '.join([*ids, PREDICTED])}")
     if len(rows) != records:

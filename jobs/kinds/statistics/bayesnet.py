@@ -9,8 +9,8 @@
     minimum: 5                  of these counts, and
     zeros: hide                 as in `kind: count`
 
-All parties learn the edges; those of a naive net are known before. A class without parents has no table: all parties know which classes
-there are, so that a rare class could not be hidden.
+All parties learn the edges; those of a naive net are known before. A class without parents has no
+table: all parties know which classes there are, so that a rare class could not be hidden.
 """
 
 from __future__ import annotations
@@ -30,12 +30,9 @@ from coterie.jobs.kinds.kept_models import read_keep
 from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,
-    Joined,
     PreparedColumns,
     StatisticsJob,
     StatisticsKind,
-    begin,
-    count_shares,
     read_precision,
     read_statistics,
     reported,
@@ -53,6 +50,7 @@ from coterie.jobs.kinds.statistics.count import (
     total_records,
 )
 from coterie.jobs.kinds.statistics.drawing import draw_net
+from coterie.jobs.kinds.statistics.joining import Joined, begin, count_shares
 from coterie.jobs.kinds.statistics.keeping import check_classes, keep_net, kept_words, partition_of
 from coterie.jobs.kinds.statistics.report import (
     DRAWN_NODES,
@@ -224,7 +222,11 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             "head. An arrow says nothing about causes."
         )
         sections = [
-            report_drawing("The net", sentence, draw_net(job.order, edges, owners, job.party_names))
+            report_drawing(
+                "The net",
+                own=(sentence, draw_net(job.order, edges, owners, job.party_names)),
+                public=(sentence, draw_net(job.order, edges, {}, ())),
+            )
             if len(job.order) <= DRAWN_NODES
             else report_arrows("The net", sentence, edges)
         ]
@@ -246,7 +248,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         else:
             verify_precision(result)
             holds = [
-                f"{edges} edges among {len(parents)} attributes, each from an earlier to a later "
+                f"{numbered(edges, 'arrow')} among {len(parents)} attributes, each from an earlier to a later "
                 f"one, at most {job.max_parents} to a child"
             ]
         facts: dict[str, Json] = {"records": records, "edges": edges}
@@ -262,7 +264,8 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             )
             hidden = sum(table.hidden for table in found)
             holds.append(
-                f"counts of {len(found)} families, no small one below {job.minimum}, whose sums agree "
+                f"counts of {len(found)} sets of an attribute and its parents, no small one below "
+                f"{job.minimum}, whose sums agree "
                 f"and give no hidden one back ({hidden} are hidden)"
             )
         elif tables is not None:

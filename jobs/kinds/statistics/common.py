@@ -6,72 +6,44 @@
     servers: [lender, bank]   the two parties that compute on shares; the first two unless said.
                               They must not collude: together they could see every count.
 
-`begin` matches the records, lets owners announce domains that the job leaves open, shares the
-class, and returns all columns as codes.
+The keys of such a job, what it asks of a party, and the party's own columns as codes. `joining` matches
+the records of all parties, and counts.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 import pyarrow as pa
 
 from coterie.anonymity.specialization.specialize import Labels
-from coterie.base.arrays import Codes, Ints
+from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
 from coterie.base.text import quoted_list
 from coterie.jobs.data.domains import CodedAttribute, read_attributes
 from coterie.jobs.data.missing import Dropped, without_gaps
 from coterie.jobs.data.scaled import spelling_of
-from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.kinds.kind import Kind, Needs
-from coterie.jobs.kinds.statistics.mixed import check_held
-from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (
     Matching,
     PreparedIdentifiers,
     prepare_identifiers,
     read_matching,
 )
-from coterie.protocols.aggregates.mixed_tables import mixed_counts
 from coterie.protocols.integration.class_labels import (
     MOST_CLASSES,
-    class_holders,
-    digest_of_class,
-    share_class,
 )
-from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
-from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.messaging.opening import declare
-from coterie.protocols.messaging.wire import Value
-from coterie.protocols.multiparty.set_union import union
-from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
-from coterie.protocols.statistics.shared_counts import RING_BITS, Ring, Transfers
+from coterie.protocols.statistics.shared_counts import RING_BITS
 
 MAX_VALUES = 4096  # the most values of one attribute
 UNCHECKED = "whether the records, which stay with the parties, give these numbers"
 LONGEST_VALUE = 200  # bytes of a value that parties send each other
-
-DOMAINS = declare(
-    "statistics: domains",
-    what="All values in its owner's table, those of other than common records too, of each attribute whose values the job does not declare.",
-    to="every party",
-    why="All parties number the values in the same way; the owner's policy must permit to release the column.",
-)
-CLASS_VALUES = declare(
-    "statistics: values of the class",
-    what="With horizontal partition, the union of the values that the class has at all parties, and how many values they have together; the first party also sees how many any two of them have in common; nobody who has which.",
-    to="every party",
-    why="All parties number the values of the class in the same way.",
-)
 
 
 @dataclass(frozen=True)
@@ -114,22 +86,6 @@ class PreparedColumns:
     labels: Labels | None
     id_columns: pa.Table | None = None
     dropped: Dropped = field(default_factory=Dropped)
-
-
-@dataclass(frozen=True)
-class Joined:
-    """The columns of one party in the joint order, and what all parties know about all columns.
-
-    With horizontal partition `records` are this party's own. `rows` are the rows of this party's
-    table that are common.
-    """
-
-    records: int
-    codes: Mapping[str, Codes]
-    axes: Mapping[str, Axis]
-    domains: Mapping[str, tuple[str, ...]]
-    labels: Labels | None
-    rows: Ints | None = None
 
 
 def read_statistics(
@@ -332,153 +288,6 @@ def check_domain(values: tuple[str, ...], name: str, source: str) -> None:
             raise DataError(
                 "{column}: the value {value} is too long", file=source, column=name, value=start
             )
-
-
-def begin(
-    job: StatisticsJob,
-    prepared: PreparedColumns,
-    channel: Channel,
-    rng: Random,
-    workspace: Workspace,
-) -> Joined:
-    """Matches the records and agrees on domains and class."""
-    prepared.dropped.write(workspace.kept)
-    if job.horizontal:
-        return _begin_horizontal(job, prepared, channel, rng)
-    if prepared.identifiers is None or job.matching is None:
-        raise AssertionError("a vertical job has identifiers")
-    rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
-    if not len(rows):
-        raise DataError("the parties have no record in common")
-    domains = _announce_domains(job, prepared, channel)
-    labels = _share_labels(job, prepared, rows, channel, rng)
-    axes = {name: Axis(name, job.owner(name), len(values)) for name, values in domains.items()}
-    codes = {name: column[rows] for name, column in prepared.codes.items()}
-    if job.mixed:
-        held = {name: codes[name] >= 0 for name in job.attributes}
-        check_held(job.party_names, job.servers, held, channel, rng.fork("cells"))
-    return replace(_joined(job, len(rows), codes, axes, domains, labels), rows=rows)
-
-
-def _joined(
-    job: StatisticsJob,
-    records: int,
-    codes: dict[str, Codes],
-    axes: dict[str, Axis],
-    domains: dict[str, tuple[str, ...]],
-    labels: Labels | None,
-) -> Joined:
-    """All columns, with the class as one more column, which all parties know."""
-    if labels is not None and job.class_name:
-        axes[job.class_name] = Axis(job.class_name, None, len(labels.values))
-        domains[job.class_name] = labels.values
-        codes[job.class_name] = labels.codes
-    return Joined(records, codes, axes, domains, labels)
-
-
-def _announce_domains(
-    job: StatisticsJob, prepared: PreparedColumns, channel: Channel
-) -> dict[str, tuple[str, ...]]:
-    """Owners send all parties the values of attributes whose domain the job does not declare."""
-    open_names = [name for name, item in job.attributes.items() if item.values is None]
-    own = [name for name in open_names if job.attributes[name].party == channel.me]
-    told: dict[str, tuple[str, ...]] = {}
-    if open_names:
-        with channel.step("domains"):
-            channel.open(DOMAINS, open_names)
-            mine: list[Value] = [list(prepared.domains[name]) for name in own]
-            channel.broadcast(mine)
-            heard = {channel.me: digest_of(mine)}
-            for peer in channel.peers:
-                theirs = [name for name in open_names if job.attributes[name].party == peer]
-                due = f"domains for {', '.join(theirs) or 'nothing'}"
-                message = channel.recv_list(peer, len(theirs), due)
-                for name, values in zip(theirs, message, strict=True):
-                    due = f"proper domain for '{name}'"
-                    told[name] = channel.check_texts(peer, values, MAX_VALUES, LONGEST_VALUE, due)
-                heard[peer] = digest_of(message)
-            compare_digests(channel, job.party_names, heard, "its domains")
-    return {
-        name: item.values or prepared.domains.get(name) or told[name]
-        for name, item in job.attributes.items()
-    }
-
-
-def _share_labels(
-    job: StatisticsJob,
-    prepared: PreparedColumns,
-    rows: Ints,
-    channel: Channel,
-    rng: Random,
-) -> Labels | None:
-    """The class of every common record, at every party."""
-    if not job.class_name:
-        return None
-    holds = prepared.labels is not None
-    holders = class_holders(channel, job.party_names, job.class_name, holds)
-    own = prepared.labels.take(rows) if prepared.labels else None
-    labels = share_class(channel, holders, own, len(rows), rng.fork("class"))
-    with channel.step("compare"):
-        heard = {holders[0]: digest_of_class(labels)}
-        compare_digests(channel, job.party_names, heard, "the class")
-    return labels
-
-
-def _begin_horizontal(
-    job: StatisticsJob, prepared: PreparedColumns, channel: Channel, rng: Random
-) -> Joined:
-    """Agrees on the class's values: their union, without revealing who has which."""
-    labels = prepared.labels
-    if labels is not None:
-        values = [value.encode() for value in labels.values]
-        with channel.step("class"):
-            joint = channel.once(
-                "class values",
-                lambda: list(
-                    channel.open(
-                        CLASS_VALUES,
-                        union(
-                            channel,
-                            job.party_names,
-                            values,
-                            rng.fork("class"),
-                            longest=LONGEST_VALUE,
-                            pad_to=MOST_CLASSES,
-                        ),
-                    )
-                ),
-            )
-        try:
-            ordered = tuple(value.decode() for value in joint)
-        except UnicodeDecodeError:
-            raise DataError("some party's class has a value that is no text") from None
-        place = np.array([ordered.index(value) for value in labels.values], np.int32)
-        labels = Labels(place[labels.codes], ordered)
-    domains = {name: item.values or () for name, item in job.attributes.items()}
-    axes = {name: Axis(name, None, len(values)) for name, values in domains.items()}
-    return _joined(job, prepared.records, dict(prepared.codes), axes, domains, labels)
-
-
-def count_shares(
-    job: StatisticsJob,
-    joined: Joined,
-    transfers: Transfers,
-    axes: Sequence[Axis],
-    rng: Random,
-) -> Ring | None:
-    """Shares of one table at the servers, however the records are divided among the parties."""
-    if job.horizontal:
-        return horizontal_shares(
-            transfers.channel, job.party_names, job.servers, axes, joined.codes, joined.records, rng
-        )
-    if job.mixed:
-        known = {job.class_name} if job.class_name else set()
-        return mixed_counts(
-            transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng, known
-        )
-    return table_shares(
-        transfers, job.party_names, job.servers, axes, joined.codes, joined.records, rng
-    )
 
 
 def reported(released: Mapping[str, Path]) -> dict[str, Any]:

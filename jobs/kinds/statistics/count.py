@@ -24,7 +24,7 @@ import numpy as np
 
 from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, plan
 from coterie.base.errors import DataError
-from coterie.base.text import quoted_list
+from coterie.base.text import numbered, quoted_list
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
@@ -32,17 +32,15 @@ from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,
-    Joined,
     PreparedColumns,
     StatisticsJob,
     StatisticsKind,
-    begin,
-    count_shares,
     read_statistics,
     reported,
     statistics_needs,
     told_of_columns,
 )
+from coterie.jobs.kinds.statistics.joining import Joined, begin, count_shares
 from coterie.jobs.kinds.statistics.report import report_tables
 from coterie.jobs.kinds.statistics.verify_tables import (
     described,
@@ -171,8 +169,11 @@ class Count(StatisticsKind[CountJob]):
 
     def report(self, job: CountJob, result: Claim, folder: Path) -> Sequence[Part]:
         if job.as_shares:
-            content = [note("No count is shown: shares stay with ", listed(job.servers), ".")]
-            return [Part("Counts", content, public=True)]
+            where = [note("The shares stay with ", listed(job.servers), ".")]
+            return [
+                Part("Counts", [note("No count is shown: each is kept in shares.")], public=True),
+                Part("Where the shares are", where, public=False),
+            ]
         tables = read_tables(result.entry("tables"), job.tables, job.declared_values)
         return [report_tables(tables, job.minimum)]
 
@@ -187,8 +188,8 @@ class Count(StatisticsKind[CountJob]):
             if any("cells" in table for table in shown):
                 raise claim.error("shows counts, which the job leaves as shares")
             return Verdict(
-                [f"{len(shown)} tables, and no count of them is shown"],
-                [f"the counts, shares of which stay with {' and '.join(job.servers)}"],
+                [f"{numbered(len(shown), 'table')}, and no count is shown"],
+                ["the counts, shares of which stay with the job's servers"],
                 facts,
             )
         tables = verify_tables(
@@ -197,7 +198,8 @@ class Count(StatisticsKind[CountJob]):
         )  # fmt: skip
         verify_files(tables, folder, [table_file(at, names) for at, names in enumerate(job.tables)])
         holds = [
-            f"{len(tables)} tables of {records:,} records, no small count below {job.minimum} in them",
+            f"{numbered(len(tables), 'table')} of {numbered(records, 'record')}, no small count below "
+            f"{job.minimum}",
             "their sums agree with each other and the number of records",
             f"no hidden count follows from these sums ({sum(t.hidden for t in tables)} are hidden)",
         ]

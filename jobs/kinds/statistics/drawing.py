@@ -17,7 +17,7 @@ _PALETTE = ("#1b6ca8", "#b5502b", "#3a7d44", "#7a4b9e", "#a8871b", "#4a5a6a")
 
 
 def draw_tree(tree: dict[str, Any], parties: Sequence[str], most: int | None = None) -> Element:
-    """Draws a decision tree of `result.json`: splits in the colours of their owners.
+    """Draws a decision tree of `result.json`: splits in the colours of their owners in `parties`.
 
     The root stands at the left and every leaf has a line of its own, so that a tree of many leaves is
     long rather than wide. A label on a branch is the value that leads along it. Of a tree with more
@@ -101,7 +101,7 @@ def draw_net(
 ) -> Element:
     """Draws a Bayes net: nodes on a circle in their order, an arrow from parent to child."""
     radius = max(120, 26 * len(nodes))
-    centre = radius + 90
+    centre = radius + max(map(_width, nodes), default=0) / 2 + 12
     at = {
         node: (
             centre + radius * math.sin(2 * math.pi * i / len(nodes)),
@@ -128,8 +128,10 @@ def draw_net(
 
 
 def _colour(party: str | None, parties: Sequence[str]) -> str:
-    """A colour for each party; grey for what all hold."""
-    return _PALETTE[list(parties).index(party) % len(_PALETTE)] if party else "#333333"
+    """A colour for each party; grey for what all hold, or nobody whom the drawing names."""
+    if party is None or party not in parties:
+        return "#333333"
+    return _PALETTE[list(parties).index(party) % len(_PALETTE)]
 
 
 def _depth(tree: dict[str, Any]) -> int:

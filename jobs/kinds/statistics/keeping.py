@@ -17,7 +17,8 @@ from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.kept_models import KeptModel, OwnAttribute
-from coterie.jobs.kinds.statistics.common import Joined, StatisticsJob
+from coterie.jobs.kinds.statistics.common import StatisticsJob
+from coterie.jobs.kinds.statistics.joining import Joined
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.statistics.tree import Node
 

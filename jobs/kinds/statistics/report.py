@@ -85,6 +85,11 @@ def report_arrows(title: str, sentence: str, edges: Sequence[tuple[str, str]]) -
     return Part(title, [note(sentence), listed_arrows, *rest], public=True)
 
 
-def report_drawing(title: str, sentence: str, drawing: Element) -> Part:
-    inside = element("div", drawing, class_="wide", tabindex="0", role="region", aria_label=title)
-    return Part(title, [note(sentence), inside], public=True)
+def report_drawing(title: str, *, own: tuple[str, Element], public: tuple[str, Element]) -> Part:
+    """A sentence and a drawing: for the parties with their names, and for everybody without them."""
+
+    def content(sentence: str, drawing: Element) -> list[Content]:
+        name = {"role": "region", "aria_label": title}
+        return [note(sentence), element("div", drawing, class_="wide", tabindex="0", **name)]
+
+    return Part(title, content(*own), public=True, instead=content(*public))

@@ -39,12 +39,9 @@ from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kept_models import read_keep
 from coterie.jobs.kinds.kind import Json, Needs, Verdict
 from coterie.jobs.kinds.statistics.common import (
-    Joined,
     PreparedColumns,
     StatisticsJob,
     StatisticsKind,
-    begin,
-    count_shares,
     read_precision,
     read_statistics,
     reported,
@@ -53,6 +50,7 @@ from coterie.jobs.kinds.statistics.common import (
 )
 from coterie.jobs.kinds.statistics.count import total_records
 from coterie.jobs.kinds.statistics.drawing import draw_tree
+from coterie.jobs.kinds.statistics.joining import Joined, begin, count_shares
 from coterie.jobs.kinds.statistics.keeping import check_classes, keep_tree, kept_words, partition_of
 from coterie.jobs.kinds.statistics.report import DRAWN_LEAVES, report_drawing
 from coterie.jobs.kinds.statistics.verify_models import (
@@ -70,7 +68,8 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.leaf_counts import MOST_CELLS, Leaf, leaf_counts
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.tree import Node, TreePlan, grow, leaves_of, predict, pruned
+from coterie.protocols.statistics.tree import Node, TreePlan, grow, leaves_of, pruned
+from coterie.protocols.statistics.tree_predictions import predict
 
 BRANCHES = "branches.csv"  # kept by an owner: the values of its branch numbers
 PREDICTIONS = "predictions.csv"  # kept by the party that `predict` names
@@ -186,7 +185,7 @@ class Tree(StatisticsKind[TreeJob]):
             tree = pruned(tree)
         if job.predict:
             found = predict(
-                transfers, plan, tree, joined.codes, joined.records, job.predict,
+                transfers, plan, tree, joined.codes, joined.records, [job.predict],
                 rng.fork("predict"),
             )  # fmt: skip
             if found is not None:
@@ -219,16 +218,17 @@ class Tree(StatisticsKind[TreeJob]):
     def report(self, job: TreeJob, result: Claim, folder: Path) -> Sequence[Part]:
         tree = result.entry("tree")
         form = verify_tree(tree, _promise(job))
-        sentence = (
-            f"A tree of depth {form.depth} with {form.leaves} leaves. A box asks for a column of the "
-            "party whose colour it has; a leaf names the class."
-        )
+        about = f"A tree of depth {form.depth} with {form.leaves} {'leaf' if form.leaves == 1 else 'leaves'}. A box asks for a column"
+        more = "; a leaf names the class."
         if not job.open and not job.everywhere:
-            sentence += " Numbers on branches stand for values that only the box's party knows."
+            more += " Numbers on branches stand for values that only the box's party knows."
         if form.leaves > DRAWN_LEAVES:
-            sentence += " Lower levels are left out here; tree.svg has the whole drawing."
-        drawing = draw_tree(shown_tree(tree), job.party_names, DRAWN_LEAVES)
-        return [report_drawing("The tree", sentence, drawing)]
+            more += " Lower levels are left out here; tree.svg has the whole drawing."
+        shown = shown_tree(tree)
+        colours = "" if job.everywhere else " of the party whose colour it has"
+        own = f"{about}{colours}{more}", draw_tree(shown, job.party_names, DRAWN_LEAVES)
+        public = about + more, draw_tree(shown, (), DRAWN_LEAVES)
+        return [report_drawing("The tree", own=own, public=public)]
 
     def verify(self, job: TreeJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=job.minimum)
@@ -237,7 +237,7 @@ class Tree(StatisticsKind[TreeJob]):
         verify_precision(result)
         verify_leaf_counts(result, records, job.minimum, form.leaves)
         holds = [
-            f"a tree of depth {form.depth} (at most {job.max_depth}) with {form.leaves} leaves, "
+            f"a tree of depth {form.depth} (at most {job.max_depth}) with {form.leaves} {'leaf' if form.leaves == 1 else 'leaves'}, "
             "by attributes of the job, each split by its owner and once on a path",
             f"{records:,} records, no fewer than {job.minimum}",
         ]

@@ -6,13 +6,12 @@ the parties, so that nobody can check here whether another split or edge would h
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from coterie.base.errors import VerificationError
-from coterie.jobs.file.result_file import Claim
+from coterie.jobs.file.result_file import Claim, read_rows
 
 
 @dataclass
@@ -107,13 +106,7 @@ def verify_predictions(path: Path, ids: Sequence[str], records: int, form: TreeF
 
 
 def _read_csv(path: Path, header: Sequence[str]) -> list[list[str]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file))
-    except OSError as error:
-        raise VerificationError(f"{path}: {error.strerror}") from None
-    except (ValueError, csv.Error):
-        raise VerificationError(f"{path}: not a CSV file") from None
+    rows = read_rows(path)
     if rows[:1] != [list(header)] or any(len(row) != len(header) for row in rows):
         raise VerificationError(f"{path}: must have the columns {', '.join(header)}")
     return rows[1:]

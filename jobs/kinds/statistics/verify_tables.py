@@ -17,7 +17,6 @@ alone:
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -27,7 +26,7 @@ import numpy as np
 
 from coterie.base.arrays import Ints
 from coterie.base.errors import VerificationError
-from coterie.jobs.file.result_file import Claim
+from coterie.jobs.file.result_file import Claim, read_rows
 
 _ROUNDS = 100  # after this many rounds the bounds are used as they are
 
@@ -192,14 +191,7 @@ def verify_files(tables: Sequence[ClaimedTable], folder: Path, files: Sequence[s
         shown = ["" if count is None else str(count) for count in table.counts]
         rows = [[*values, count] for values, count in
                 zip(product(*table.domains), shown, strict=True)]  # fmt: skip
-        try:
-            with path.open(encoding="utf-8", newline="") as file:
-                found = list(csv.reader(file))
-        except OSError as error:
-            raise VerificationError(f"{path}: {error.strerror}") from None
-        except (ValueError, csv.Error):
-            raise VerificationError(f"{path}: not a CSV file") from None
-        if found != [[*table.names, "count"], *rows]:
+        if read_rows(path) != [[*table.names, "count"], *rows]:
             raise VerificationError(f"{path}: differs from the table in {table.claim.file}")
 
 

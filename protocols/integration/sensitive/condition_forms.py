@@ -24,7 +24,8 @@ a bound on a quotient of two hidden counts becomes the fraction that separates t
                  at most the largest that t permits. Over a taxonomy: the same gap for all values
                  below each edge, times the edge's weight
 
-Entropies, divergences, given costs and joint diversity have no form here. Messages: none; `conditions` sends them.
+Entropies, divergences, given costs and joint diversity have no form here. Messages: none;
+`conditions` sends them.
 """
 
 from __future__ import annotations

@@ -126,9 +126,17 @@ def test_the_end_waits_for_a_browser_and_gives_it_the_report(page, tmp_path):
 
 def test_an_error_is_the_last_that_the_page_shows(board):
     page = LivePage(board, "loans", "integrate", silent_after=10)
+    board.update("lender", "running", "rounds")
+    board.update("bank", "refused", "")
+    assert "rounds" in page._view()["parts"]["phases"]
     with pytest.raises(CancelledError), page:
         raise CancelledError("bank: said no")
-    assert page._view()["notice"] == "loans: ended. bank: said no"
+    view = page._view()
+    assert view["notice"] == "loans: ended. bank: said no"
+    told = Reading(view["parts"]["phases"]).words
+    assert "What each party has done" in told
+    assert "lender stopped" in told  # and works no more
+    assert "bank refused" in told
 
 
 def test_without_the_option_nothing_is_served(board, capsys):

@@ -134,7 +134,7 @@ BAD = {
     "a ragged row": (
         rewrite("bank.csv", "ID,Job\n3,x\n4\n"),
         3,
-        "bank.csv: row 2: has 1 values where the header has 2 columns",
+        "bank.csv: row 2: has 1 value where the header has 2 columns",
     ),
     "an empty identifier": (
         rewrite("bank.csv", "ID,Job\n3,x\n,y\n"),

@@ -81,7 +81,7 @@ def changed(at, value, people=None):
     ("text", "people", "message"),
     [
         (TABLE_FILE, [], "the table has no records"),
-        (TABLE_FILE, rows(1), "has 1 records, fewer than the k = 5"),
+        (TABLE_FILE, rows(1), "has 1 record, fewer than the k = 5"),
         (TABLE_FILE.replace("k: 5", "k: 61"), None, "has 60 records, fewer than the k = 61"),
         (TABLE_FILE.replace("k: 5", "k: 31"), None, "the class 'y' has 30 records, fewer than"),
         (TABLE_FILE.replace("k: 5", "k: 1"), None, "people.yaml:3: k: must be at least 2"),

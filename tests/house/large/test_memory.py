@@ -12,10 +12,12 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 
 from coterie.house.anonymise import anonymise_file, write_result
-from coterie.house.inspect import Settings, inspect_path
+from coterie.house.inspection.inspect import inspect_path
+from coterie.house.inspection.settings import Settings
 from coterie.house.table_file import load_table_file
 
 BUDGET = 48_000_000
@@ -36,7 +38,8 @@ import json, resource, sys
 from pathlib import Path
 from coterie.coordinator.results.verify import verify
 from coterie.house.anonymise import anonymise_file
-from coterie.house.inspect import Settings, inspect_path
+from coterie.house.inspection.inspect import inspect_path
+from coterie.house.inspection.settings import Settings
 from coterie.house.large.release import anonymise_large
 from coterie.house.table_file import load_table_file
 
@@ -106,3 +109,86 @@ def test_a_table_several_times_the_memory_is_inspected_and_released_as_if_it_fit
         for key in ("name", "type", "distinct", "missing", "separation", "uniques"):
             assert one[key] == other[key]
     assert found["keys"][0] == json.loads(json.dumps(whole["keys"][0]))
+
+
+STREAM_FILE = """\
+data: {name}
+method: quantiles
+clusters: sampled
+attributes:
+  pay: {{}}
+  note: {{keep: true}}
+  ill: {{}}
+requirement:
+  - {{qid: [pay], k: 500}}
+"""
+# The same limit; `pay` and `note` differ in every record, so that their values alone do not fit.
+STREAMED = """
+import json, resource, sys
+from pathlib import Path
+from coterie.coordinator.results.verify import verify
+from coterie.house.anonymise import anonymise_file
+from coterie.house.large.release import anonymise_large
+from coterie.house.large.stored import store
+from coterie.house.table_file import load_table_file
+
+folder, budget = Path(sys.argv[1]), int(sys.argv[2])
+
+def release(name):
+    out = folder / f"{name}-disk"
+    out.mkdir()
+    with anonymise_large(load_table_file(folder / f"{name}.yaml"), budget) as large:
+        large.write(out)
+    verify(out)
+
+def fails(work):
+    try:
+        work()
+    except MemoryError:
+        return True
+    return False
+
+for kind in ("csv", "parquet"):
+    release(f"small-{kind}")
+anonymise_file(load_table_file(folder / "small-csv.yaml"))
+used = int(Path("/proc/self/status").read_text().split("VmData:")[1].split()[0]) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (used + budget, used + budget))
+for kind in ("csv", "parquet"):
+    release(f"large-{kind}")
+file = load_table_file(folder / "large-csv.yaml")
+print(json.dumps([fails(lambda: anonymise_file(file)), fails(lambda: store(file, budget))]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts all memory on Linux only")
+def test_a_stream_whose_values_all_differ_is_released_in_less_memory_than_they_take(tmp_path):
+    for name, number in (("small", 3000), ("large", 400_000)):
+        rng = np.random.default_rng(3)
+        table = pa.table(
+            {
+                "pay": rng.permutation(number) + 0.5,
+                "note": [f"a remark about the record {at}" for at in rng.permutation(number)],
+                "ill": np.array(["cold", "flu", "gout"])[rng.integers(0, 3, number)],
+            }
+        )
+        pacsv.write_csv(table, tmp_path / f"{name}.csv")
+        pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=20_000)
+        for kind in ("csv", "parquet"):
+            path = tmp_path / f"{name}-{kind}.yaml"
+            path.write_text(STREAM_FILE.format(name=f"{name}.{kind}"))
+    done = subprocess.run(
+        [sys.executable, "-c", STREAMED, str(tmp_path), str(BUDGET)],
+        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout) == [True, True]  # neither the table nor its codes fit
+
+    file = load_table_file(tmp_path / "large-csv.yaml")
+    prepared, answer, expected = anonymise_file(file)
+    (tmp_path / "memory").mkdir()
+    write_result(file, prepared, answer, expected, tmp_path / "memory")
+    whole = (tmp_path / "memory" / "release.csv").read_bytes()
+    for kind in ("csv", "parquet"):
+        assert (tmp_path / f"large-{kind}-disk" / "release.csv").read_bytes() == whole

@@ -71,7 +71,7 @@ FORGED = {
         lambda folder: forged(
             folder, lambda found: [["20", "San Diego", "F", "cold", "n"], *found[1:]]
         ),
-        "has 1 records, fewer than k = 3",
+        "has 1 record, fewer than k = 3",
     ),
     "another discernibility": (
         lambda folder: changed_result(

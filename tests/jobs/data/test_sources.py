@@ -88,7 +88,7 @@ def test_what_pythons_csv_module_writes_is_read_back(tmp_path_factory, rows):
     ("content", "message"),
     [
         (b"", "t.csv: the file is empty; it must begin with a header"),
-        (b"ID,A\n1,x\n2\n", "t.csv: row 2: has 1 values where the header has 2 columns"),
+        (b"ID,A\n1,x\n2\n", "t.csv: row 2: has 1 value where the header has 2 columns"),
         (b"ID,A\n1,x\n2,y,z\n", "t.csv: row 2: has 3 values where the header has 2 columns"),
         (b"ID,A\n1,x\n2,\xff\n", "t.csv: row 2: column 'A' is not UTF-8 text"),
         (b"ID,A\n1,x\n2,'y'\n3,\"z\n4,w\n", "t.csv: row 3: a quotation mark is not closed"),

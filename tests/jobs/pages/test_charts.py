@@ -62,6 +62,13 @@ def test_ten_thousand_steps_of_twenty_parties_stay_small_and_end_where_they_end(
     assert last == [430.0, 14.0]  # the end of the axis, and the largest value
 
 
+def test_what_a_chart_shows_is_told_on_one_line_without_marks_of_direction():
+    drawn = str(bars("mean of \u202eegA\n by " + "x" * 10_000, [("a", 1.0, "1")]))
+    assert "mean of ?egA by x" in drawn
+    assert "\u202e" not in drawn
+    assert len(drawn) < 3_000
+
+
 def test_long_names_keep_their_beginning_and_their_end():
     drawn = str(bars("lengths", [("diagnosis_code_of_2019_first", 1.0, "one")]))
     assert "diagnosis_co…first" in drawn

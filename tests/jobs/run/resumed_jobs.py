@@ -62,6 +62,18 @@ PEOPLE = {
         "abc",
         "-part",
     ),
+    "regress support vectors": (
+        "kind: regress\npartition: horizontal\nmodel: svm\noutcome: Class\nfeatures: [Age, Sex]\n"
+        "minimum: 3\nattributes: {Sex: {values: [F, M]}, Class: {values: [N, Y]}}\n",
+        "abc",
+        "-part",
+    ),
+    "regress survival": (
+        "kind: regress\npartition: horizontal\nmodel: cox\ntime: Age\nevent: Class\n"
+        "features: [Sex]\nminimum: 3\nattributes: {Sex: {values: [F, M]}, Class: {values: [N, Y]}}\n",
+        "abc",
+        "-part",
+    ),
     "cluster": (
         "kind: cluster\npartition: horizontal\nattributes: {Age: {}}\nclusters: 2\nminimum: 3\n",
         "abc",
@@ -76,6 +88,11 @@ PEOPLE = {
         f"kind: rules\n{ATTRIBUTES.replace('class: Class', '')}support: 0.1\nconfidence: 0.6\n",
         "abc",
         "",
+    ),
+    "rules horizontal": (
+        f"kind: rules\n{POOLED.replace('class: Class', '')}support: 0.1\nconfidence: 0.6\n",
+        "abc",
+        "-part",
     ),
     **{name: (text, "abc", part) for name, (text, part) in DIVIDED.items()},
 }
@@ -94,6 +111,14 @@ OF_MODELS = {
     "predict by a naive net": (PREDICT.format("bayesnet"), "abc", ""),
 }
 NAMES = (*PEOPLE, *OF_MODELS, *LOANS)
+# Of which nothing is kept: what they open follows from the job and the records.
+RECOMPUTED = (
+    "regress",
+    "regress support vectors",
+    "regress survival",
+    "cluster",
+    "rules horizontal",
+)
 # What a release has that is random by design: hidden numbers of branches, drawn pairs.
 RANDOM = {
     "tree": ("tree", "tree.svg"),

@@ -4,12 +4,15 @@
 """
 
 import random
+import shutil
 
 import pytest
 
+from coterie.protocols.messaging.channel import Channel
+from coterie.protocols.messaging.wire import encode
 from coterie.protocols.messaging.wrappers import Fault
 from tests.jobs.run.interrupted import World
-from tests.jobs.run.resumed_jobs import NAMES, RANDOM, comparable, write_job
+from tests.jobs.run.resumed_jobs import NAMES, RANDOM, RECOMPUTED, comparable, write_job
 
 
 @pytest.fixture
@@ -54,6 +57,39 @@ def test_what_is_random_in_a_release_is_drawn_once(name, world):
             cut(job.space(party).folder / "answers", 2)
         assert set(job.attempt().values()) == {None}
         assert drawn(job) == first
+
+
+@pytest.mark.parametrize("name", RECOMPUTED)
+def test_what_is_not_kept_is_opened_alike_a_second_time_and_masked_anew(name, world, monkeypatch):
+    """Otherwise two attempts would tell two things, or one mask would cover two vectors."""
+    opened, sent = [], []
+    honest, broadcast = Channel.open, Channel.broadcast
+
+    def noting(self, opening, value, to=None):
+        if self.me == "a" and not opening.name.startswith("job: "):
+            opened.append((opening.name, str(value)))
+        return honest(self, opening, value, to)
+
+    def sending(self, *values):
+        sent.append(b"".join(map(bytes, encode(values))))
+        return broadcast(self, *values)
+
+    job = world(name)
+    job.attempt()
+    expected, last = job.release(), job.messages["b"] - 2
+    shutil.rmtree(job.folder)
+    monkeypatch.setattr(Channel, "open", noting)
+    monkeypatch.setattr(Channel, "broadcast", sending)
+    job.attempt({"b": Fault("kill-after", last)})
+    first, masked = list(opened), {message for message in sent if len(message) > 100}
+    opened.clear()
+    sent.clear()
+    assert set(job.attempt().values()) == {None}
+    assert first
+    assert masked
+    assert opened[: len(first)] == first
+    assert masked.isdisjoint(sent)
+    assert job.release() == expected
 
 
 def drawn(job):

@@ -7,7 +7,8 @@ import pytest
 
 from coterie.base.errors import EnvironmentFaultError, UsageError, VerificationError
 from coterie.party.books.append_file import read_entries
-from coterie.party.books.audit import LOST, MENDED, AuditLog, heads_of, verify
+from coterie.party.books.audit import LOST, MENDED, AuditLog
+from coterie.party.books.audit_check import heads_of, verify
 from coterie.protos import jobs_pb2 as pb
 from tests.coordinator.support import coterie
 from tests.party.disk import room_for

@@ -6,7 +6,8 @@ import os
 import pytest
 
 from coterie.base.errors import EnvironmentFaultError, VerificationError
-from coterie.party.books.audit import LOST_BOOK, AuditLog, verify
+from coterie.party.books.audit import LOST_BOOK, AuditLog
+from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger_lines import FILE, LedgerFile, Pardon
 from coterie.party.records import JOURNAL, Book
 from coterie.protos import jobs_pb2 as pb

@@ -113,3 +113,14 @@ def test_old_models_are_found_by_when_they_were_kept(tmp_path):
     assert folder.old(500.0, 1400.0) == []
     assert folder.old(500.0, 1600.0) == [path]
     assert json.loads(path.read_text())["kept"] == 1000.0
+
+
+def test_of_two_jobs_that_end_at_the_same_moment_one_keeps_the_name(tmp_path, monkeypatch):
+    first, second = ModelFolder(tmp_path), ModelFolder(tmp_path)
+    monkeypatch.setattr(second, "entry", lambda name: None)  # it looked before the first one wrote
+    first.take(left_by_a_job(tmp_path), "analyst", "a" * 32)
+    kept = left_by_a_job(tmp_path)
+    assert "is kept already" in second.take(kept, "analyst", "b" * 32)
+    assert list(kept.iterdir())  # nothing is lost
+    assert first.entry("risk").job == "a" * 32
+    assert [path.name for path in first.folder.iterdir()] == ["risk.json"]

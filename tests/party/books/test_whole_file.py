@@ -43,7 +43,11 @@ def test_what_a_crash_left_is_removed_and_nothing_else(tmp_path):
     (job / "receiving-x" / "job").mkdir(parents=True)
     (job / "received").mkdir()
     kept = [tmp_path / "journal.jsonl", job / "reception.json", job / "received" / "total.csv"]
-    for path in (*kept, tmp_path / "journal.jsonl.new", job / "reception.json.new"):
+    (tmp_path / "models").mkdir()
+    kept.append(tmp_path / "models" / "churn.json")
+    left = [tmp_path / "journal.jsonl.new", job / "reception.json.new"]
+    left.append(tmp_path / "models" / f".churn.{'a' * 32}.new")
+    for path in (*kept, *left):
         path.write_text("x")
     remove_leftovers(tmp_path)
     assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(kept)

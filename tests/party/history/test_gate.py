@@ -101,6 +101,22 @@ def test_without_a_rule_everything_is_remembered_and_nothing_judged(gate):
     ]  # fmt: skip
 
 
+def test_jobs_that_predict_count_among_the_jobs_of_the_window(gate):
+    policy = Policy(repeat=Repeat(k=3, jobs=2))
+    predicts = replace(NEEDS, counted={}, groups=False, predicted_for=("bank",))
+    gate(1, policy, predicts).people(np.arange(20))
+    gate(2, policy, predicts).people(np.arange(19))  # of single people: no number follows
+    assert [entry.predicted for entry in gate.history.entries()] == [True, True]
+    for needs in (predicts, COUNTS):
+        with pytest.raises(RefusedError, match=r"^policy\.repeat: ") as refused:
+            gate(3, policy, needs).people(np.arange(20))
+        assert refused.value.inside == "2 jobs in the window, and 2 are permitted"
+    gate(2, policy, predicts).people(np.arange(19))  # again, after an interruption
+    gate(3, policy, replace(NEEDS, counted={}, groups=False)).people(np.arange(20))
+    with pytest.raises(TypeError, match="has not shown its people"):
+        gate(4, policy, predicts).check_shown()
+
+
 def test_a_kind_that_forgets_to_show_something_does_not_finish(gate):
     made = gate(1, needs=RELEASE)
     with pytest.raises(TypeError, match="has not shown its people"):

@@ -73,13 +73,14 @@ def test_groups_that_meet_in_few_people_are_found_and_the_same_groups_are_not(hi
 
 def test_jobs_and_checks_of_the_window_are_counted(history):
     repeat = Repeat(window=10 * DAY, jobs=1, examinations=1)
-    assert judge_number(history, repeat, "x", "analyst", ["Sex"]) == []
+    assert judge_number(history, repeat, "x", "analyst", tells=True) == []
     remember(history, 1, [1], time=15 * DAY)
     history.examined("analyst")
-    assert [f.rule for f in judge_number(history, repeat, "x", "analyst", ["Sex"])] == ["jobs"]
-    assert judge_number(history, repeat, "x", "analyst", []) == []
+    assert [f.rule for f in judge_number(history, repeat, "x", "analyst", tells=True)] == ["jobs"]
+    assert judge_number(history, repeat, "x", "analyst", tells=False) == []
     history.examined("analyst")
-    assert [f.rule for f in judge_number(history, repeat, "x", "analyst", [])] == ["examinations"]
+    found = judge_number(history, repeat, "x", "analyst", tells=False)
+    assert [finding.rule for finding in found] == ["examinations"]
 
 
 def test_a_waiting_job_is_compared_with_those_before(history):

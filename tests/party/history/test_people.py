@@ -71,3 +71,58 @@ def test_a_key_that_is_lost_is_named_since_nobody_would_be_known_again(tmp_path)
     (tmp_path / "key").unlink()
     with pytest.raises(EnvironmentFaultError, match="key: is missing"):
         People(tmp_path, ["ID"])
+
+
+@pytest.mark.parametrize("left", [0, 8, 15, 16, 23])
+def test_a_file_that_lost_its_end_is_named_and_nobody_is_forgotten(tmp_path, left):
+    numbers(tmp_path, {"ID": ["a", "b", "c"]})
+    [path] = tmp_path.glob("people-*")
+    path.write_bytes(path.read_bytes()[:left])
+    for ids in (["a"], ["x"]):
+        with pytest.raises(EnvironmentFaultError, match=rf"damaged \(has {left // 8} people of 3"):
+            numbers(tmp_path, {"ID": ids})
+    people = People(tmp_path, ("ID",))
+    with pytest.raises(EnvironmentFaultError, match="restore the folder from a backup"):
+        people.known(people.digests(pa.table({"ID": ["a"]}), ("ID",)))
+    assert path.stat().st_size == left  # it is as it was, for whoever looks into it
+
+
+def test_a_file_that_is_missing_or_changed_is_named(tmp_path):
+    numbers(tmp_path, {"ID": ["a", "b", "c"]})
+    [path], [head] = tmp_path.glob("people-*"), tmp_path.glob("head-*")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8] + bytes(8) + whole[16:])
+    with pytest.raises(EnvironmentFaultError, match="has other people than were written"):
+        numbers(tmp_path, {"ID": ["a"]})
+    path.unlink()
+    with pytest.raises(EnvironmentFaultError, match="is missing"):
+        numbers(tmp_path, {"ID": ["a"]})
+    path.write_bytes(whole)
+    for content in ("", "{}", "[]", '{"people": "x", "digest": ""}'):
+        head.write_text(content)
+        with pytest.raises(EnvironmentFaultError, match=r"head-.*is damaged"):
+            numbers(tmp_path, {"ID": ["a"]})
+
+
+def test_a_crash_before_the_head_is_written_leaves_who_was_known_before(tmp_path, monkeypatch):
+    first = numbers(tmp_path, {"ID": ["a", "b"]})
+
+    def crash(path, content):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as disk:
+        disk.setattr("coterie.party.history.people.write_whole", crash)
+        with pytest.raises(EnvironmentFaultError, match="No space left"):
+            numbers(tmp_path, {"ID": ["c", "d"]})
+    assert numbers(tmp_path, {"ID": ["d", "a", "b"]}) == [2, *first]
+
+
+def test_a_file_of_an_earlier_version_is_taken_as_it_is_and_given_a_head(tmp_path):
+    first = numbers(tmp_path, {"ID": ["a", "b", "c"]})
+    [path], [head] = tmp_path.glob("people-*"), tmp_path.glob("head-*")
+    head.unlink()
+    assert numbers(tmp_path, {"ID": ["a", "b", "c"]}) == first
+    assert head.exists()
+    path.write_bytes(path.read_bytes()[:8])
+    with pytest.raises(EnvironmentFaultError, match="has 1 people of 3"):
+        numbers(tmp_path, {"ID": ["a"]})

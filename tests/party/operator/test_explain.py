@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from coterie.party.cli import party
 from coterie.protos import jobs_pb2 as pb
-from tests.party.lending import COLUMNS, as_lenders, propose_loans
+from tests.party.lending import COLUMNS, as_lenders, propose_loans, run_loans
 from tests.party.test_live import audited
 
 
@@ -98,6 +98,20 @@ def test_the_audit_log_names_the_person_who_approved(asked):
     [line] = audited(houses, "bank", "approved")
     assert (line["by"], line["person"]) == ("bank", "Dr. Vera Example")
     assert "approved by Dr. Vera Example" in tell(houses, "show", job_id)
+
+
+def test_what_a_finished_job_left_in_this_house_is_named(houses):
+    as_lenders(houses)
+    houses.serve_all()
+    run_loans(houses)
+    kept = json.loads(tell(houses, "show", "loans", "--json"))["kept"]
+    assert kept["files"] == ["columns.html"]
+    assert f"stays here, for nobody else: columns.html in {kept['folder']}" in tell(
+        houses, "show", "loans"
+    )
+    page = houses.state("bank") / "jobs" / kept["folder"].split("/")[-2] / "kept" / "columns.html"
+    assert "Your columns before and after" in page.read_text()
+    assert page.stat().st_mode & 0o077 == 0
 
 
 def test_the_date_of_a_proposal_outlives_a_restart(asked):

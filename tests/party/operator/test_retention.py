@@ -7,7 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from coterie.base.errors import UsageError, VerificationError
-from coterie.party.books.audit import CONTINUED, AuditLog, older_files, verify
+from coterie.party.books.audit import CONTINUED, AuditLog, older_files
+from coterie.party.books.audit_check import verify
 from coterie.party.cli import party
 from coterie.party.config import load_party
 from coterie.party.operator.retention import prune

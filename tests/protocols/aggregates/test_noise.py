@@ -58,6 +58,16 @@ def test_gaussian_noise_keeps_delta_by_the_definition():
     assert np.maximum(here - math.exp(GAUSSIAN.epsilon) * there, 0).sum() > GAUSSIAN.delta
 
 
+def test_gaussian_queries_together_have_the_rho_of_the_promise():
+    """A query costs its squared change over twice the squared scale, and the costs add up."""
+    queries = [Query(1, 1), Query(-40, 40), Query(-7, 9)]
+    spent = sum(
+        Fraction(query.squared_change(6) * scale.bottom**2, 2 * scale.top**2)
+        for query, scale in zip(queries, GAUSSIAN.scales(queries, 6), strict=True)
+    )
+    assert GAUSSIAN.rho * Fraction(999, 1000) < spent <= GAUSSIAN.rho
+
+
 def test_rho_gives_the_epsilon_of_the_promise():
     rho = float(GAUSSIAN.rho)
     epsilon = rho + 2 * math.sqrt(rho * math.log(1 / GAUSSIAN.delta))

@@ -5,10 +5,15 @@ import pytest
 
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.models.exact_sums import ExactSums
-from coterie.protocols.models.pooled_newton import NoOptimumError, minimise, packed
+from coterie.protocols.models.pooled_newton import NoOptimumError, minimise
 from coterie.protocols.primitives.randomness import Random
 
 NAMES = ("a", "b")
+
+
+def packed(value, gradient, second):
+    """What a party evaluates, as the vector that is summed."""
+    return np.concatenate([[value], gradient, second[np.tril_indices(len(gradient))]])
 
 
 def minimised(local, size, evaluations=30, penalty=0.0, **keys):

@@ -124,6 +124,24 @@ def groups_that_are_hidden_whole(watched, world):
     return dict.fromkeys(THREE, party)
 
 
+@scene("aggregates/aggregates", SERVERS)
+def one_group_that_nobody_dominates_and_that_is_large(watched, world):
+    """A line with one group of many records, of whom nobody has much, shows as little as a line of none."""
+    groups = np.arange(160)
+    lines = Component(groups, (Lines(groups.reshape(40, 4)),))
+
+    def party(channel, rng):
+        servers = Aggregates(HiddenCounts(channel, THREE, SERVERS, rng))
+        records = np.where(groups % 4 == 3, (4, 900)[world], 4)
+        buckets = np.stack([records, 0 * records], axis=1)
+        table = halves(buckets, watched, channel.me, world)
+        sums = wide_halves(records, watched, channel.me)
+        servers.judge_dominance(Dominance(1, Fraction(1, 2)), table, sums, [1, 10], 160)
+        return servers.shown([lines], sums, 160, 5)
+
+    return dict.fromkeys(THREE, party)
+
+
 @scene("aggregates/aggregates", THREE)
 def variances_that_are_rounded(watched, world):
     """Two numbers that are further apart, or less, with the same rounded variance."""

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from coterie.anonymity.models.distinct_diversity import DistinctDiversity
 from coterie.anonymity.specialization.slack import Refused
 from coterie.anonymity.specialization.specialize import Labels, Requirement
 from coterie.anonymity.table.columns import ContinuousColumn, categorical_column
@@ -255,6 +256,30 @@ def records_of_a_table_with_a_witness(watched, world):
     split = peopled_loans()
     split.case.requirements = [(["Sex", "Job"], 1), (["Sex", "Salary"], 1)]
     split.case.rows = split.case.rows * (1 + world)
+    return witnessed(split)
+
+
+@scene("integration/witness", (WITNESS,))
+def steps_of_a_column_that_the_population_lacks(watched, world):
+    """No entry counts salaries in the population, which are split elsewhere in the other world."""
+    split = peopled_loans()
+    for row in split.case.rows:
+        row["Salary"] = str(int(row["Salary"]) + 10 * world)
+    return witnessed(split)
+
+
+@scene("integration/witness", (WITNESS,))
+def candidates_that_a_sensitive_column_refuses(watched, world):
+    """Ann's column refuses every step: first that of Sex and then that of Job, or the other way."""
+    split = peopled_loans()
+    split.case.requirements, split.k_maps = [(["Sex", "Job"], 1)], [20]
+    for at, row in enumerate(split.case.rows):
+        blue = row["Job"] not in ("Manager", "Accountant", "Lawyer")
+        row["class"] = str(blue) if world else row["Sex"]
+        row["Zodiac"] = "u" if at else "v"
+    split.case.attributes["Zodiac"] = ("taxonomy", [["u", "z"], ["v", "z"]])
+    split.holders["Zodiac"] = "ann"
+    split.models, split.conditions = {0: ("Zodiac", DistinctDiversity(2))}, "holder"
     return witnessed(split)
 
 

@@ -14,7 +14,8 @@ from coterie.protocols.statistics.leaf_counts import Leaf, leaf_counts
 from coterie.protocols.statistics.mixed_cells import held_once
 from coterie.protocols.statistics.predictions import predict_by_costs
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.tree import TreePlan, grow, predict
+from coterie.protocols.statistics.tree import TreePlan, grow
+from coterie.protocols.statistics.tree_predictions import predict
 from coterie.protocols.statistics.visible_cells import _good_lines
 from tests.protocols.scenes.form import SERVERS, THREE, scene, secret
 
@@ -155,7 +156,7 @@ def leaves_of_the_last_level(watched, world):
 @scene("statistics/hidden_counts", THREE)
 def nodes_that_are_divided(watched, world):
     """Of a node that is no leaf nobody learns the most frequent class."""
-    return decided_leaves(watched, world, ([[9, 8], [0, 7]], [[8, 9], [0, 7]]), False)
+    return decided_leaves(watched, world, ([[9, 8], [0, 7]] * 30, [[8, 9], [0, 7]] * 30), False)
 
 
 @scene("statistics/tree", ("bob", "cat"), runs=1)
@@ -203,7 +204,7 @@ def right_predictions_that_stay_hidden(watched, world):
     return counts_of_leaves(watched, world, tables)
 
 
-@scene("statistics/tree statistics/hidden_counts", THREE, runs=1)
+@scene("statistics/tree statistics/tree_predictions statistics/hidden_counts", THREE, runs=1)
 def a_tree_and_its_predictions(watched, world):
     codes, label = columns(watched, world)
     plan = TreePlan(THREE, SERVERS, tuple(AXES), 2, RECORDS, 2, 5)
@@ -213,7 +214,8 @@ def a_tree_and_its_predictions(watched, world):
         scores = HiddenScores(channel, THREE, SERVERS, RECORDS, rng.fork("scores"))
         mine = own_codes(codes, channel.me)
         tree = grow(transfers, plan, mine, label, scores, rng)
-        predict(transfers, plan, tree, mine, RECORDS, "cat" if watched != "cat" else "ann", rng)
+        receiver = "cat" if watched != "cat" else "ann"
+        predict(transfers, plan, tree, mine, RECORDS, [receiver], rng)
         return tree
 
     return dict.fromkeys(THREE, party)

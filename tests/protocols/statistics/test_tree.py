@@ -9,7 +9,8 @@ from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.contingency import Axis
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.tree import STOP, Node, TreePlan, grow, predict, pruned
+from coterie.protocols.statistics.tree import STOP, Node, TreePlan, grow, pruned
+from coterie.protocols.statistics.tree_predictions import predict
 from tests.protocols.statistics.plain_models import id3, x_ln_x
 
 LABEL = "class"
@@ -110,7 +111,7 @@ def test_vertical_columns_give_the_plain_tree(case):
         transfers = Transfers(channel, rng)
         tree = grow(transfers, plan, own, classes, OpenDecisions(channel, plan), rng.fork("tree"))
         labels = predict(
-            transfers, plan, tree, own, plan.records, plan.names[-1], rng.fork("predict")
+            transfers, plan, tree, own, plan.records, [plan.names[-1]], rng.fork("predict")
         )
         return as_result(tree, plan), tree, labels
 

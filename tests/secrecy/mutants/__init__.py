@@ -17,6 +17,7 @@ from tests.secrecy.mutants import (
     multiparty,
     numbers,
     patterns,
+    specialization,
     statistics,
 )
 from tests.secrecy.mutants.form import Mutant
@@ -35,6 +36,7 @@ _LISTS = (
     multiparty,
     numbers,
     patterns,
+    specialization,
     statistics,
 )
 MUTANTS: list[Mutant] = [mutant for each in _LISTS for mutant in each.MUTANTS]

@@ -26,8 +26,8 @@ MUTANTS = [
     mutant(
         "the judgement of counts by earlier jobs",
         "party/history/gate.py",
-        "found = judge_people(self._history, self._repeat, entry, people)",
-        "found: list[Finding] = []",
+        "found += judge_people(self._history, self._repeat, entry, people)",
+        "pass",
         "tests/party/history/test_gate.py::"
         "test_what_is_refused_is_not_remembered_and_says_nothing_of_what_was_found",
     ),

@@ -95,6 +95,8 @@ MUTANTS = [
         "*(candidate if permitted else [_NO_COLUMN, universe._table.records, np.empty(0)])",
         view("numbers_of_people_behind_yes_and_no", "ann"),
         view("numbers_of_people_behind_yes_and_no", "bob"),
+        job("integrate with a witness", "lender"),
+        job("integrate with a witness", "bank"),
     ),
     mutant(
         "a candidate that the witness refuses",
@@ -109,6 +111,7 @@ MUTANTS = [
         "groups = [combinations(table, entry.qid) for entry in entries]",
         "groups = [np.repeat(combinations(table, e.qid), table.records // 34, 0) for e in entries]",
         view("records_of_a_table_with_a_witness", "registry"),
+        job("integrate with a witness", "card"),
     ),
     mutant(
         "numbers between those that many people have",

@@ -5,6 +5,14 @@ from __future__ import annotations
 from tests.secrecy.mutants.form import mutant
 
 MUTANTS = [
+    mutant(
+        "predicted classes that stay with the recipients",
+        "jobs/kinds/predict/kind.py",
+        "workspace.kept / PREDICTIONS",
+        "workspace.released / PREDICTIONS",
+        "tests/jobs/kinds/predict/test_kind.py::"
+        "test_recipients_get_the_classes_of_the_joined_table",
+    ),
     # the joint order of the records goes no further than the coordinator
     mutant(
         "the sorted rows of a release",

@@ -104,7 +104,7 @@ MUTANTS = [
     ),
     mutant(
         "values that are not frequent",
-        "jobs/kinds/rules/kind.py",
+        "jobs/kinds/rules/counting.py",
         "often = np.flatnonzero(counts >= least)",
         "often = np.flatnonzero(counts >= 0)",
         "tests/jobs/kinds/rules/test_kind.py::test_a_value_of_few_records_is_told_to_nobody",

@@ -46,6 +46,8 @@ MUTANTS = [
         "roots = np.zeros((len(rows), 2), np.uint64)",
         view("sums_by_group", "bob"),
         view("sums_of_cells_that_lie_anywhere", "bob"),
+        view("sums_of_cells_that_lie_anywhere", "ann"),
+        *(job(f"{kind}, mixed", "bank") for kind in ("count", "bayesnet", "aggregate")),
     ),
     mutant(
         "the pads of sealed vectors",
@@ -54,6 +56,7 @@ MUTANTS = [
         "channel.send(grouper.name, rows + 0 * sealed)",
         view("sums_by_group", "bob"),
         view("sums_of_cells_that_lie_anywhere", "bob"),
+        view("sums_of_cells_that_lie_anywhere", "ann"),
     ),
     mutant(
         "the parts of a sum of squares",
@@ -115,6 +118,38 @@ MUTANTS = [
         view("nodes_that_are_divided", "cat"),
     ),
     mutant(
+        "the classes that a tree's nodes inherit",
+        "protocols/statistics/hidden_counts.py",
+        'modes[kept] = "shares"',
+        'modes[kept] = "both"',
+        view("nodes_that_are_divided", "ann"),
+        view("nodes_that_are_divided", "bob"),
+    ),
+    mutant(
+        "the class of a leaf of few records",
+        "protocols/statistics/count_circuits.py",
+        "own = builder.choose(few, inherited, builder.extend(label, width))",
+        "own = builder.extend(label, width)",
+        view("leaves_of_the_last_level", "cat"),
+        "tests/protocols/statistics/test_count_circuits.py::test_leaves_and_their_classes",
+    ),
+    mutant(
+        "which parts of a tree's leaves are small",
+        "protocols/statistics/leaf_counts.py",
+        'bits, _ = group.decided(whole_circuit(sum(counts)), 1, {"large": row}, "whole")',
+        'bits, _ = group.decided(whole_circuit(sum(counts)), 1, {"large": row}, "whole")\n'
+        "    group.open(whole, sum(counts))",
+        view("leaves_whose_differences_are_small", "cat"),
+    ),
+    mutant(
+        "right predictions of a few",
+        "protocols/statistics/leaf_counts.py",
+        "if _all_large(group, every, share, minimum):",
+        "if _all_large(group, every, share, minimum) or True:",
+        view("right_predictions_that_stay_hidden", "ann"),
+        view("right_predictions_that_stay_hidden", "cat"),
+    ),
+    mutant(
         "the leaves of a tree's last level",
         "protocols/statistics/count_circuits.py",
         "    if last:\n",
@@ -148,14 +183,14 @@ MUTANTS = [
     ),
     mutant(
         "zero shares in the tree's prediction",
-        "protocols/statistics/tree.py",
+        "protocols/statistics/tree_predictions.py",
         "mask: Ring = rng.array(count, np.uint32)",
         "mask: Ring = np.zeros(count, np.uint32)",
         hiding("the_receiver_of_predictions_sees_nothing_but_their_sum"),
     ),
     mutant(
         "zero shares added to the prediction",
-        "protocols/statistics/tree.py",
+        "protocols/statistics/tree_predictions.py",
         "mine += _zero_share(channel, involved, records, rng)",
         "_zero_share(channel, involved, records, rng)",
         hiding("the_receiver_of_predictions_sees_nothing_but_their_sum"),

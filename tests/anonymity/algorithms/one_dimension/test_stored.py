@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from coterie.anonymity.algorithms.one_dimension import stored
 from coterie.anonymity.table.stored import SLICE
 from coterie.base.errors import UsageError
+from coterie.house.large import streamed
 from coterie.house.large.release import anonymise_large, is_large
 from coterie.house.table_file import load_table_file
 from tests.house.large.test_release import both_ways, with_gaps
@@ -46,25 +46,25 @@ def many(tmp_path):
     return path
 
 
-def test_the_column_is_passed_over_twice_and_every_group_has_k_by_count(many, monkeypatch):
+def test_the_source_is_read_twice_in_pieces_and_every_group_has_k_by_count(many, monkeypatch):
     file = load_table_file(many)
     assert is_large(file, 10**6)
     begun = []
-    honest = stored.groups_of_codes
+    honest = streamed.batches
 
-    def counting(column, counts, k, options, stream):
-        def counted():
-            begun.append(max(len(piece) for piece in stream()))
-            return stream()
+    def counting(source, names, memory):
+        begun.append(0)
+        for piece in honest(source, names, memory):
+            begun[-1] = max(begun[-1], piece.num_rows)
+            yield piece
 
-        return honest(column, counts, k, options, counted)
-
-    monkeypatch.setattr(stored, "groups_of_codes", counting)
+    monkeypatch.setattr(streamed, "batches", counting)
     out = many.parent / "out"
     out.mkdir()
     with anonymise_large(file, 10**6) as large:
         large.write(out)
-    assert begun == [SLICE, SLICE]
+    assert len(begun) == 2
+    assert max(begun) < SLICE
     with (out / "release.csv").open(newline="") as release:
         groups = Counter(row["Pay"] for row in csv.DictReader(release))
     assert sum(groups.values()) == SLICE + 3000

@@ -3,14 +3,13 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.simulate import simulate as command
 from coterie.coordinator.simulate.deviation.compare import compare
 from coterie.coordinator.simulate.deviation.deviations import read_deviations
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
+from tests.coordinator.support import coterie
 from tests.jobs.loans import JOB_FILE, loan_folder, release
 
 MALICIOUS = JOB_FILE + "adversary: malicious\n"
@@ -111,11 +110,10 @@ def test_a_party_deviates_in_one_way():
 
 def test_the_command_shows_both_runs(tmp_path):
     path = loan_folder(tmp_path, MALICIOUS)
-    arguments = [str(path), "--out", str(tmp_path / "o"), "--deviate", "bank=overdeclare"]
-    shown = CliRunner().invoke(command, arguments)
-    assert shown.exit_code == 0
-    assert "caught: bank: declared the score" in shown.output
-    assert "0.134831 -> 0.000000" in shown.output
+    shown = coterie("simulate", path, "--out", tmp_path / "o", "--deviate", "bank=overdeclare")
+    assert shown.code == 0
+    assert "caught: bank: declared the score" in shown.out
+    assert "0.134831 -> 0.000000" in shown.out
 
 
 def test_deviations_are_for_integrate_jobs(tmp_path):

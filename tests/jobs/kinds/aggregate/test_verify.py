@@ -47,6 +47,17 @@ def test_verify_rejects_a_changed_result(result, change, said):
         (result / "result.json").write_text(honest)
 
 
+def test_without_a_minimum_a_group_of_nobody_is_right_and_one_of_fewer_is_not(tmp_path):
+    table = people(records=60)
+    table["Job"] = ["A" if job == "D" else job for job in table["Job"]]
+    keys = "by: [Job]\nmeasures: [{count: true}, {sum: Pay}, {mean: Pay}]\nminimum: 1\n"
+    run(write_job(tmp_path, table, keys))
+    verify(tmp_path / "out")
+    altered(tmp_path / "out", lambda r: r["groups"][3]["measures"].__setitem__(0, -1))
+    with pytest.raises(VerificationError, match="shows -1 records of D"):
+        verify(tmp_path / "out")
+
+
 def test_verify_rejects_numbers_that_are_not_rounded_and_ends_of_no_bucket(tmp_path):
     keys = "by: [Sex]\nmeasures: [{count: true}, {quantile: [Age, 0.5]}]\nround: 10\n"
     run(write_job(tmp_path, people(), keys))

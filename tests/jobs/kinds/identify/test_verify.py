@@ -30,7 +30,7 @@ def verified(result, keys=KEYS):
 def test_a_sound_result_is_verified_shown_and_summed_up(result):
     verdict = verified(result)
     assert verdict.facts["sets"] == len(result["sets"]) > 1
-    assert "minimal" in verdict.holds[0]
+    assert "exactly the smallest" in verdict.holds[0]
 
 
 @pytest.mark.parametrize(

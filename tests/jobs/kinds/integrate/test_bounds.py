@@ -118,6 +118,8 @@ def test_a_simulation_measures_what_needs_all_tables_and_verify_what_the_release
     assert result["utility"]["discernibility"] == utility["discernibility"]
     assert result["utility"]["query_error"] == pytest.approx(utility["query_error"], nan_ok=True)
     assert set(result["utility"]["class_error"]) == {"release", "raw", "none"}
+    assert set(result["alone"]) == {"lender", "bank"}
+    assert all(0 <= error <= 1 for error in result["alone"].values())
     path = out / "result.json"
     for key in ("discernibility", "normalised_width", "precision"):
         told = json.loads(path.read_text())

@@ -83,7 +83,7 @@ def test_the_release_is_the_single_tables_sorted_and_without_identifiers(tmp_pat
         assert mu == pytest.approx(sum(scores))
     assert set(result) == {
         *("records", "parties", "seconds", "winners", "cut", "contributions", "anonymity"),
-        *("risk", "opened", "job", "utility", "detail"),
+        *("risk", "opened", "job", "utility", "alone", "detail"),
     }
     assert json.loads((out / "result.json").read_text()) == result
 

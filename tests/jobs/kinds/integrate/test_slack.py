@@ -9,7 +9,7 @@ from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.kind import INTEGRATE
-from coterie.jobs.kinds.integrate.report import report_release
+from coterie.jobs.kinds.integrate.pages.report import report_release
 from coterie.jobs.kinds.integrate.slack import UNCHECKED
 from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.pages.markup import element

@@ -35,7 +35,7 @@ def test_clusters_that_lie_apart_are_found(tmp_path, keys):
     np.testing.assert_allclose(result["centres"], [centre for centre, _ in due], atol=1e-9)
     assert result["sizes"] == [size for _, size in due]
     assert result["settled"]
-    assert "3 clusters of 150 records, none below 5" in lines(verify(tmp_path / "out"))[0]
+    assert "150 records in 3 clusters, none of fewer than 5" in lines(verify(tmp_path / "out"))[0]
     claim = Claim(json.loads(json.dumps(result)))
     assert KINDS["cluster"].summary(load_job(path), claim)[0] == "3 clusters of Age, Tall"
     assert "number of records of each cluster" in str(

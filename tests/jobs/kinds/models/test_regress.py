@@ -10,7 +10,10 @@ from coterie.base.errors import CoterieError, DataError, UsageError, Verificatio
 from coterie.coordinator.results.verify import lines, verify
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
+from coterie.jobs.kinds.models.regress_report import coefficient_plot
+from coterie.jobs.kinds.models.verify_regress import ClaimedModel, ModelPromise
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.pages.charts import WIDTH
 from tests.jobs.kinds.models.people import features, horizontal_job, people, run, write
 
 statsmodels = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
@@ -261,3 +264,12 @@ def test_rows_without_a_value_are_left_out_where_the_job_says_so(tmp_path):
         run(horizontal_job(tmp_path, LINEAR, table))
     keys = LINEAR.replace("attributes: {", "attributes: {Age: {missing: drop}, ")
     assert run(horizontal_job(tmp_path, keys, table))["records"] == 216
+
+
+def test_the_drawing_of_coefficients_has_every_interval_whole():
+    promise = ModelPromise("linear", "Cost", ("Age", "Job=B"), 2, 5, 10, ())
+    model = ClaimedModel(promise, 40, (9.0, -0.5), (1.0, 1.0), None, None, 3, {}, True)
+    lines = [shape for shape in coefficient_plot(model).content if shape.tag == "line"]
+    ends = [float(dict(line.attributes)[end]) for line in lines for end in ("x1", "x2")]
+    assert len(ends) == 6  # zero, and two intervals
+    assert max(ends) <= WIDTH

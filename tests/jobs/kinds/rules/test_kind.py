@@ -12,7 +12,7 @@ from coterie.base.errors import DataError, UsageError
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.jobs.kinds.rules import kind as rules_kind
+from coterie.jobs.kinds.rules import counting
 from coterie.protocols.messaging.channel import Channel
 
 VALUES = {"Sex": ["F", "M"], "Job": ["A", "B", "C"], "Late": ["0", "1"], "Town": ["x", "y"]}
@@ -160,7 +160,7 @@ def test_a_value_of_few_records_is_told_to_nobody(tmp_path, monkeypatch):
     honest = Channel.open
 
     def listening(self, opening, value, to=None):
-        if opening is rules_kind.ITEMS:
+        if opening is counting.ITEMS:
             told.extend(value.get("Town", ()))
         return honest(self, opening, value, to)
 
@@ -181,10 +181,10 @@ def test_fewer_records_than_the_minimum_are_refused(tmp_path):
 
 
 def test_an_explosion_is_named_before_it_is_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(rules_kind, "MOST_PRODUCTS", 100)
+    monkeypatch.setattr(counting, "MOST_PRODUCTS", 100)
     with pytest.raises(DataError, match="too many to be counted across parties"):
         run(vertical(tmp_path, KEYS, people()))
-    monkeypatch.setattr(rules_kind, "MOST_ITEMS", 4)
+    monkeypatch.setattr(counting, "MOST_ITEMS", 4)
     with pytest.raises(DataError, match="more than 4"):
         run(vertical(tmp_path, KEYS, people()))
 

@@ -60,7 +60,7 @@ def test_an_honest_net_is_verified(folders):
     assert found["edges"] == len(
         json.loads((folders["bayesnet"] / "result.json").read_text())["edges"]
     )
-    assert "counts of 3 families" in found["verdict"]
+    assert "counts of 3 sets of an attribute and" in found["verdict"]
 
 
 def test_the_summary_tells_what_was_found(folders):

@@ -11,7 +11,7 @@ from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.integrate.report import report_release
+from coterie.jobs.kinds.integrate.pages.report import report_release
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.pages.markup import element
@@ -72,7 +72,7 @@ def test_the_result_says_who_counted_and_verify_what_it_cannot_count(done):
     [left] = [said for said in found["unchecked"] if "population" in said]
     assert left == (
         "whether 20 people of the population share the values of each group of Sex, Job, which "
-        "registry alone can count"
+        "its holder alone can count"
     )
     lines = summary(job, result, out)
     assert "34 records in common among 2 parties" in lines[0]

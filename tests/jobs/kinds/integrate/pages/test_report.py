@@ -6,7 +6,7 @@ import pytest
 
 from coterie.base.errors import VerificationError
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.integrate.report import report_release
+from coterie.jobs.kinds.integrate.pages.report import report_release
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.pages.markup import element
 from tests.coordinator.support import coterie
@@ -63,3 +63,15 @@ def test_the_detail_of_the_report_is_that_of_the_result(done):
     shown = " ".join(f"{name} {share:.0%}" for name, share in result["detail"].items())
     assert shown
     assert shown in words
+
+
+def test_a_simulation_tells_the_parties_what_each_could_do_alone_and_nobody_else(done):
+    job, result, folder = done
+    parts = {part.title: part for part in report_release(job, Claim(result), folder)}
+    costs = parts["What the release costs"]
+    words = Reading(str(element("div", *costs.content))).words
+    for party, error in result["alone"].items():
+        assert f"class error {party} {error:,.4g}" in words
+    public = Reading(str(element("div", *costs.instead))).words
+    assert "class error" not in public
+    assert f"discernibility {result['utility']['discernibility']:,}" in public

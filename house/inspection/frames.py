@@ -8,8 +8,9 @@ from typing import Any
 from coterie.base.errors import UsageError
 from coterie.house.coded import coded_table
 from coterie.house.frames import arrow_table
-from coterie.house.inspect import Settings, inspect_table, read_mask
-from coterie.house.inspect_report import Inspection
+from coterie.house.inspection.inspect import inspect_table
+from coterie.house.inspection.report import Inspection
+from coterie.house.inspection.settings import Settings, read_mask
 from coterie.jobs.data.sources import require_columns
 from coterie.jobs.data.text_form import as_text
 

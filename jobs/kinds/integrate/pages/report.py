@@ -10,6 +10,7 @@ from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.verify import RELEASE
 from coterie.jobs.pages.charts import steps
 from coterie.jobs.pages.markup import Content, foreign, listed
+from coterie.jobs.pages.measures import measures_part
 from coterie.jobs.pages.page import Part, folded, note, table
 from coterie.jobs.pages.release import read_release, release_parts
 
@@ -22,7 +23,13 @@ def report_release(job: IntegrateJob, result: Claim, folder: Path) -> list[Part]
         folder / RELEASE, job.attributes, job.requirements, job.class_name,
         0 if suppressed is None else suppressed.integer(minimum=0),
     )  # fmt: skip
-    return [*release_parts(release), _course(job, result)]
+    alone = result.optional("alone")
+    measures = [
+        measures_part(utility, alone.entries() if alone is not None else None)
+        for utility in [result.optional("utility")]
+        if utility is not None  # older results have none
+    ]
+    return [*release_parts(release), *measures, _course(job, result)]
 
 
 def _course(job: IntegrateJob, result: Claim) -> Part:

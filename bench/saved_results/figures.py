@@ -10,10 +10,11 @@ import datetime
 import os
 import platform
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard
 
 from coterie import __version__
+from coterie.bench.saved_results.surroundings import sentence
 
 
 def merged(results: Sequence[Any]) -> Any:
@@ -30,8 +31,10 @@ def merged(results: Sequence[Any]) -> Any:
     return first
 
 
-def stamped(results: Sequence[Any], arguments: Sequence[str]) -> dict[str, Any]:
-    """The merged result, and when, where and how often it was measured."""
+def stamped(
+    results: Sequence[Any], arguments: Sequence[str], conditions: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The merged result, and when, where, how often and beside what it was measured."""
     measured = {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "runs": len(results),
@@ -39,8 +42,8 @@ def stamped(results: Sequence[Any], arguments: Sequence[str]) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "processor": _processor(),
         "python": platform.python_version(),
-        "load": round(os.getloadavg()[0], 1),
         "version": __version__,
+        **conditions,
     }
     return {"measured": measured, **merged(results)}
 
@@ -57,14 +60,16 @@ def shown(figure: Any, unit: str = "") -> str:
 
 
 def caption(result: dict[str, Any]) -> str:
-    """A sentence for the top of a table: when and where the result was measured."""
+    """What stands above a table: when and where the result was measured, and beside what."""
     m = result["measured"]
     times = "one run" if m["runs"] == 1 else f"median (lowest to highest) of {m['runs']} runs"
     small = " of the small sizes (`--quick`)" if "--quick" in m.get("arguments", ()) else ""
-    return (
+    load = f", load {m['load']}" if "load" in m else ""  # of results without their conditions
+    place = (
         f"{m['date']}, version {m['version']}, {m['cores']} cores of {m['processor']}, "
-        f"Python {m['python']}, load {m['load']}: {times}{small}."
+        f"Python {m['python']}{load}: {times}{small}."
     )
+    return f"{place} {beside}" if (beside := sentence(m)) else place
 
 
 def _digits(number: float) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from coterie.base.text import one_line
-from coterie.house.inspect_report import share
+from coterie.base.text import numbered, one_line
+from coterie.house.inspection.report import share
 from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import Content, element, foreign, listed
 from coterie.jobs.pages.page import Opinion, Part, note, page, table
@@ -23,7 +23,10 @@ def inspection_page(found: dict[str, Any], source: str) -> str:
         parts.append(Part("Notes", [told], public=False))
     return page(
         "What in this table identifies people",
-        [foreign(source), f": {found['records']:,} records, {len(found['columns']):,} columns"],
+        [
+            foreign(source),
+            f": {numbered(found['records'], 'record')}, {numbered(len(found['columns']), 'column')}",
+        ],
         _verdict(found, part),
         parts,
     )

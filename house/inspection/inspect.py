@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +15,24 @@ import numpy as np
 
 from coterie.anonymity.risk.dimensions import costs
 from coterie.anonymity.risk.duplicates import likely_duplicates
-from coterie.anonymity.risk.grouping import Sizes, counted_sizes, pairs_within, whole
-from coterie.anonymity.risk.keys import greedy_key, minimum_key
+from coterie.anonymity.risk.grouping import counted_sizes
 from coterie.anonymity.risk.masks import (
-    MEASURES,
-    Measure,
     published,
     published_by_pairs,
     published_by_records,
 )
 from coterie.anonymity.risk.quasi_identifiers import possible
-from coterie.anonymity.risk.ratios import Ratios, ratios_of, ratios_of_sizes, separation_of
+from coterie.anonymity.risk.ratios import Ratios, ratios_of, ratios_of_sizes
 from coterie.anonymity.risk.reidentification import known_at_random, risk_of
-from coterie.anonymity.risk.sampled_keys import distinct_key, separation_key, share_set
 from coterie.anonymity.table.columns import categorical_column, continuous_column
 from coterie.anonymity.table.table import Table
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError, UsageError
-from coterie.base.sizes import half_of_the_memory
 from coterie.house.coded import CodedColumn, CodedTable, coded_table
 from coterie.house.hiding.revealing import revealing
+from coterie.house.inspection.keys import keys_of
+from coterie.house.inspection.settings import Settings, check
 from coterie.house.prepare import prepare
 from coterie.house.table_file import TableFile, load_table_file
 from coterie.jobs.data.batches import batches, column_names
@@ -47,55 +43,6 @@ _SAMPLE = 200_000
 _PAIRS = 50_000
 _MEASURED = 300_000  # records up to which the cost of columns is measured
 _LISTED = 20
-_BYTES = 128  # that the grouping of a record takes
-_SLACK = 0.02  # ε of sampled β-separation
-SHARES = (0.9, 0.99, 0.999)  # β of the sets that separate so many pairs
-
-
-@dataclass(frozen=True)
-class Settings:
-    population: int | None = None
-    alpha: float = 0.2
-    epsilon: float = 0.001
-    delta: float = 0.01
-    mask: tuple[Measure, float] | None = None
-    k: int = 10
-    seed: int | None = None
-    sensitive: tuple[str, ...] = ()  # columns of which rules may tell
-    memory: int | None = None  # bytes that may be used; half of the machine's unless said
-
-    @property
-    def budget(self) -> int:
-        return half_of_the_memory() if self.memory is None else self.memory
-
-    @property
-    def most(self) -> int:
-        """Records that are grouped in memory at a time; codes take the other half."""
-        return max(self.budget // (2 * _BYTES), 1)
-
-
-def read_mask(text: str) -> tuple[Measure, float]:
-    """`separation=0.8` or `distinct=0.5`."""
-    name, _, number = text.partition("=")
-    for measure in MEASURES:
-        if name == measure:
-            try:
-                beta = float(number)
-            except ValueError:
-                break
-            if 0 < beta <= 1:
-                return measure, beta
-            break
-    raise UsageError(f"--mask: '{text}' is not as in separation=0.8 or distinct=0.5")
-
-
-def check(settings: Settings) -> None:
-    for name, value in (("alpha", settings.alpha), ("epsilon", settings.epsilon),
-                        ("delta", settings.delta)):  # fmt: skip
-        if not 0 < value < 1:
-            raise UsageError(f"{name} must be between 0 and 1, not {value:g}")
-    if settings.k < 1:
-        raise UsageError("k must be at least 1")
 
 
 def inspect_path(path: Path, wanted: Sequence[str], settings: Settings) -> dict[str, Any]:
@@ -142,7 +89,7 @@ def inspect_table(
         "records": table.records,
         "duplicates": table.records - groups.groups,
         "columns": _columns(table, codes, groups, large, notes, rng),
-        **_keys(table, names, every, settings, large, notes, rng),
+        **keys_of(table, names, every, settings, large, notes, rng),
         "risk": risk_of(every, settings.population).as_dict(),
         "known": _known(codes, table.records, rng, most),
     }
@@ -156,7 +103,7 @@ def inspect_table(
         found["besides"] = {
             "columns": rest,
             "duplicates": table.records - len(sizes),
-            **_keys(table, rest, sizes, settings, large, [], rng),
+            **keys_of(table, rest, sizes, settings, large, [], rng),
             "risk": risk_of(sizes, settings.population).as_dict(),
             "known": _known(table.codes(rest), table.records, rng, most),
         }
@@ -210,81 +157,6 @@ def _columns(
             }
         )
     return found
-
-
-def _keys(
-    table: CodedTable,
-    names: Sequence[str],
-    every: Sizes,
-    settings: Settings,
-    large: bool,
-    notes: list[str],
-    rng: np.random.Generator,
-) -> dict[str, Any]:
-    """The smallest sets that tell records apart, by several measures."""
-    codes, records = table.codes(names), table.records
-    entries: list[dict[str, Any]] = []
-
-    def add(how: str, chosen: Sequence[int], **more: Any) -> None:
-        picked = [names[j] for j in chosen]
-        if not picked:
-            return
-        ratios = ratios_of(table.codes(picked), records, settings.most)
-        entries.append(
-            {
-                "how": how,
-                "columns": picked,
-                "distinct": ratios.distinct,
-                "separation": ratios.separation,
-                "uniques": ratios.uniques,
-                **more,
-            }
-        )
-
-    minimum = minimum_key(codes, records, len(every), most=settings.most)
-    add("minimum", minimum.columns, at_least=minimum.at_least)
-    if not minimum.exact:
-        notes.append(
-            f"the search for the minimum key was given up: {len(minimum.columns)} columns, "
-            f"at least {minimum.at_least} are needed"
-        )
-    if large:
-        notes.append("the greedy key was not looked for: the table is large")
-    else:
-        greedy = greedy_key(codes, records)
-        add("greedy", greedy)
-        for beta in SHARES:
-            add("share", _prefix(codes, records, greedy, beta), beta=beta)
-    if records > 1:
-        given = {"epsilon": settings.epsilon, "delta": settings.delta}
-        chosen = separation_key(codes, records, settings.epsilon, settings.delta, rng)
-        add("separation", chosen, **given)
-        add(
-            "distinct",
-            distinct_key(codes, records, 0.1, settings.delta, rng),
-            epsilon=0.1,
-            delta=settings.delta,
-        )
-        for beta in SHARES if large else ():
-            chosen = share_set(codes, records, beta, _SLACK, settings.delta, rng)
-            add("share", chosen, beta=beta, epsilon=_SLACK, delta=settings.delta)
-    is_key = len(every) == records and minimum.exact
-    return {
-        "minimum_key": [names[j] for j in minimum.columns] if is_key else None,
-        "keys": entries,
-    }
-
-
-def _prefix(
-    codes: Sequence[Codes], records: int, order: Sequence[int], beta: float
-) -> tuple[int, ...]:
-    """As many columns of a greedy key as separate this share of all pairs."""
-    groups = whole(records)
-    for number, j in enumerate(order, 1):
-        groups = groups.refined(codes[j])
-        if separation_of(pairs_within(groups.sizes), records) >= beta:
-            return tuple(order[:number])
-    return ()
 
 
 def _known(

@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
+from coterie.base.text import numbered
 from coterie.house.hiding.revealing import revealing_lines
 
 _SHOWN = 10
@@ -20,8 +21,8 @@ _HOW = {
 def lines(found: dict[str, Any]) -> list[str]:
     """Some thirty lines; `--json` has everything."""
     told = [
-        f"{found['records']:,} records, {len(found['columns'])} columns, "
-        f"{found['duplicates']:,} records repeat another",
+        f"{numbered(found['records'], 'record')}, {numbered(len(found['columns']), 'column')}, "
+        f"{numbered(found['duplicates'], 'record')} {'repeats' if found['duplicates'] == 1 else 'repeat'} another",
         "",
         *aligned(*_columns(found)),
         "",
@@ -145,7 +146,7 @@ class Inspection(dict[str, Any]):
         part = self.get("besides", self)
         head, rows = _columns(self)
         body = [
-            f"<p>{self['records']:,} records, {self['duplicates']:,} of them repeat another</p>",
+            f"<p>{numbered(self['records'], 'record')}, {self['duplicates']:,} of them the same as another</p>",
             _table(head, rows),
             "<h4>Small sets that single people out</h4>",
             _list(_keys(part)),

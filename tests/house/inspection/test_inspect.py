@@ -5,7 +5,7 @@ import json
 import pytest
 
 from coterie.__main__ import run
-from coterie.house import inspect as module
+from coterie.house.inspection import inspect as module
 from tests import ADULT
 from tests.house.people import rows, write_people
 
@@ -104,7 +104,7 @@ def test_lines_and_a_page_for_people(capsys, tmp_path):
         ("a,b\n", 3, "the table has no records"),
         ("", 3, "the file is empty"),
         ("a,b,a\n1,2,3\n", 3, "has the column 'a' twice"),
-        ("a,b\n1\n", 3, "row 1: has 1 values where the header has 2 columns"),
+        ("a,b\n1\n", 3, "row 1: has 1 value where the header has 2 columns"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(capsys, tmp_path, text, code, error):

@@ -1,0 +1,1 @@
+"""What a benchmark keeps: its figures with their spread, and what the machine did meanwhile."""

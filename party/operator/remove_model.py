@@ -1,0 +1,46 @@
+"""Removes one model that the party keeps a part of, by its operator's word.
+
+The audit log says so first: what cannot be accounted for stays. Jobs that classify people by the model
+are refused from then on; one that runs has its part already, and one that goes on after an interruption
+ends with an error that names the model. The peers' parts are theirs to remove.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from coterie.base.errors import UsageError
+from coterie.base.text import one_line
+from coterie.party.books.audit import AuditLog
+from coterie.party.books.models import ModelFolder
+from coterie.party.books.state_folder import bring_forward, take
+from coterie.party.config import PartyConfig
+from coterie.party.operator.retention import AUDIT
+
+
+def remove_model(
+    folder: ModelFolder, name: str, person: str, note: Callable[..., None]
+) -> dict[str, Any]:
+    """Removes the model, which may be one that cannot be read; what was removed."""
+    if name not in folder.names():
+        raise UsageError(f"no model '{one_line(name)}' is kept here")
+    note("model removed", model=name, person=one_line(person))
+    folder.remove(name)
+    return {"removed": name}
+
+
+def remove_model_unserved(config: PartyConfig, name: str, person: str) -> dict[str, Any]:
+    """The same in the state folder of a party whose server does not run."""
+    if name not in ModelFolder(config.state).names():
+        raise UsageError(f"no model '{one_line(name)}' is kept here")
+    with take(config.state):
+        bring_forward(config.state)
+        audit = AuditLog(config.state / AUDIT, config.audit_head)
+        try:
+            return remove_model(
+                ModelFolder(config.state), name, person, partial(audit.note, by=config.name)
+            )
+        finally:
+            audit.close()

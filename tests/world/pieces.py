@@ -1,0 +1,64 @@
+"""Many worlds in several processes, piece by piece.
+
+Each piece is played by a process of its own, which ends without ever looking for its garbage: that
+would take a tenth of the time. Pieces are begun in the order of their numbers, and a piece that was
+begun is played to its end, so that the worlds played are always the first ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+
+_WORLDS = 25  # in a piece, at most
+_LONGEST = 400  # characters of what is told of a world, so that a piece fits into its pipe
+Wrong = list[tuple[int, list[str]]]  # the numbers of worlds, and what went wrong in them
+
+
+def played(
+    play: Callable[[int], list[str]], first: int, count: int, end: float, jobs: int
+) -> Iterator[tuple[int, Wrong]]:
+    """Of each piece, how many worlds were played, and what went wrong; none begins after `end`."""
+    running: dict[int, tuple[int, int, int]] = {}  # of each process: its pipe, first world, worlds
+    next_world, last = first, first + count
+    size = max(1, min(_WORLDS, count // (4 * jobs)))
+    while True:
+        while len(running) < jobs and next_world < last and time.monotonic() < end:
+            worlds = min(size, last - next_world)
+            pid, pipe = _begin(play, next_world, worlds)
+            running[pid] = pipe, next_world, worlds
+            next_world += worlds
+        if not running:
+            return
+        pid, status = os.wait()
+        pipe, begin, worlds = running.pop(pid)
+        yield worlds, _read(pipe, status, begin, worlds)
+
+
+def _begin(play: Callable[[int], list[str]], first: int, worlds: int) -> tuple[int, int]:
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(writing)
+        return pid, reading
+    try:
+        found = [
+            (number, wrong) for number in range(first, first + worlds) if (wrong := play(number))
+        ]
+        with open(writing, "w") as pipe:
+            json.dump([(number, [wrong[0][:_LONGEST]]) for number, wrong in found], pipe)
+    except BaseException as error:
+        with open(writing, "w") as pipe:
+            json.dump([(first, [f"the piece ended with {error!r}"])], pipe)
+    finally:
+        os._exit(0)
+
+
+def _read(pipe: int, status: int, first: int, worlds: int) -> Wrong:
+    with open(pipe) as file:
+        text = file.read()
+    if status or not text:
+        return [(first, [f"a process ended with {status} in one of {worlds} worlds"])]
+    return [(number, wrong) for number, wrong in json.loads(text)]
