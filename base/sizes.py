@@ -11,7 +11,7 @@ LEAST = 16 * 10**6  # no budget of memory is smaller
 
 def read_bytes(text: str) -> int:
     """A number of bytes, such as `512MB` or `4GB`; a `ValueError` says what is wrong."""
-    match = re.fullmatch(r"([0-9]+)\s*([KMGT]?B?)", text.upper())
+    match = re.fullmatch(r"([0-9]{1,18})\s*([KMGT]?B?)", text.upper())
     unit = match[2] if match else ""
     factor = _UNITS.get(unit if unit.endswith("B") or not unit else unit + "B")
     if not match or factor is None:

@@ -40,7 +40,7 @@ from coterie.house.table_file import load_table_file, parse_table_file
 from coterie.jobs.data.batches import batches, column_names
 from coterie.jobs.data.filtered import source_of
 from coterie.jobs.data.sources import file_source, require_columns
-from coterie.jobs.file.document import Node, read_document
+from coterie.jobs.file.document import Node, read_document, read_text
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.identify.verify import read_sets
 from coterie.jobs.kinds.integrate.job import IntegrateJob
@@ -56,10 +56,7 @@ _TELLS_APART = 0.999  # a set that tells so many pairs apart is mentioned
 
 def smallest_of_policy(path: Path) -> int:
     """`policy.smallest_k` of a party file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
+    text = read_text(path)
     node = read_document(text, str(path)).required("policy").section().optional("smallest_k")
     if node is None:
         raise UsageError(f"{path}: its policy has no 'smallest_k'")
@@ -77,10 +74,7 @@ def advise(
         if identified is not None:
             raise UsageError(f"{path}: the result of an identify job goes with a job file")
         return _for_data(path, wishes, out)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
+    text = read_text(path)
     if read_document(text, str(path)).optional("kind") is not None:
         if identified is not None:
             return _for_identified(path, text, wishes, identified)

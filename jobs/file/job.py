@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from coterie.base.addresses import port_of
 from coterie.base.names import is_name
 from coterie.jobs.file.document import Node, Section
 
@@ -129,8 +130,7 @@ def _purpose(node: Node) -> str:
 
 def _address(node: Node) -> str | None:
     value = node.text()
-    host, colon, port = value.rpartition(":")
-    if not colon or not host or not port.isdigit() or not 0 < int(port) < 65536:
+    if not port_of(value):
         raise node.error(f"must be HOST:PORT, not '{value}'")
     return value
 
