@@ -14,7 +14,7 @@ from pathlib import Path
 import grpc
 import pyarrow as pa
 
-from coterie.base.addresses import from_this_machine
+from coterie.base.addresses import from_this_machine, port_of
 from coterie.base.errors import DataError, RefusedError
 from coterie.base.names import is_name
 from coterie.base.sizes import half_of_the_memory
@@ -283,12 +283,10 @@ def _peers(node: Node, pins: _Pins, me: str) -> dict[str, Peer]:
 
 def _address(node: Node, any_port: bool = False) -> str:
     value = node.text()
-    host, colon, port = value.rpartition(":")
-    lowest = 0 if any_port else 1
-    if not colon or not host or not port.isascii() or not port.isdigit():
-        raise node.error(f"must be HOST:PORT, not '{value}'")
-    if not lowest <= int(port) < 65536:
-        raise node.error(f"must have a port from {lowest} to 65535, not {port}")
+    port = port_of(value)
+    if port is None or (port == 0 and not any_port):
+        lowest = 0 if any_port else 1
+        raise node.error(f"must be HOST:PORT with a port from {lowest} to 65535, not '{value}'")
     return value
 
 

@@ -84,7 +84,7 @@ class AppendFile:
 
     def append(self, entry: dict[str, Any], sync: bool = True) -> None:
         """Adds one line, or raises `EnvironmentFaultError` and leaves the file as it was."""
-        line = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        line = _line_of(entry)
         with self._alone():
             if self._rest is not None:  # a line that was refused could not be removed yet
                 os.ftruncate(self._file, self._rest)
@@ -112,9 +112,7 @@ class AppendFile:
     ) -> None:
         """Replaces all lines by these, atomically, within `around` the new content."""
         made = self.path.with_name(self.path.name + ".new")
-        content = "".join(
-            json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n" for entry in entries
-        ).encode()
+        content = b"".join(_line_of(entry) for entry in entries)
         with around(content), self._alone():
             try:
                 made.unlink(missing_ok=True)
@@ -136,6 +134,12 @@ class AppendFile:
             if self._file != _CLOSED:
                 os.close(self._file)
                 self._file = _CLOSED
+
+
+def _line_of(entry: dict[str, Any]) -> bytes:
+    """The line of an entry. Halves of characters, which damaged lines may have, stay as they are."""
+    text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+    return text.encode(errors="surrogatepass") + b"\n"
 
 
 def read_lines(path: Path) -> Iterator[Line]:

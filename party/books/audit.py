@@ -78,8 +78,8 @@ class AuditLog:
         self._head_file = head_file or path.with_name("audit.head")
         self._lock = threading.RLock()
         _finish_rotation(path)
-        self._file = AppendFile(path)
         expected = read_head(self._head_file)
+        self._file = AppendFile(path)
         self._head, holds, about = _last(path, expected)
         self._books = BookHeads(path.parent)
         self._head_descriptor = _open_head(self._head_file)
@@ -291,20 +291,19 @@ def _last(path: Path, expected: Head | None) -> tuple[Head, bool, list[dict[str,
 def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
 
 
 def _chain_of(line: bytes) -> str:
-    try:
-        return str(json.loads(line)["chain"])
-    except (ValueError, LookupError, TypeError):
-        return START
+    """The digest that a line has of itself; a line without one is as good as none."""
+    chain = (_parsed(line) or {}).get("chain")
+    return chain if isinstance(chain, str) and HEAD.fullmatch(chain) else START
 
 
 def link_of(entry: dict[str, Any]) -> str:
     """The digest of a line, without its own."""
     plain = {key: value for key, value in entry.items() if key != "chain"}
     text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -72,7 +72,9 @@ def expected_heads(entries: Iterable[Mapping[str, Any]]) -> dict[str, Expected]:
             found.clear()
         books = entry.get("books")
         for name, told in books.items() if isinstance(books, dict) else ():
-            head = BookHead(int(told["bytes"]), str(told["sha256"]))
+            if name not in BOOKS:
+                continue
+            head = _told_head(told)
             if event == PLANNED:
                 found.setdefault(name, Expected()).planned = head
             elif event == REWRITTEN:
@@ -84,13 +86,16 @@ def expected_heads(entries: Iterable[Mapping[str, Any]]) -> dict[str, Expected]:
     return found
 
 
+def _told_head(told: Any) -> BookHead:
+    """The head in a line of the audit log; if the line is damaged, one that no book has."""
+    if not isinstance(told, dict) or type(told.get("bytes")) is not int:
+        return BookHead(-1, "")
+    return BookHead(told["bytes"], str(told.get("sha256")))
+
+
 def lost_books(state: Path, expected: Mapping[str, Expected]) -> list[str]:
     """The books that do not have the heads which the audit log has for them."""
-    return [
-        name
-        for name, heads in expected.items()
-        if name in BOOKS and not heads.held_by(state / BOOKS[name])
-    ]
+    return [name for name, heads in expected.items() if not heads.held_by(state / BOOKS[name])]
 
 
 def _held(path: Path, heads: Iterable[BookHead]) -> bool:
