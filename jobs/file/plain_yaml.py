@@ -97,14 +97,14 @@ def _node(event: Any, following: Next, depth: int) -> yaml.Node:
         style = event.style or None  # of a bare value, libyaml says ""
         tag = _TEXT if style else bare_tag(event.value)
         return yaml.ScalarNode(tag, event.value, begin, event.end_mark, style)
+    is_list = kind is yaml.SequenceStartEvent
+    last: Any = yaml.SequenceEndEvent if is_list else yaml.MappingEndEvent
     held: list[Any] = []
-    if kind is yaml.SequenceStartEvent:
-        while type(event := following()) is not yaml.SequenceEndEvent:
-            held.append(_node(event, following, depth + 1))
+    while type(event := following()) is not last:
+        child = _node(event, following, depth + 1)
+        held.append(child if is_list else (child, _node(following(), following, depth + 1)))
+    if is_list:
         return yaml.SequenceNode(_LIST, held, begin, event.end_mark)
-    while type(event := following()) is not yaml.MappingEndEvent:
-        key = _node(event, following, depth + 1)
-        held.append((key, _node(following(), following, depth + 1)))
     return yaml.MappingNode(_MAPPING, held, begin, event.end_mark)
 
 

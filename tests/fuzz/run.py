@@ -29,6 +29,7 @@ from tests.fuzz.fuzzing import BrokenDecoderError, at_work, fuzz, keep, scratch
 _MEMORY = 4 << 30  # bytes: a decoder that wants more has been talked into it
 _PIECE = 20_000  # inputs after which they are counted, so that a crash loses few
 _FIRST, _LATER = 5.0, 60.0  # seconds of a turn, without the start of the process
+_MOST = 200_000  # inputs of a turn, so that a fast decoder does not run far ahead
 _LATE = 60.0  # seconds after the end of its turn when a decoder is thought to hang
 
 
@@ -64,7 +65,7 @@ class Turns:
             self._fresh.discard(name)
             self._waiting.discard(name)
             inputs = self._inputs - (had.get(name, 0) - self._begun[name])
-            return name, inputs, min(seconds, left)
+            return name, min(inputs, _MOST), min(seconds, left)
 
     def give_back(self, name: str) -> None:
         """The decoder may have another turn, if it has not had all its inputs."""

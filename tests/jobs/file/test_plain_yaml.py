@@ -83,9 +83,9 @@ def test_nothing_is_no_node(parser):
 
 
 @pytest.mark.skipif(len(PARSERS) == 1, reason="PyYAML has no libyaml here")
-def test_the_largest_text_takes_less_than_two_seconds():
-    text = f"a: [{'1,' * 100_000}"[:LARGEST]
+def test_a_quarter_of_the_largest_text_takes_less_than_half_a_second():
+    text = f"a: [{'1,' * LARGEST}"[: LARGEST // 4]
     used = time.process_time()
     with pytest.raises(PlainYamlError):
         compose(text)
-    assert time.process_time() - used < 2.0
+    assert time.process_time() - used < 0.5
