@@ -49,8 +49,8 @@ def recode(
     judged = judged_table(table, requirements)
     conditions = joint_conditions(requirements, judged)
     kept = keepable(judged, conditions)
-    told = ", ".join(f"k = {condition.k}" for condition in conditions)
-    check_limit(table.records, table.records - len(kept), most_suppressed, told)
+    required = ", ".join(f"k = {condition.k}" for condition in conditions)
+    check_limit(table.records, table.records - len(kept), most_suppressed, required)
     rest = judged if len(kept) == table.records else judged.take(kept)
     shown: dict[str, Generalized] = {}
     groups = 0

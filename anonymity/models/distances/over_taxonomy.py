@@ -2,9 +2,9 @@
 
 Li, Li, Venkatasubramanian, "t-closeness: privacy beyond k-anonymity and l-diversity" (ICDE 2007),
 section 4; the textbook chapter's case (20.3.3) is a group of stomach ulcer, gastritis and stomach
-cancer: three values that tell one thing. Two values are as far apart as their lowest common
-ancestor is high: its height over that of the tree. The height of a node is the longest way down to
-a leaf.
+cancer: three values, all of which reveal a disease of the stomach. Two values are as far apart as
+their lowest common ancestor is high: its height over that of the tree. The height of a node is the
+longest way down to a leaf.
 
 This is the length of the way between two leaves if the edge from a node up to its parent has half
 the difference of their heights, over the tree's height. What passes an edge is the difference
