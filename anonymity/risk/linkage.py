@@ -28,11 +28,11 @@ import numpy as np
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.risk.grouping import grouped
 from coterie.anonymity.table.intervals import read_interval, read_old_interval
-from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.anonymity.table.taxonomy import TOP, Taxonomy
 from coterie.base.arrays import Array, Ints, Mask
 
 UNKNOWN = ("", "?")
-TOP = "*"
+
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _DAYS = re.compile(rf"\[({_DAY}), ({_DAY})([)\]])")
 _WORK = 1 << 26  # bits compared at once

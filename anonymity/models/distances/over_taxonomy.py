@@ -30,7 +30,7 @@ import numpy as np
 
 from coterie.anonymity.models.closeness import UnlistedValueError
 from coterie.anonymity.models.model import Counts, Measures, Model, ratio, sizes
-from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.anonymity.table.taxonomy import Taxonomy, subtree_heights
 from coterie.base.arrays import Ints
 
 _EXACT = 2**62  # products below this are computed in whole numbers
@@ -47,9 +47,7 @@ class Edges:
 
     @classmethod
     def of(cls, taxonomy: Taxonomy) -> Edges:
-        heights = [0] * len(taxonomy.labels)
-        for node in reversed(range(len(taxonomy.labels))):  # parents stand before their children
-            heights[node] = max((1 + heights[c] for c in taxonomy.children[node]), default=0)
+        heights = subtree_heights(taxonomy)
         below = [(n, c) for n, children in enumerate(taxonomy.children) for c in children]
         return cls(
             np.array([taxonomy.first[c] for _, c in below], np.int64),
