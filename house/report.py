@@ -24,7 +24,7 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
     if file.method == "anatomy":
         parts = [anatomy_part(file, result)]
     elif result.optional("on_disk") is not None:
-        parts = _told(result)
+        parts = _from_result(result)
     else:
         parts = release_parts(
             read_release(
@@ -66,7 +66,7 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
     ]
 
 
-def _told(result: Claim) -> list[Part]:
+def _from_result(result: Claim) -> list[Part]:
     """The promise and the risk of a release that is too large to be read whole, from its result."""
     promise: list[list[Content]] = []
     for entry in result.entry("anonymity").items():

@@ -27,12 +27,12 @@ def report_condensed(file: TableFile, result: Claim) -> list[Part]:
     ]
     copies = result.optional("copies")
     likeness = result.optional("utility")
-    told: list[Content] = []
+    sentences: list[Content] = []
     if copies is not None:
-        told.append(f"{copies.integer(minimum=0):,} of the records are equal to a real one. ")
+        sentences.append(f"{copies.integer(minimum=0):,} of the records are equal to a real one. ")
     if likeness is not None:
         value = likeness.entry("covariance_correlation").number()
-        told.append(f"The covariances agree with the table's: correlation {value:.4f}.")
+        sentences.append(f"The covariances agree with the table's: correlation {value:.4f}.")
     return [
         Part(
             "The release",
@@ -40,8 +40,8 @@ def report_condensed(file: TableFile, result: Claim) -> list[Part]:
                 note(
                     f"{result.entry('records').integer(minimum=0):,} synthetic records, drawn from "
                     f"the means and covariances of {number:,} groups of at least {smallest} people. "
-                    "No record is one of a person. It is no k-anonymity: the records are not alike, "
-                    "and groups whose people are alike are reproduced as they are."
+                    "No record is one of a person. It is no k-anonymity: the records differ from "
+                    "each other, and a group of equal people is reproduced as it is."
                 ),
                 table(["column", "values clipped to the range", "moved to the grid"], rows, (1, 2)),
             ],
@@ -50,7 +50,7 @@ def report_condensed(file: TableFile, result: Claim) -> list[Part]:
         Part(
             "How the table was made",
             [
-                *([note(told)] if told else []),
+                *([note(sentences)] if sentences else []),
                 facts(made),
                 folded("The table file", file_text(file.text, "the table file")),
             ],

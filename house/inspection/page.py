@@ -19,8 +19,8 @@ def inspection_page(found: dict[str, Any], source: str) -> str:
     parts = [_columns(found), _sets(part), _risk(part), *_qids(found), *_population(found)]
     parts += [*_revealing(found), *_mask(found), *_duplicates(found)]
     if found["notes"]:
-        told = element("ul", [element("li", text) for text in found["notes"]])
-        parts.append(Part("Notes", [told], public=False))
+        notes = element("ul", [element("li", text) for text in found["notes"]])
+        parts.append(Part("Notes", [notes], public=False))
     return page(
         "What in this table identifies people",
         [
@@ -180,7 +180,7 @@ def _population(found: dict[str, Any]) -> list[Part]:
 
 
 def _revealing(found: dict[str, Any]) -> list[Part]:
-    """The rules that tell most of a sensitive value."""
+    """The rules that reveal most about a sensitive value."""
     rows: list[list[Content]] = []
     for rule in found.get("revealing", ()):
         sides = (
@@ -193,11 +193,11 @@ def _revealing(found: dict[str, Any]) -> list[Part]:
         return []
     return [
         Part(
-            "What tells of sensitive values",
+            "What reveals sensitive values",
             [
                 note(
-                    "Of the people with these values so many have the sensitive one, beside how "
-                    "many of all have it. Rules that tell most, of most people, stand first."
+                    "Of the people with these values, how many have the sensitive one, and beside it "
+                    "how many of all have it. Rules that reveal most, about most people, come first."
                 ),
                 table(["who has", "often has", "people", "of them", "of all"], rows, (2, 3, 4)),
             ],
