@@ -1,4 +1,4 @@
-"""How many records a tree's leaves have, and how many it predicts rightly, if no small count shows.
+"""How many records a tree's leaves have, and how many the tree predicts rightly, if no small count shows.
 
 In: the tree, which all parties know; at the two servers, shares of the counts of all combinations of
 values of the tree's attributes and the class (`contingency`). Out, at every party: the records of
