@@ -6,7 +6,7 @@ than most tests take, and the tests of the lower rooms need neither.
 
 import pytest
 
-from tests import durations
+from tests import cores, durations
 
 JOB = """\
 kind: intersect
@@ -17,6 +17,12 @@ parties:
   card: {address: "127.0.0.1:3", data: card.csv}
 id: ID
 """
+
+
+def pytest_configure(config):
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        cores.stay_on(int(worker["workerid"].removeprefix("gw")))
 
 
 def pytest_collection_modifyitems(items):

@@ -46,11 +46,11 @@ _PARTS = 4  # of the tests without any mutant, for each job
 class Copy:
     """A copy of the tree, and the process whose forks run tests in it."""
 
-    def __init__(self, root: Path, target: Path) -> None:
+    def __init__(self, root: Path, target: Path, core: int) -> None:
         self.tree = copy_of_tree(root, target)
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         self._warm = subprocess.Popen(
-            [sys.executable, str(WARM)],
+            [sys.executable, str(WARM), str(core)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -133,7 +133,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="coterie-secrecy-") as scratch, ExitStack() as stack:
         copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(given.jobs):
-            copy = Copy(ROOT, Path(scratch, f"tree-{number}"))
+            copy = Copy(ROOT, Path(scratch, f"tree-{number}"), number)
             stack.callback(copy.close)
             copies.put(copy)
 
