@@ -86,10 +86,10 @@ class PartyConfig:
 
     @property
     def any_policy(self) -> Policy:
-        """What holds before it is known which table a job is about: the strictest of all policies.
+        """The policy before it is known which table a job is about: the strictest of all tables.
 
-        Whoever may propose a job about one table may propose; the table's own policy judges the
-        job.
+        Only the coordinators are those of all tables: whoever may propose a job about one table may
+        call, and the table's own policy judges the job.
         """
         if not self.tables:
             return self.policy

@@ -276,13 +276,13 @@ def _between_holders(
     if len(houses) > 2:
         where = ", ".join(f"'{name}' is {party}'s" for name, party in holders.items())
         raise node.error(
-            f"the sensitive columns of one entry must be in one house or two ({where}): whether "
+            f"the sensitive columns of one entry must be at one party or at two ({where}): whether "
             "they are diverse together is decided by the party that has them, or between two"
         )
     if len(houses) < 2:
         return requirement
     if not isinstance(model, JointDiversity):
-        raise node.error(f"{model.name}: the sensitive columns must be in one house")
+        raise node.error(f"{model.name}: the sensitive columns must be at one party")
     return replace(requirement, model=replace(model, by_frequency=True))
 
 
