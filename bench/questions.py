@@ -1,4 +1,4 @@
-"""Questions without a joint table, beside the intersection that precedes them. Prints JSON.
+"""Questions without a joint table, measured apart from the intersection before them. Prints JSON.
 
 Each part is one function in `PARTS`; without names all parts run. Parties are processes on this
 machine over mTLS. The first three parts begin with records that are lined up already: `coterie bench
