@@ -12,7 +12,7 @@ _RECEIVING = "receiving-"  # the beginning of a folder whose files are being rec
 
 
 def write_whole(path: Path, content: str) -> None:
-    """Gives a file this content, on the disk when this returns. Raises `OSError`, and leaves nothing."""
+    """Gives a file this content, on the disk when this returns; an `OSError` leaves the old content."""
     made = path.with_name(f"{path.name}{MADE}")
     try:
         descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -32,7 +32,7 @@ def write_whole(path: Path, content: str) -> None:
 
 
 def sync_names(folder: Path) -> None:
-    """Has the disk hold which files a folder has."""
+    """Writes the names of a folder's files through to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

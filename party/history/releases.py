@@ -63,7 +63,7 @@ class Remembered:
 
     @property
     def tells(self) -> bool:
-        """Whether it is one of the jobs of which `policy.repeat` permits a number."""
+        """Whether the job counts among the jobs whose number `policy.repeat` limits."""
         return self.predicted or bool(self.counted)
 
     def shown(self) -> dict[str, Any]:
@@ -196,7 +196,7 @@ class History:
                     (self.folder / name).unlink(missing_ok=True)
             used = {tuple(entry.by) for entry in left}
             if not any(used):
-                for pattern in ("head-*", "people-*"):  # a head without its people is a damage
+                for pattern in ("head-*", "people-*"):  # a head without its people means damage
                     for path in self.folder.glob(pattern):
                         path.unlink()
 

@@ -4,8 +4,9 @@
 
 Each mutant of `tests/secrecy/mutants/` is applied in a copy of the tree, where only the tests that
 it names are run; each of them must fail (of a file, some test). Before that the same tests must pass
-on the copy as it is; `--tested` leaves this out where all tests have just passed. A snippet that no longer stands in its file, a test that cannot be run, and a
-mutant that survives each end the run with exit code 1.
+on the copy as it is; `--tested` leaves this out where all tests have just passed. A snippet that no
+longer stands in its file, a test that cannot be run, and a mutant that survives each end the run with
+exit code 1.
 
 The tests run in forks of a process that has imported the large libraries (`tests/secrecy/warm.py`),
 because importing them would take longer than most of the tests.

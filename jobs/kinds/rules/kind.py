@@ -6,9 +6,9 @@
     support: 0.05         the least share of records that have all values of a rule
     confidence: 0.8       the least share of those with the left side that have the right side, too
     longest: 3            the most values of a rule, both sides together
-    minimum: 5            no set of fewer records is learned; supports are told in classes of at
+    minimum: 5            no set of fewer records is shown; supports are shown in classes of at
                           least so many numbers
-    round: 0.001          optional: and about this share of the records
+    round: 0.001          optional: a class also has about this share of the records
 
 All parties learn which sets of values are frequent, which rules hold, and supports in classes. The
 result has the middle of a class as the support, and the middle of what is possible as the confidence.

@@ -1,7 +1,7 @@
 """`kind: count`: tables of counts over attributes of several parties.
 
     tables: [[Sex, Job], [Job, Class]]
-    minimum: 5            a cell of 0 to 4 records is not shown, nor cells that would give it back
+    minimum: 5            a cell of 0 to 4 records is not shown, nor cells that would give it away
     zeros: hide           or show: empty cells are shown; then less is promised about small ones
     output: table         or shares: each server keeps its share of every cell, nothing is shown
 
