@@ -11,13 +11,13 @@ MADE = ".new"  # the ending of a file that is being written
 _RECEIVING = "receiving-"  # the beginning of a folder whose files are being received
 
 
-def write_whole(path: Path, content: str) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Gives a file this content, on the disk when this returns; an `OSError` leaves the old content."""
     made = path.with_name(f"{path.name}{MADE}")
     try:
         descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            left = memoryview(content.encode())
+            left = memoryview(content.encode() if isinstance(content, str) else content)
             while left:  # a nearly full disk writes only a part
                 left = left[os.write(descriptor, left) :]
             os.fsync(descriptor)

@@ -27,7 +27,7 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.kinds.kind import ANY_CLASSES, Kind, Needs
 from coterie.jobs.kinds.statistics.common import read_servers
-from coterie.jobs.kinds.statistics.count import MOST_RECORDS, TOTAL
+from coterie.jobs.kinds.statistics.count import MOST_RECORDS, summed_records
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (
     Matching,
@@ -37,7 +37,6 @@ from coterie.jobs.matching.identifiers import (
 )
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.scale import in_rows
-from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.primitives.randomness import Random
 
 MOST_COLUMNS = 100  # of a model, so that each party's own arithmetic takes seconds, not minutes
@@ -189,10 +188,7 @@ def begin(
     """Matches the records, or adds up how many there are."""
     prepared.dropped.write(workspace.kept)
     if job.matching is None:
-        mine = np.array([prepared.records], np.uint64)
-        with channel.step("records"):
-            total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
-            records = int(channel.open(TOTAL, total)[0])
+        records = summed_records(job.party_names, prepared.records, channel, rng)
         numbers = dict(prepared.numbers)
     else:
         if prepared.identifiers is None:

@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from coterie.base.errors import DataError
@@ -35,14 +34,13 @@ from coterie.jobs.kinds.rules.verify import Promise, read_patterns, verify_patte
 from coterie.jobs.kinds.statistics.common import (
     statistics_needs,
 )
-from coterie.jobs.kinds.statistics.count import MOST_RECORDS, TOTAL
+from coterie.jobs.kinds.statistics.count import MOST_RECORDS, summed_records
 from coterie.jobs.kinds.statistics.open_columns import OpenColumns, open_columns
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.pages.markup import listed
 from coterie.jobs.pages.page import Part, note
 from coterie.jobs.pages.page import table as page_table
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.patterns.frequent_sets import (
     Counter,
     Patterns,
@@ -93,10 +91,7 @@ class Rules(Kind[RulesJob, OpenColumns]):
                 raise DataError("the parties have no record in common")
         else:
             own = prepared.records
-            with channel.step("records"):
-                mine = np.array([own], np.uint64)
-                total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
-                records = int(channel.open(TOTAL, total)[0])
+            records = summed_records(job.party_names, own, channel, rng)
         if records >= MOST_RECORDS:
             raise DataError(f"{records:,} records are more than counts can hold")
         if records < job.minimum:
