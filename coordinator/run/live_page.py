@@ -1,7 +1,7 @@
 """`--live`: a page on this machine that shows a job while it runs, and becomes its report.
 
-It shows what the coordinator is told anyway, by the events of the parties' servers: the state of each
-party, its step, rows done, and bytes moved to whom. It is served by `LoopbackSite`, which says who
+The page shows what the coordinator is told anyway, by the events of the parties' servers: the state of
+each party, its step, rows done, and bytes moved to whom. It is served by `LoopbackSite`, which says who
 can read it.
 """
 
@@ -179,7 +179,7 @@ def _mark(one: Facts, silent_after: float) -> str:
 
 
 def _houses(facts: list[Facts], silent_after: float) -> Element:
-    """A house a party, and a road between any two of them, which moves while bytes do."""
+    """A house for each party, and a road between any two, which moves while bytes do."""
     roads: list[Content] = []
     shapes: list[Content] = []
     places: dict[str, tuple[float, float]] = {}

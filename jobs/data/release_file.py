@@ -19,7 +19,7 @@ from coterie.jobs.file.result_file import RESULT
 
 
 def read_release(path: Path, expected: Sequence[str], whose: str) -> dict[str, Released]:
-    """The columns of the file, which must be those that `whose`, as "the job", releases."""
+    """The columns of the file, which must be `expected`; `whose` ("the job") says so in errors."""
     check_header(path, expected, whose)
     try:
         text = read_table(path, list(expected))
@@ -85,7 +85,7 @@ def check_claims(
     audited: Callable[[Requirement], dict[str, Any]],
     whose: str,
 ) -> list[dict[str, Any]]:
-    """The same, where `audited` counts the groups of a requirement and says what it found."""
+    """As `check_requirements`; `audited` counts the groups of a requirement, and says what it found."""
     if len(claimed) != len(requirements):
         raise VerificationError(f"{RESULT} has another number of requirements than {whose}")
     found = []

@@ -93,7 +93,7 @@ def histogram(about: str, columns: Sequence[tuple[str, float]], axis: str) -> El
 
 
 def steps(about: str, series: Mapping[str, Sequence[float]], axis: str) -> Element:
-    """Lines that grow in steps, one a series, each named at its end."""
+    """Lines that grow in steps, one for each series, each named at its end."""
     height, left, right, bottom = 260.0, 8.0, 210.0, 34.0
     most = max((value for values in series.values() for value in values), default=0.0) or 1.0
     number = max((len(values) for values in series.values()), default=1)
@@ -119,7 +119,7 @@ def steps(about: str, series: Mapping[str, Sequence[float]], axis: str) -> Eleme
 
 
 def _corners(values: Sequence[float]) -> list[tuple[int, float]]:
-    """Where a line of steps turns, and where it ends; of turns that nobody can tell apart the last."""
+    """Where a line of steps turns and ends; of turns too close to tell apart, only the last."""
     every = max(len(values) // _PLACES, 1)
     seen = [*range(every, len(values), every)]
     if len(values) > 1 and (not seen or seen[-1] != len(values) - 1):

@@ -110,7 +110,7 @@ class AppendFile:
         entries: list[dict[str, Any]],
         around: Callable[[bytes], AbstractContextManager[None]] = lambda content: nullcontext(),
     ) -> None:
-        """Replaces all lines by these, atomically, within `around` the new content."""
+        """Replaces all lines by these, atomically, inside the context `around(new content)`."""
         made = self.path.with_name(self.path.name + ".new")
         content = "".join(
             json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n" for entry in entries
@@ -131,7 +131,7 @@ class AppendFile:
             os.close(old)
 
     def close(self) -> None:
-        """Waits for a line that is being appended. The number of the file may be another's then."""
+        """Closes the file once no line is being appended; nobody uses its number afterwards."""
         with self._lock:
             if self._file != _CLOSED:
                 os.close(self._file)

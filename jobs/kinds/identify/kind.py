@@ -6,10 +6,10 @@
     population: 300000    how many people the common records are a part of; the common records alone
                           if it is left out
     alpha: 0.2            sets that may single out this share of the population are named
-    longest: 4            of at most so many columns
+    longest: 4            the most columns of a set
     pairs: 16384          optional: pairs of common records on which separation is estimated
-    round: 0.001          optional: the step in which it is told
-    uniques: [[Sex, Age]] optional: of these sets also the exact number of unique people, where there
+    round: 0.001          optional: the estimate is given in steps of about this size
+    uniques: [[Sex, Age]] optional: for these sets also the exact number of unique people, where there
                           are few combinations and each party's policy permits groups of one
 
 First each party tells how many different values each of its columns has, unless the job declares
@@ -67,11 +67,11 @@ MOST_PEOPLE = 1 << 50
 _FEWEST_PAIRS = 8 * LEAST_STEP  # below which an estimate in steps says nothing
 _SHOWN = 200  # sets in a report
 MOST_EXACT = 8  # sets whose unique people are counted
-_KEYS = ("pairs", "round", "servers", "uniques")  # which have no meaning without matched records
+_KEYS = ("pairs", "round", "servers", "uniques")  # keys that need matched records
 
 DISTINCT = declare(
     "identify: distinct values",
-    what="How many different values each column of the job has in its owner's table, those of other than common records too, unless the job declares its values; no value.",
+    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value.",
     to="every party",
     why="Which sets of columns may single people out follows from these numbers.",
 )

@@ -44,7 +44,7 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
 COEFFICIENTS = "coefficients.csv"
-CELLS = 64  # of the grid that a job does not name: of them the times fill more than half
+CELLS = 64  # of the grid if the job names none; the times fill more than half of them
 
 
 class Regress(ModelKind[RegressJob]):

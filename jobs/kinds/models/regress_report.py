@@ -9,7 +9,7 @@ from coterie.jobs.pages.charts import BESIDE, WIDTH, chart, label
 from coterie.jobs.pages.markup import Content, Element, element, foreign
 from coterie.jobs.pages.page import Part, note, table
 
-NORMAL = 1.959964  # of a standard error: the half of an interval of 95 %
+NORMAL = 1.959964  # standard errors that are half of a 95 % interval
 _CERTAIN = (
     "The records tell a coefficient only roughly: were they drawn anew many times, 95 of 100 such "
     "intervals would have the true one in them. Where the interval has zero in it, the records do not "
@@ -82,7 +82,7 @@ def report_model(found: ClaimedModel) -> Sequence[Part]:
 
 
 def _cautions(found: ClaimedModel) -> list[str]:
-    """In what the model is not the exact one."""
+    """Sentences about where the model is not the exact one."""
     cautions = []
     if not found.settled:
         cautions.append(

@@ -6,9 +6,9 @@
     support: 0.05         the least share of records that have all values of a rule
     confidence: 0.8       the least share of those with the left side that have the right side, too
     longest: 3            the most values of a rule, both sides together
-    minimum: 5            no set of fewer records is learned; supports are told in classes of at
+    minimum: 5            no set of fewer records is shown; supports are shown in classes of at
                           least so many numbers
-    round: 0.001          optional: and about this share of the records
+    round: 0.001          optional: a class also has about this share of the records
 
 All parties learn which sets of values are frequent, which rules hold, and supports in classes. The
 result has the middle of a class as the support, and the middle of what is possible as the confidence.
@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from coterie.base.errors import DataError
@@ -35,14 +34,13 @@ from coterie.jobs.kinds.rules.verify import Promise, read_patterns, verify_patte
 from coterie.jobs.kinds.statistics.common import (
     statistics_needs,
 )
-from coterie.jobs.kinds.statistics.count import MOST_RECORDS, TOTAL
+from coterie.jobs.kinds.statistics.count import MOST_RECORDS, summed_records
 from coterie.jobs.kinds.statistics.open_columns import OpenColumns, open_columns
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.pages.markup import listed
 from coterie.jobs.pages.page import Part, note
 from coterie.jobs.pages.page import table as page_table
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.patterns.frequent_sets import (
     Counter,
     Patterns,
@@ -93,10 +91,7 @@ class Rules(Kind[RulesJob, OpenColumns]):
                 raise DataError("the parties have no record in common")
         else:
             own = prepared.records
-            with channel.step("records"):
-                mine = np.array([own], np.uint64)
-                total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
-                records = int(channel.open(TOTAL, total)[0])
+            records = summed_records(job.party_names, own, channel, rng)
         if records >= MOST_RECORDS:
             raise DataError(f"{records:,} records are more than counts can hold")
         if records < job.minimum:

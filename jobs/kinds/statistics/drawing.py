@@ -128,7 +128,7 @@ def draw_net(
 
 
 def _colour(party: str | None, parties: Sequence[str]) -> str:
-    """A colour for each party; grey for what all hold, or nobody whom the drawing names."""
+    """A colour for each party; grey for what all parties hold, or one that is not named."""
     if party is None or party not in parties:
         return "#333333"
     return _PALETTE[list(parties).index(party) % len(_PALETTE)]

@@ -16,7 +16,7 @@ from coterie.jobs.file.result_file import Claim, read_rows
 
 @dataclass
 class TreePromise:
-    """What a job says about its tree. `values` has the values of an attribute, None if open."""
+    """What a job says about its tree. `attributes` has the values of each, None if left open."""
 
     attributes: Mapping[str, Sequence[str] | None]
     owners: Mapping[str, str | None]
