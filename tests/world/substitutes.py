@@ -18,7 +18,9 @@ import os
 import pkgutil
 import queue as real_queue
 import secrets as real_secrets
+import shutil
 import sys
+import tempfile
 import threading as real_threading
 import time as real_time
 from collections.abc import Callable, Iterator, Mapping
@@ -104,10 +106,12 @@ _BY_ID = {id(real): simulated for real, simulated in _PAIRS}
 
 def enter(network: Network) -> None:
     _networks.append(network)
+    tempfile.tempdir = disks.SCRATCH
 
 
 def leave() -> None:
     _networks.pop()
+    tempfile.tempdir = None
 
 
 @contextlib.contextmanager
@@ -121,6 +125,7 @@ def substituted() -> Iterator[None]:
         for name, call in disks.CALLS.items():
             _set(os, name, call, undo)
         _set(io, "open", disks.open_file, undo)
+        _set(shutil, "rmtree", disks.rmtree, undo)
         _remember(undo)
         yield
     finally:
