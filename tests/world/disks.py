@@ -18,7 +18,7 @@ from typing import Any
 from greenlet import GreenletExit
 
 from tests.world.files import FIRST, Descriptor, Files, Node, Raw
-from tests.world.tasks import EPOCH, Scheduler
+from tests.world.tasks import Scheduler
 from tests.world.threads import module_like
 
 ROOT = "/world"  # every world is below it, one after the other, and no real file
@@ -33,8 +33,7 @@ class Disks(Files):
     """All machines' disks. `full`, `on_write` and `cut_power` are their faults."""
 
     def __init__(self, world: Scheduler) -> None:
-        super().__init__(ROOT, lambda: EPOCH + world.now)
-        self._world = world
+        super().__init__(ROOT, world)
         self._names: dict[str, list[Callable[[], None]]] = {}  # what takes a name's change back
         self.full: dict[str, float] = {}  # until when a machine's disk is full
         self.writes: dict[str, int] = {}  # writes of each machine so far
@@ -52,8 +51,8 @@ class Disks(Files):
 
     def _write(self, number: int, data: Any, offset: int | None) -> int:
         """A short piece in the middle of a file is written as a whole, or not at all."""
-        world = self._world
-        found = self.descriptor(number)
+        world = self.time
+        found = self.descriptors[number]
         machine = _machine(found.path)
         task = world.current
         if not machine or task is None:
@@ -83,8 +82,8 @@ class Disks(Files):
         return self.put_at(found, data) if offset is None else self.put_there(found, data, offset)
 
     def fsync(self, number: int) -> None:
-        world = self._world
-        found = self.descriptor(number)
+        world = self.time
+        found = self.descriptors[number]
         node = found.node
         task = world.current
         if task is not None and not task.process.alive:
@@ -98,7 +97,7 @@ class Disks(Files):
             world.pause()
 
     def ftruncate(self, number: int, length: int) -> None:
-        self.descriptor(number).node.unsafe = True
+        self.descriptors[number].node.unsafe = True
         super().ftruncate(number, length)
 
     def replace(self, source: str, target: str) -> None:
@@ -124,17 +123,17 @@ class Disks(Files):
         self._changed(path, back)
 
     def _changed(self, path: str, back: Callable[[], None]) -> None:
-        if _machine(path) and self._world.current is not None:
+        if _machine(path) and self.time.current is not None:
             self._names.setdefault(_folder(path), []).append(back)
 
     def flock(self, file: Any, operation: int) -> None:
         number = file if isinstance(file, int) else file.fileno()
-        node = self.descriptor(number).node
+        node = self.descriptors[number].node
         if operation & real_fcntl.LOCK_UN:
             if node.lock is not None and node.lock[1] == number:
                 node.lock = None
             return
-        world = self._world
+        world = self.time
         task = world.current
         process = None if task is None else task.process
         if process is not None and not process.alive:
@@ -180,14 +179,14 @@ class Disks(Files):
         flags = _FLAGS[kind[0]] | (os.O_RDWR if "+" in kind else os.O_WRONLY)
         number = self.open(file, flags | (os.O_APPEND if kind[0] == "a" else 0), 0o666)
         if kind[0] == "w":
-            self.descriptor(number).node.unsafe = True
+            self.descriptors[number].node.unsafe = True
         return Raw(self, number, file, self.write)
 
     # Faults.
 
     def cut_power(self, machine: str) -> None:
         """What was not synced is lost, in part or as a whole."""
-        chance = self._world.random
+        chance = self.time.random
         for folder in [name for name in self._names if _machine(f"{name}/") == machine]:
             changes = self._names.pop(folder)
             for back in reversed(changes[chance.randrange(len(changes) + 1) :]):
@@ -201,7 +200,7 @@ class Disks(Files):
 
     def _left(self, content: bytes, safe: bytes | None) -> bytes:
         """What is left of a file that was written since its last sync."""
-        chance = self._world.random
+        chance = self.time.random
         if safe is None:  # never synced: empty, or zeros where the content should be
             whole = chance.choice((content, b"", bytes(len(content)), content))
             return whole[: _SECTOR * chance.randint(1, 8)] if len(whole) > _SECTOR else whole
@@ -244,37 +243,40 @@ def leave() -> None:
 
 def _text(path: Any) -> Any:
     """The text of a path; what is none stays as it is."""
-    if isinstance(path, os.PathLike):
-        return path.__fspath__()
-    return path
+    return getattr(path, "_str", None) or (os.fspath(path) if hasattr(path, "__fspath__") else path)
 
 
 def _by_path(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    act = getattr(Disks, name)
+
     def call(path: Any = ".", *words: Any, **named: Any) -> Any:
-        if type(path) is not str:
-            path = _text(path)
-        if type(path) is str and path.startswith(ROOT) and _disks:
+        text = path if type(path) is str else _text(path)
+        if type(text) is str and text.startswith(ROOT) and _disks:
             named.pop("dir_fd", None)
-            return getattr(_disks[-1], name)(path, *words, **named)
+            return act(_disks[-1], text, *words, **named)
         return real(path, *words, **named)
 
     return call
 
 
 def _by_paths(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    act = getattr(Disks, name)
+
     def call(source: Any, target: Any, **named: Any) -> Any:
-        source, target = _text(source), _text(target)
-        if type(source) is str and source.startswith(ROOT) and _disks:
-            return getattr(_disks[-1], name)(source, target)
+        text = _text(source)
+        if type(text) is str and text.startswith(ROOT) and _disks:
+            return act(_disks[-1], text, _text(target))
         return real(source, target, **named)
 
     return call
 
 
 def _by_number(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    act = getattr(Disks, name)
+
     def call(number: int, *words: Any) -> Any:
         if type(number) is int and number >= FIRST and _disks:
-            return getattr(_disks[-1], name)(number, *words)
+            return act(_disks[-1], number, *words)
         return real(number, *words)
 
     return call
@@ -285,18 +287,16 @@ _real_open = io.open
 
 
 def _urandom(size: int) -> bytes:
-    if _disks and (world := _disks[-1]._world).current is not None:
+    if _disks and (world := _disks[-1].time).current is not None:
         return world.random.randbytes(size)
     return _real_urandom(size)
 
 
 def _open_file(file: Any, mode: str = "r", *words: Any, **named: Any) -> Any:
-    if type(file) is not str:
-        file = _text(file)
-    if _disks and (
-        file.startswith(ROOT) if type(file) is str else type(file) is int and file >= FIRST
-    ):
-        return _disks[-1].open_file(file, mode, *words, **named)
+    if _disks:
+        text = file if type(file) is str else _text(file)
+        if text.startswith(ROOT) if type(text) is str else type(text) is int and text >= FIRST:
+            return _disks[-1].open_file(text, mode, *words, **named)
     return _real_open(file, mode, *words, **named)
 
 

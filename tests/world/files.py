@@ -15,25 +15,27 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tests.world.tasks import EPOCH, Scheduler
+
 FIRST = 1 << 20  # the number of the first descriptor: no real file has one as high
 _WRITING = os.O_WRONLY | os.O_RDWR
 _NEW = os.O_CREAT | os.O_EXCL
 _TEMPORARY = getattr(os, "O_TMPFILE", 0) & ~os.O_DIRECTORY
 _MASK = 0o022  # what others may not do with a new file
-_TO_NANOSECONDS = 1_000_000_000
 
 
 class Node:
     """A file, or a folder, whose `names` are those of the nodes in it."""
 
-    __slots__ = ("content", "inode", "lock", "mode", "names", "safe", "unsafe", "written")
+    __slots__ = ("content", "inode", "lock", "mode", "names", "safe", "turn", "unsafe", "written")
 
-    def __init__(self, inode: int, mode: int, folder: bool) -> None:
+    def __init__(self, inode: int, mode: int) -> None:
         self.inode = inode
         self.mode = mode
         self.content = bytearray()
-        self.names: dict[str, Node] | None = {} if folder else None
-        self.written = 0  # nanoseconds of the clock
+        self.names: dict[str, Node] | None = {} if mode & stat.S_IFDIR else None
+        self.written = 0.0  # seconds of the world
+        self.turn = 0  # of the writes: none looks like the one before
         self.safe: bytes | None = None  # the content when it was last synced
         self.unsafe = False  # whether it was written since
         self.lock: Any = None  # who holds it: the process and its descriptor
@@ -42,18 +44,23 @@ class Node:
 class Status:
     """What `os.stat` tells, in so far as anybody asks."""
 
-    __slots__ = ("st_dev", "st_ino", "st_mode", "st_mtime_ns", "st_nlink", "st_size")
+    __slots__ = ("_turn", "_written", "st_ino", "st_mode", "st_size")
+    st_dev = st_nlink = 1
 
     def __init__(self, node: Node) -> None:
         self.st_mode = node.mode
         self.st_ino = node.inode
         self.st_size = len(node.content)
-        self.st_mtime_ns = node.written
-        self.st_dev = self.st_nlink = 1
+        self._written = node.written
+        self._turn = node.turn
 
     @property
     def st_mtime(self) -> float:
-        return self.st_mtime_ns / _TO_NANOSECONDS
+        return EPOCH + self._written
+
+    @property
+    def st_mtime_ns(self) -> int:
+        return int(self.st_mtime * 1e9) + self._turn
 
 
 class Descriptor:
@@ -64,6 +71,13 @@ class Descriptor:
         self.path = path
         self.at = 0
         self.append = append
+
+
+class Descriptors(dict[int, Descriptor]):
+    """The open files by their numbers."""
+
+    def __missing__(self, number: int) -> Descriptor:
+        raise _error(errno.EBADF)
 
 
 class Entry:
@@ -114,25 +128,25 @@ class Listing(list[Entry]):
 
 
 class Files:
-    """Everything below one place. `clock` tells the seconds that a file was written at."""
+    """Everything below one place, in the time of one world."""
 
-    def __init__(self, root: str, clock: Callable[[], float]) -> None:
-        self._clock = clock
+    def __init__(self, root: str, time: Scheduler) -> None:
+        self.time = time
         self._inodes = itertools.count(2)
         self._numbers = itertools.count(FIRST)
         self.nodes: dict[str, Node] = {}
-        self.descriptors: dict[int, Descriptor] = {}
-        self.nodes[root] = self._made(0o700, folder=True)
+        self.descriptors = Descriptors()
+        self.nodes[root] = self._made(stat.S_IFDIR | 0o700)
 
-    def _made(self, mode: int, folder: bool = False) -> Node:
-        kind = stat.S_IFDIR if folder else stat.S_IFREG
-        node = Node(next(self._inodes), kind | (mode & 0o7777 & ~_MASK), folder)
-        self.touch(node)
+    def _made(self, mode: int) -> Node:
+        node = Node(next(self._inodes), mode & ~_MASK)
+        node.written = self.time.now
         return node
 
     def touch(self, node: Node) -> None:
         """Notes the time of a change; no two changes have the same."""
-        node.written = max(node.written + 1, int(self._clock() * _TO_NANOSECONDS))
+        node.written = self.time.now
+        node.turn += 1
 
     def find(self, path: str) -> Node:
         node = self.nodes.get(path)
@@ -141,12 +155,6 @@ class Files:
             if node is None:
                 raise _error(errno.ENOENT, path)
         return node
-
-    def descriptor(self, number: int) -> Descriptor:
-        try:
-            return self.descriptors[number]
-        except KeyError:
-            raise _error(errno.EBADF) from None
 
     def name(self, path: str, node: Node) -> None:
         """Gives a node a name; its folder must be there."""
@@ -170,9 +178,10 @@ class Files:
 
     def put_at(self, found: Descriptor, data: Any) -> int:
         """Writes where the descriptor is."""
-        end = len(found.node.content)
-        size = self.put_there(found, data, end if found.append else found.at)
-        found.at = len(found.node.content) if found.append else found.at + size
+        if found.append:
+            found.at = len(found.node.content)
+        size = self.put_there(found, data, found.at)
+        found.at += size
         return size
 
     def put_there(self, found: Descriptor, data: Any, offset: int) -> int:
@@ -184,7 +193,8 @@ class Files:
             data = memoryview(data).cast("B")
         size = len(data)
         content[offset : offset + size] = data
-        self.touch(node)
+        node.written = self.time.now
+        node.turn += 1
         return size
 
     # The calls of `os`.
@@ -192,11 +202,11 @@ class Files:
     def open(self, path: str, flags: int, mode: int = 0o777) -> int:
         node = self.nodes.get(path)
         if _TEMPORARY and flags & _TEMPORARY:
-            node = self._made(mode)
+            node = self._made(stat.S_IFREG | mode)
         elif node is None:
             if not flags & os.O_CREAT:
                 raise _error(errno.ENOENT, path)
-            node = self._made(mode)
+            node = self._made(stat.S_IFREG | mode)
             self.name(path, node)
         elif flags & _NEW == _NEW:
             raise _error(errno.EEXIST, path)
@@ -213,42 +223,40 @@ class Files:
         return number
 
     def close(self, number: int) -> None:
-        found = self.descriptors.pop(number, None)
-        if found is None:
-            raise _error(errno.EBADF)
-        lock = found.node.lock
-        if lock is not None and lock[1] == number:
-            found.node.lock = None
+        node = self.descriptors[number].node
+        del self.descriptors[number]
+        if node.lock is not None and node.lock[1] == number:
+            node.lock = None
 
     def write(self, number: int, data: Any) -> int:
-        return self.put_at(self.descriptor(number), data)
+        return self.put_at(self.descriptors[number], data)
 
     def pwrite(self, number: int, data: Any, offset: int) -> int:
-        return self.put_there(self.descriptor(number), data, offset)
+        return self.put_there(self.descriptors[number], data, offset)
 
     def pwritev(self, number: int, buffers: Any, offset: int) -> int:
         return self.pwrite(number, b"".join(buffers), offset)
 
     def read(self, number: int, size: int) -> bytes:
-        found = self.descriptor(number)
+        found = self.descriptors[number]
         data = self.pread(number, size, found.at)
         found.at += len(data)
         return data
 
     def pread(self, number: int, size: int, offset: int) -> bytes:
-        node = self.descriptor(number).node
+        node = self.descriptors[number].node
         if node.names is not None:
             raise _error(errno.EISDIR)
         return bytes(node.content[offset : offset + size])
 
     def lseek(self, number: int, offset: int, whence: int) -> int:
-        found = self.descriptor(number)
+        found = self.descriptors[number]
         base = (0, found.at, len(found.node.content))[whence]
         found.at = base + offset
         return found.at
 
     def ftruncate(self, number: int, length: int) -> None:
-        node = self.descriptor(number).node
+        node = self.descriptors[number].node
         more = length - len(node.content)
         if more > 0:
             node.content += bytes(more)
@@ -257,7 +265,7 @@ class Files:
         self.touch(node)
 
     def fstat(self, number: int) -> Status:
-        return Status(self.descriptor(number).node)
+        return Status(self.descriptors[number].node)
 
     def stat(self, path: str, *, follow_symlinks: bool = True) -> Status:
         node = self.nodes.get(path)
@@ -273,7 +281,7 @@ class Files:
         self._change_mode(self.find(path), mode)
 
     def fchmod(self, number: int, mode: int) -> None:
-        self._change_mode(self.descriptor(number).node, mode)
+        self._change_mode(self.descriptors[number].node, mode)
 
     def _change_mode(self, node: Node, mode: int) -> None:
         node.mode = stat.S_IFMT(node.mode) | mode
@@ -284,7 +292,7 @@ class Files:
     def mkdir(self, path: str, mode: int = 0o777) -> None:
         if path in self.nodes:
             raise _error(errno.EEXIST, path)
-        self.name(path, self._made(mode, folder=True))
+        self.name(path, self._made(stat.S_IFDIR | mode))
 
     def rmdir(self, path: str) -> None:
         names = self.find(path).names

@@ -78,18 +78,17 @@ class World:
         """Everything that the script says, and the time after it."""
         with self._entered():
             main = Process("world")
-            over: list[bool] = []
 
             def live() -> None:
                 for name in self.stage.names:
                     self.start(name)
                 self._steps()
                 self._heal()
-                over.append(True)
+                self.time.over = True
 
             self.time.spawn(main, "script", live)
             longest = self.script.get("longest", _LONGEST)
-            self.time.run(lambda: bool(over) or self.time.now > longest or bool(self.time.errors))
+            self.time.run(longest)
             if self.time.now > longest:
                 waiting = [c.what for c in self.commands if not c.over]
                 raise tasks.HangError(f"after {longest:g} s these still wait: {waiting}")
@@ -97,9 +96,14 @@ class World:
     def inside(self, do: Callable[[], Any]) -> Any:
         """What somebody finds out within the world, after it was played."""
         found: list[Any] = []
+
+        def visit() -> None:
+            found.append(do())
+            self.time.over = True
+
         with self._entered():
-            self.time.spawn(Process("visitor"), "visit", lambda: found.append(do()))
-            self.time.run(lambda: bool(found) or bool(self.time.errors))
+            self.time.spawn(Process("visitor"), "visit", visit)
+            self.time.run()
         if not found:
             raise self.time.errors[-1][1]
         return found[0]
@@ -126,8 +130,6 @@ class World:
         tasks.enter(self.time)
         logging.disable()
         try:
-            for process in {task.process for task in list(self.time._of.values())}:
-                self.time.kill(process)
             self.time.dispose()
         finally:
             logging.disable(logging.NOTSET)

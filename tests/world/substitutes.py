@@ -162,6 +162,7 @@ def _remember(undo: list[Callable[[], None]]) -> None:
     _set(preflight, "table_digest", digest, undo)
     _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)
     _set(PurePath, "__truediv__", _joined(PurePath.__truediv__), undo)
+    _set(PurePath, "__fspath__", PurePath.__str__, undo)
 
 
 def _read(text: str, file: str, raw: Callable[[str], Any]) -> Section:
@@ -179,7 +180,7 @@ def _joined(join: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def joined(self: Any, name: Any) -> Any:
         if not isinstance(name, str):
             return join(self, name)
-        key = str(self), name
+        key = getattr(self, "_str", None) or str(self), name
         made = known.get(key)
         if made is None or type(made) is not type(self):
             if len(known) > _PATHS:

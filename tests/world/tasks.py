@@ -12,10 +12,11 @@ effect, as after `kill -9`.
 
 from __future__ import annotations
 
-import heapq
 import itertools
+import math
 import random
 from collections.abc import Callable
+from heapq import heappop, heappush
 from typing import Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
@@ -25,6 +26,7 @@ EPOCH = 1_790_000_000.0  # the wall clock when a world begins
 
 
 worlds: list[Scheduler] = []  # the last one runs now
+_idle: list[Any] = []  # greenlets whose task has ended: a new one costs more than the next task
 
 
 class HangError(Exception):
@@ -44,37 +46,53 @@ class Process:
         return f"<process {self.name}>"
 
 
+class Signal(list["Task"]):
+    """What tasks wait at: those that do."""
+
+    __slots__ = ()
+
+    def wake(self, count: int | None = None) -> None:
+        if self:
+            woken = self[:count]
+            del self[: len(woken)]
+            ready = worlds[-1].ready
+            for task in woken:
+                ready(task)
+
+
 class Task:
     """One thread of a process."""
 
-    __slots__ = ("ended", "greenlet", "name", "number", "process", "queued", "serial", "woken")
+    __slots__ = ("do", "ended", "greenlet", "name", "process", "queued", "serial", "woken")
 
-    def __init__(self, process: Process, name: str, number: int) -> None:
+    def __init__(self, process: Process, name: str, do: Callable[[], Any]) -> None:
         self.process = process
         self.name = name
-        self.number = number
-        self.greenlet: Any = None
-        self.ended = Signal()
+        self.do = do
+        self.greenlet: Any = None  # before its first turn, and after its end
+        self.ended: Signal | None = None  # of those who wait for its end
         self.serial = 0  # of the present wait: a timer of an earlier one does not count
         self.queued = False
         self.woken = False
 
 
-class Signal:
-    """What tasks wait at."""
-
-    __slots__ = ("waiting",)
-
-    def __init__(self) -> None:
-        self.waiting: list[Task] = []
-
-    def wake(self, count: int | None = None) -> None:
-        if self.waiting:
-            world = worlds[-1]
-            woken = self.waiting[:count]
-            del self.waiting[: len(woken)]
-            for task in woken:
-                world.ready(task)
+def _carry(world: Scheduler, task: Task) -> None:
+    """What a greenlet does: one task after the other."""
+    while True:
+        try:
+            task.do()
+        except GreenletExit:
+            pass
+        except BaseException as error:
+            world.failed(task, error)
+        task.greenlet = None
+        process = task.process
+        process.tasks.discard(task)
+        if task.ended and process.alive:
+            task.ended.wake()
+        _idle.append(getcurrent())
+        del task, process
+        world, task = world.hub.switch()
 
 
 class Scheduler:
@@ -85,44 +103,34 @@ class Scheduler:
         self.random = random.Random(seed)
         self.now = 0.0
         self.steps = 0
+        self.over = False
         self.clocks: dict[str, float] = {}  # seconds by which the machines' clocks are ahead
         self.current: Task | None = None
         self.errors: list[tuple[str, BaseException]] = []  # of tasks that ended with an exception
         self.unrest = unrest
-        self._hub = getcurrent()
+        self.hub = getcurrent()
         self.ready_tasks: list[Task] = []
         self._timers: list[tuple[float, int, Any, int]] = []
         self._serial = itertools.count()
-        self._numbers = itertools.count()
-        self._of: dict[Any, Task] = {}
+        self._processes: dict[Process, None] = {}
         self._dead: list[Task] = []
 
     # For those who build the world.
 
     def spawn(self, process: Process, name: str, do: Callable[[], Any]) -> Task:
         """A new task of a process, which begins as soon as it gets its turn."""
-        task = Task(process, name, next(self._numbers))
-
-        def run() -> None:
-            try:
-                do()
-            except GreenletExit:
-                pass
-            except BaseException as error:
-                if process.alive:
-                    self.errors.append((f"{process.name}: {task.name}", error))
-            finally:
-                process.tasks.discard(task)
-                self._of.pop(task.greenlet, None)
-                if process.alive:
-                    task.ended.wake()
-
-        task.greenlet = greenlet(run, self._hub)
-        self._of[task.greenlet] = task
+        task = Task(process, name, do)
         if process.alive:
+            self._processes[process] = None
             process.tasks.add(task)
             self.ready(task)
         return task
+
+    def failed(self, task: Task, error: BaseException) -> None:
+        """A task ended with an exception, and with it the run."""
+        if task.process.alive:
+            self.errors.append((f"{task.process.name}: {task.name}", error))
+            self.over = True
 
     def kill(self, process: Process) -> None:
         """Ends a process at once; the caller may be one of its tasks, and then does not return."""
@@ -134,19 +142,22 @@ class Scheduler:
             act()
         task = self.current
         if task is not None and task.process is process:
-            self._hub.switch()
+            self.hub.switch()
             raise GreenletExit
 
-    def run(self, until: Callable[[], bool]) -> None:
-        """Runs until the condition holds; raises `HangError` if it never will."""
+    def run(self, longest: float = math.inf) -> None:
+        """Runs until `over`, or for so many seconds; raises `HangError` if nothing can happen."""
         ready, draw = self.ready_tasks, self.random.random
-        while not until():
+        self.over = False
+        while not self.over:
             self.steps += 1
             if self.steps > _MOST_STEPS:
                 busy = {task.name for task in ready if task.process.alive}
                 raise HangError(f"after {self.now:.0f} s these go on and on: {sorted(busy)}")
             if not ready:
                 self._advance()
+                if self.now > longest:
+                    return
                 continue
             at = int(draw() * len(ready))
             task = ready[at]
@@ -156,35 +167,41 @@ class Scheduler:
             if not task.process.alive:
                 continue
             self.current = task
-            task.greenlet.switch()
+            if task.greenlet is not None:
+                task.greenlet.switch()
+            else:
+                task.greenlet = _idle.pop() if _idle else greenlet(_carry, self.hub)
+                task.greenlet.switch(self, task)
             self.current = None
 
     def _advance(self) -> None:
-        while self._timers:
-            when, _, what, serial = heapq.heappop(self._timers)
-            if isinstance(what, Task):
-                if what.serial != serial or not what.process.alive:
-                    continue
-                self.now = max(self.now, when)
+        """The clock jumps to the next moment for which somebody waits."""
+        timers = self._timers
+        while timers:
+            when, _, what, serial = heappop(timers)
+            if serial and (what.serial != serial or not what.process.alive):
+                continue
+            if when > self.now:
+                self.now = when
+            if serial:
                 self.ready(what, by_signal=False)
-                return
-            self.now = max(self.now, when)
-            what()
+            else:
+                what()
             return
         raise HangError(f"after {self.now:.0f} s nothing can happen any more")
 
     def dispose(self) -> None:
-        """Frees the tasks of dead processes, whose `finally` clauses come to nothing."""
+        """Ends all processes and frees their tasks, whose `finally` clauses come to nothing."""
+        for process in self._processes:
+            self.kill(process)
         for task in self._dead:
-            made = task.greenlet
             for _ in range(50):
-                if not made or made.dead:
+                if task.greenlet is None:
                     break
                 self.current = task
-                made.throw(GreenletExit)
+                task.greenlet.throw(GreenletExit)
             self.current = None
         self._dead.clear()
-        self._of.clear()
 
     # For tasks.
 
@@ -198,24 +215,28 @@ class Scheduler:
 
     def at(self, when: float, do: Callable[[], Any]) -> None:
         """Has something done at a moment, by nobody's task."""
-        heapq.heappush(self._timers, (when, next(self._serial), do, 0))
+        heappush(self._timers, (when, next(self._serial), do, 0))
 
     def wait(self, signal: Signal | None, seconds: float | None = None) -> bool:
         """Waits for the signal; False if the time has passed before."""
-        task = self.task()
+        task = self.current
+        if task is None or not task.process.alive:
+            task = self.task()
         task.serial += 1
         if seconds is not None:
-            entry = (self.now + max(0.0, seconds), next(self._serial), task, task.serial)
-            heapq.heappush(self._timers, entry)
+            when = self.now + seconds if seconds > 0.0 else self.now
+            heappush(self._timers, (when, next(self._serial), task, task.serial))
         if signal is not None:
-            signal.waiting.append(task)
-        self._hub.switch()
+            signal.append(task)
+        self.hub.switch()
         if not task.process.alive:
             raise GreenletExit
         task.serial += 1
-        if not task.woken and signal is not None and task in signal.waiting:
-            signal.waiting.remove(task)
-        return task.woken
+        if task.woken:
+            return True
+        if signal is not None and task in signal:
+            signal.remove(task)
+        return False
 
     def sleep(self, seconds: float) -> None:
         self.wait(None, seconds)
@@ -226,7 +247,7 @@ class Scheduler:
             task = self.task()
             task.serial += 1
             self.ready(task)
-            self._hub.switch()
+            self.hub.switch()
             if not task.process.alive:
                 raise GreenletExit
 
@@ -237,10 +258,6 @@ class Scheduler:
         if not task.process.alive:
             raise GreenletExit
         return task
-
-    def task_here(self) -> Task | None:
-        """The task that calls, whatever its state; None outside the world."""
-        return self._of.get(getcurrent())
 
 
 def scheduler() -> Scheduler:
