@@ -13,11 +13,12 @@ import io
 import os
 import shutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from greenlet import GreenletExit
 
-from tests.world.files import FIRST, Descriptor, Files, Node, Raw
+from tests.world.files import FIRST, Descriptor, Files, Raw, Status
 from tests.world.tasks import Scheduler
 from tests.world.threads import module_like
 
@@ -156,7 +157,7 @@ class Disks(Files):
     ) -> Any:
         """`open` for a path of the world, or the number of one of its descriptors."""
         if isinstance(file, str) and _READING.issuperset(mode):
-            raw: Any = io.BytesIO(self._content(file))
+            raw: Any = io.BytesIO(self.content(file))
         else:
             raw = self._raw(file, mode)
             if buffering == 0:
@@ -164,7 +165,7 @@ class Disks(Files):
             raw = io.BufferedRandom(raw) if "+" in mode else _BUFFERED["r" in mode](raw)
         return raw if "b" in mode else io.TextIOWrapper(raw, encoding, errors, newline)
 
-    def _content(self, path: str) -> bytes:
+    def content(self, path: str) -> bytes:
         node = self.nodes.get(path)
         if node is None:
             node = self.find(path)
@@ -246,6 +247,17 @@ def _text(path: Any) -> Any:
     return getattr(path, "_str", None) or (os.fspath(path) if hasattr(path, "__fspath__") else path)
 
 
+def _stat(path: Any, *, dir_fd: Any = None, follow_symlinks: bool = True) -> Any:
+    text = path if type(path) is str else _text(path)
+    if _disks and type(text) is str:
+        node = _disks[-1].nodes.get(text)
+        if node is not None:
+            return Status(node)
+        if text.startswith(ROOT):
+            return _disks[-1].stat(text)
+    return _real_stat(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
+
+
 def _by_path(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
     act = getattr(Disks, name)
 
@@ -282,6 +294,7 @@ def _by_number(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_real_stat = os.stat
 _real_urandom = os.urandom
 _real_open = io.open
 
@@ -300,12 +313,35 @@ def _open_file(file: Any, mode: str = "r", *words: Any, **named: Any) -> Any:
     return _real_open(file, mode, *words, **named)
 
 
-_PATHS = "open stat lstat access chmod utime mkdir rmdir unlink listdir scandir".split()
+def _read_text(
+    path: Path, encoding: str | None = None, errors: str | None = None, *more: Any
+) -> str:
+    """`Path.read_text`, whose files need not be opened here."""
+    text = _text(path)
+    if _disks and text.startswith(ROOT):
+        found = _disks[-1].content(text)
+        if b"\r" not in found:
+            return found.decode(encoding or "utf-8", errors or "strict")
+    return _real_read_text(path, encoding, errors, *more)
+
+
+def _read_bytes(path: Path) -> bytes:
+    text = _text(path)
+    if _disks and text.startswith(ROOT):
+        return _disks[-1].content(text)
+    return _real_read_bytes(path)
+
+
+_real_read_text = Path.read_text
+_real_read_bytes = Path.read_bytes
+READING = {"read_text": _read_text, "read_bytes": _read_bytes}
+_PATHS = "open lstat access chmod utime mkdir rmdir unlink listdir scandir".split()
 _NUMBERS = "close write pwrite pwritev read pread lseek fsync ftruncate fstat fchmod".split()
 CALLS: dict[str, Callable[..., Any]] = {
     **{name: _by_path(name, getattr(os, name)) for name in _PATHS},
     **{name: _by_number(name, getattr(os, name)) for name in _NUMBERS},
     **{name: _by_paths(name, getattr(os, name)) for name in ("replace", "link")},
+    "stat": _stat,
     "urandom": _urandom,
 }
 CALLS |= {"remove": CALLS["unlink"], "rename": CALLS["replace"]}

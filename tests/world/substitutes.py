@@ -14,6 +14,7 @@ import functools
 import importlib
 import io
 import json as real_json
+import json.encoder as json_encoder
 import os
 import pkgutil
 import queue as real_queue
@@ -24,7 +25,7 @@ import tempfile
 import threading as real_threading
 import time as real_time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -78,9 +79,37 @@ _SECRETS = module_like(
     token_hex=lambda size=32: scheduler().random.randbytes(size).hex(),
     token_bytes=lambda size=32: scheduler().random.randbytes(size),
 )
-_JSON = module_like(  # indented texts are written by Python, and nobody reads those of a world
-    real_json, dumps=lambda value, indent=None, **named: real_json.dumps(value, **named)
-)
+_encoders: dict[tuple[tuple[str, Any], ...], Any] = {}  # by the arguments of `dumps`
+
+
+def _dumps(value: Any, indent: Any = None, **named: Any) -> str:
+    """`json.dumps`; indented texts are written by Python, and nobody reads those of a world."""
+    key = tuple(named.items())
+    encoder = _encoders.get(key)
+    if encoder is None:
+        encoder = _encoders[key] = _encoder(real_json.JSONEncoder(**named))
+    return "".join(encoder(value, 0))
+
+
+def _encoder(made: Any) -> Any:
+    """What `JSONEncoder.encode` makes anew for every text: none of ours holds itself."""
+    quote = json_encoder.encode_basestring_ascii
+    if not made.ensure_ascii:
+        quote = json_encoder.encode_basestring
+    return json_encoder.c_make_encoder(
+        None,
+        made.default,
+        quote,
+        None,
+        made.key_separator,
+        made.item_separator,
+        made.sort_keys,
+        made.skipkeys,
+        made.allow_nan,
+    )
+
+
+_JSON = module_like(real_json, dumps=_dumps)
 _FUTURES = module_like(
     real_futures, ThreadPoolExecutor=threads.Executor, wait=threads.wait_for_futures
 )
@@ -124,6 +153,8 @@ def substituted() -> Iterator[None]:
             _substitute(module, undo)
         for name, call in disks.CALLS.items():
             _set(os, name, call, undo)
+        for name, call in disks.READING.items():
+            _set(Path, name, call, undo)
         _set(io, "open", disks.open_file, undo)
         _set(shutil, "rmtree", disks.rmtree, undo)
         _remember(undo)

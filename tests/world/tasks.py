@@ -90,9 +90,16 @@ def _carry(world: Scheduler, task: Task) -> None:
         process.tasks.discard(task)
         if task.ended and process.alive:
             task.ended.wake()
-        _idle.append(getcurrent())
-        del task, process
-        world, task = world.hub.switch()
+        here = getcurrent()
+        following = world.pick()
+        if following is not None and following.greenlet is None:
+            following.greenlet = here
+            task = following
+        else:
+            _idle.append(here)
+            del task, process, here
+            turn = world.hub if following is None else following.greenlet
+            world, task = turn.switch()
 
 
 class Scheduler:
@@ -112,6 +119,7 @@ class Scheduler:
         self.ready_tasks: list[Task] = []
         self._timers: list[tuple[float, int, Any, int]] = []
         self._serial = itertools.count()
+        self._longest = math.inf
         self._processes: dict[Process, None] = {}
         self._dead: list[Task] = []
 
@@ -142,40 +150,60 @@ class Scheduler:
             act()
         task = self.current
         if task is not None and task.process is process:
-            self.hub.switch()
+            self._leave()
             raise GreenletExit
 
     def run(self, longest: float = math.inf) -> None:
         """Runs until `over`, or for so many seconds; raises `HangError` if nothing can happen."""
-        ready, draw = self.ready_tasks, self.random.random
         self.over = False
+        self._longest = longest
+        self._leave()
+
+    def _leave(self) -> None:
+        """Gives the turn to the next task, or to whoever runs the world when it is over.
+
+        Returns when the caller has the turn again, which may be at once.
+        """
+        task = self.pick()
+        if task is None:
+            if getcurrent() is not self.hub:
+                self.hub.switch()
+        elif task.greenlet is None:
+            task.greenlet = _idle.pop() if _idle else greenlet(_carry, self.hub)
+            task.greenlet.switch(self, task)
+        elif task.greenlet is not getcurrent():
+            task.greenlet.switch()
+
+    def pick(self) -> Task | None:
+        """The next task, which is the current one from now on; None when the run is over."""
+        ready, draw = self.ready_tasks, self.random.random
+        self.current = None
         while not self.over:
             self.steps += 1
-            if self.steps > _MOST_STEPS:
-                busy = {task.name for task in ready if task.process.alive}
-                raise HangError(f"after {self.now:.0f} s these go on and on: {sorted(busy)}")
-            if not ready:
-                self._advance()
-                if self.now > longest:
-                    return
-                continue
-            at = int(draw() * len(ready))
-            task = ready[at]
-            ready[at] = ready[-1]
-            ready.pop()
-            task.queued = False
-            if not task.process.alive:
-                continue
-            self.current = task
-            if task.greenlet is not None:
-                task.greenlet.switch()
+            if ready and self.steps < _MOST_STEPS:
+                at = int(draw() * len(ready))
+                task = ready[at]
+                ready[at] = ready[-1]
+                ready.pop()
+                task.queued = False
+                if task.process.alive:
+                    self.current = task
+                    return task
             else:
-                task.greenlet = _idle.pop() if _idle else greenlet(_carry, self.hub)
-                task.greenlet.switch(self, task)
-            self.current = None
+                try:
+                    self._advance()
+                except Exception as error:
+                    self.over = True
+                    if getcurrent() is self.hub:
+                        raise
+                    self.hub.throw(error)
+        return None
 
     def _advance(self) -> None:
         """The clock jumps to the next moment for which somebody waits."""
+        if self.steps >= _MOST_STEPS:
+            busy = {task.name for task in self.ready_tasks if task.process.alive}
+            raise HangError(f"after {self.now:.0f} s these go on and on: {sorted(busy)}")
         timers = self._timers
         while timers:
             when, _, what, serial = heappop(timers)
@@ -183,6 +211,7 @@ class Scheduler:
                 continue
             if when > self.now:
                 self.now = when
+                self.over = when > self._longest
             if serial:
                 self.ready(what, by_signal=False)
             else:
@@ -192,6 +221,7 @@ class Scheduler:
 
     def dispose(self) -> None:
         """Ends all processes and frees their tasks, whose `finally` clauses come to nothing."""
+        self.over = True
         for process in self._processes:
             self.kill(process)
         for task in self._dead:
@@ -228,7 +258,7 @@ class Scheduler:
             heappush(self._timers, (when, next(self._serial), task, task.serial))
         if signal is not None:
             signal.append(task)
-        self.hub.switch()
+        self._leave()
         if not task.process.alive:
             raise GreenletExit
         task.serial += 1
@@ -247,7 +277,7 @@ class Scheduler:
             task = self.task()
             task.serial += 1
             self.ready(task)
-            self.hub.switch()
+            self._leave()
             if not task.process.alive:
                 raise GreenletExit
 
