@@ -66,7 +66,7 @@ class Disks(Files):
         found.node.unsafe = True
         fault = self.on_write(machine, count)
         share = world.random.random()
-        if fault or self.full and self.full.get(machine, 0.0) > world.now:
+        if fault or (self.full and self.full.get(machine, 0.0) > world.now):
             some = memoryview(data).cast("B")[: int(len(data) * share)]
             if offset is not None and len(data) <= _SECTOR:
                 some = some[:0]
@@ -335,8 +335,31 @@ def _read_bytes(path: Path) -> bytes:
 _real_read_text = Path.read_text
 _real_read_bytes = Path.read_bytes
 READING = {"read_text": _read_text, "read_bytes": _read_bytes}
-_PATHS = "open lstat access chmod utime mkdir rmdir unlink listdir scandir".split()
-_NUMBERS = "close write pwrite pwritev read pread lseek fsync ftruncate fstat fchmod".split()
+_PATHS = [
+    "open",
+    "lstat",
+    "access",
+    "chmod",
+    "utime",
+    "mkdir",
+    "rmdir",
+    "unlink",
+    "listdir",
+    "scandir",
+]
+_NUMBERS = [
+    "close",
+    "write",
+    "pwrite",
+    "pwritev",
+    "read",
+    "pread",
+    "lseek",
+    "fsync",
+    "ftruncate",
+    "fstat",
+    "fchmod",
+]
 CALLS: dict[str, Callable[..., Any]] = {
     **{name: _by_path(name, getattr(os, name)) for name in _PATHS},
     **{name: _by_number(name, getattr(os, name)) for name in _NUMBERS},

@@ -348,7 +348,9 @@ class Files:
 class Raw(io.RawIOBase):
     """A file that `open` was called for, by its descriptor; `write` writes to it."""
 
-    def __init__(self, files: Any, number: int, name: str, write: Callable[[int, Any], int]) -> None:
+    def __init__(
+        self, files: Any, number: int, name: str, write: Callable[[int, Any], int]
+    ) -> None:
         super().__init__()
         self.name = name
         self._files = files
@@ -395,4 +397,6 @@ class Raw(io.RawIOBase):
 
 def _error(number: int, path: str = "") -> OSError:
     """The error of a call, of the class that belongs to its number."""
-    return OSError(number, os.strerror(number), path) if path else OSError(number, os.strerror(number))
+    return (
+        OSError(number, os.strerror(number), path) if path else OSError(number, os.strerror(number))
+    )
