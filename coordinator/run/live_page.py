@@ -143,7 +143,7 @@ class LivePage:
                 "houses": str(_houses(facts, self._silent_after)),
                 "phases": str(_phases(facts, self._silent_after, over)),
             },
-            "log": log,
+            "log": [_logged(line) for line in log],
             "skipped": skipped,
             "notice": notice,
             "over": over,
@@ -160,6 +160,12 @@ def _stopped(one: Facts, silent_after: float) -> Facts:
         one, state="stopped", phase="", step="", running=False, rate=None, left=None,
         sending=0.0, receiving=0.0, sending_to=nothing,
     )  # fmt: skip
+
+
+def _logged(line: str) -> str:
+    """A line of the log, which ends with the step that a party has begun."""
+    before, _, phase = line.rpartition(": ")
+    return f"{before}: {_WORDS.get(phase, phase)}"
 
 
 def _stage(facts: list[Facts]) -> str:

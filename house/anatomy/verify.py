@@ -38,7 +38,7 @@ LINKS = (
     "joint diversity of columns whose links are not published; only that each has enough values: "
     "--data names the table"
 )
-SOURCE = "that the tables are made of the table: --data names it"
+SOURCE = "that the tables are made of the table: --data names the table"
 
 
 @dataclass(frozen=True)

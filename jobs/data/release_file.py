@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from coterie.anonymity.models.audit import Released, audit
 from coterie.anonymity.specialization.generalized import Requirement
 from coterie.base.errors import DataError, UsageError, VerificationError
+from coterie.base.text import first_names, numbered
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.result_file import RESULT
 
@@ -77,6 +78,18 @@ def check_requirements(
         return audit(table, one.qid, one.k, one.sensitive, one.model)
 
     return check_claims(requirements, claimed, audited, whose)
+
+
+def in_words(held: Mapping[str, Any]) -> str:
+    """What `check_requirements` found of one requirement, as a clause of a verdict."""
+    promised = f" (promised: {held['k']:,})" if held["k"] > 1 else ""
+    reached = "".join(
+        f", {model}" if value is None else f", {model} at {value:g}"
+        for model, value in held.get("models", {}).items()
+    )
+    least = numbered(held["smallest"], "record")
+    agree = "agrees" if held["smallest"] == 1 else "agree"
+    return f"at least {least} {agree} in {first_names(held['qid'])}{promised}{reached}"
 
 
 def check_claims(

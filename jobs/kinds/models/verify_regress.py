@@ -7,8 +7,8 @@ best; what follows from other numbers of the result is computed again.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coterie.base.errors import VerificationError
@@ -33,7 +33,12 @@ def measures_of(model: str, horizontal: bool) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ModelPromise:
-    """What a job says about its model."""
+    """What a job says about its model.
+
+    `outcomes` are the two values of an outcome that has two, the one that counts as 1 second;
+    `first_categories` has of each column of categories the value without a coefficient; `time` is
+    the column of times of a survival model.
+    """
 
     model: str
     outcome: str
@@ -42,6 +47,9 @@ class ModelPromise:
     minimum: int
     iterations: int
     measures: tuple[str, ...]
+    outcomes: tuple[str, str] | None = None
+    first_categories: Mapping[str, str] = field(default_factory=dict)
+    time: str | None = None
 
 
 @dataclass(frozen=True)

@@ -221,10 +221,13 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             f"{numbered(len(edges), 'arrow')}: knowing the attribute at its tail helps to predict the one at its "
             "head. An arrow says nothing about causes."
         )
+        colours = " A box has the colour of its party; a dark one belongs to several." * bool(
+            owners
+        )
         sections = [
             report_drawing(
                 "The net",
-                own=(sentence, draw_net(job.order, edges, owners, job.party_names)),
+                own=(sentence + colours, draw_net(job.order, edges, owners, job.party_names)),
                 public=(sentence, draw_net(job.order, edges, {}, ())),
             )
             if len(job.order) <= DRAWN_NODES
