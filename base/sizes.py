@@ -6,7 +6,7 @@ import os
 import re
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-LEAST = 16 * 10**6  # no budget of memory is smaller
+LEAST = 16 * 10**6  # bytes; no budget of memory is smaller
 
 
 def read_bytes(text: str) -> int:
@@ -23,5 +23,5 @@ def read_bytes(text: str) -> int:
 
 
 def half_of_the_memory() -> int:
-    """The budget where nobody names one."""
+    """The budget of memory, in bytes, if the user gives none."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

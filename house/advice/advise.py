@@ -102,8 +102,8 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
     place = path if out is None else _relative(path, out.parent)
     lines = [f"data: {written(str(place))}"]
     if identifiers:
-        told = "another value in every record: left out"
-        lines.append(f"id: [{', '.join(map(written, identifiers))}]  # {told}")
+        comment = "another value in every record: left out"
+        lines.append(f"id: [{', '.join(map(written, identifiers))}]  # {comment}")
     if wishes.class_name:
         lines.append(f"class: {written(wishes.class_name)}  # released as it is")
     lines.append("attributes:")
@@ -116,14 +116,14 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
             keys.append("flat: true")
         if in_qid and column.missing:
             keys.append("missing: value" if column.name in flat else "missing: drop")
-        told = (
+        comment = (
             plan.kept[column.name].comment(column.name).partition(": ")[2]
             if in_qid
             else "sensitive: released as it is"
             if column.name in wishes.sensitive
             else "in no qid: released as it is"
         )
-        lines.append(f"  {written(column.name)}: {{{', '.join(keys)}}}  # {told}")
+        lines.append(f"  {written(column.name)}: {{{', '.join(keys)}}}  # {comment}")
     text = "\n".join([*lines, "requirement:", *plan.lines(case.bound)]) + "\n"
     folder = Path() if out is None else out.parent
     return _checked_table(case, plan, text, folder, wishes.class_name)
@@ -327,8 +327,8 @@ def _with_k(text: str, node: Node, plan: Suggestion) -> str:
     """The file of a condensation with another k, and the reasons above its line."""
     begin, end = node.raw.start_mark.index, node.raw.end_mark.index
     line = text.rfind("\n", 0, begin) + 1
-    told = "".join(f"# {reason}\n" for reason in plan.why)
-    return f"{text[:line]}{told}{text[line:begin]}{plan.k}{text[end:]}"
+    comment = "".join(f"# {reason}\n" for reason in plan.why)
+    return f"{text[:line]}{comment}{text[line:begin]}{plan.k}{text[end:]}"
 
 
 def _replaced(text: str, node: Node, lines: Sequence[str]) -> str:

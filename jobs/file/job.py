@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from coterie.base.addresses import port_of
-from coterie.base.names import is_name
+from coterie.base.names import RULE, is_name
 from coterie.jobs.file.document import Node, Section
 
 _LONGEST_PURPOSE = 200
@@ -27,7 +27,7 @@ class PartyEntry:
     address: str | None
     data: Node | None  # what a simulation reads: whatever a party file may name as `data`
     table: str | None = None  # the name of one of the party's tables
-    where: Node | None = None  # for a simulation, as in a party file, and so the next two
+    where: Node | None = None  # for a simulation, as in a party file; so are the next two
     exclude: Node | None = None
     tables: Node | None = None
 
@@ -78,13 +78,11 @@ class Common:
         return tuple(party.name for party in self.parties)
 
 
-def party_name(node: Node) -> str:
+def read_name(node: Node) -> str:
+    """The name of a party, a job, a table or a model."""
     name = node.text()
     if not is_name(name):
-        raise node.error(
-            f"'{name}' is not a name: letters, digits, '_', '.', '-', at most 64, "
-            "beginning with a letter or digit"
-        )
+        raise node.error(f"'{name}' is not a name: {RULE}, beginning with a letter or digit")
     return name
 
 
@@ -93,7 +91,7 @@ def read_common(
 ) -> Common:
     kind = section.required("kind").choice(*kinds)
     name_node = section.required("name")
-    name = party_name(name_node)
+    name = read_name(name_node)
     parties_node = section.required("parties")
     parties = []
     for party, node in parties_node.section().entries():
@@ -105,7 +103,7 @@ def read_common(
                 party,
                 entry.read("address", _address, None),
                 entry.read("data", _data, None),
-                entry.read("table", party_name, None),
+                entry.read("table", read_name, None),
                 entry.read("where", _without_password, None),
                 entry.read("exclude", _without_password, None),
                 entry.read("tables", _without_password, None),
@@ -136,7 +134,7 @@ def _address(node: Node) -> str | None:
 
 
 def _data(node: Node) -> Node:
-    """Judged when a simulation reads it; here only what must not be sent to every party."""
+    """The key `data`, which a simulation parses; here it must only be fit to be sent to parties."""
     if not node.is_mapping:
         node.text()
     return _without_password(node)

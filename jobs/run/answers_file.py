@@ -8,7 +8,8 @@ reads other data when the job goes on, the answers are worthless and the job end
     record  := length:u64, SHA-256 of the body, body
     body    := the token, the question, the noted openings and the value, in the encoding of messages
 
-A record that was torn by a crash, and everything after it, does not count: its answer is found anew.
+A record that a crash left incomplete, and everything after it, does not count: its answer is computed
+anew.
 `remove_answers` is called when the job ends, however it ends.
 """
 

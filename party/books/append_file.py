@@ -110,7 +110,7 @@ class AppendFile:
         entries: list[dict[str, Any]],
         around: Callable[[bytes], AbstractContextManager[None]] = lambda content: nullcontext(),
     ) -> None:
-        """Replaces all lines by these, atomically, within `around` the new content."""
+        """Replaces all lines by these, atomically, inside the context `around(new content)`."""
         made = self.path.with_name(self.path.name + ".new")
         content = b"".join(_line_of(entry) for entry in entries)
         with around(content), self._alone():
@@ -129,7 +129,7 @@ class AppendFile:
             os.close(old)
 
     def close(self) -> None:
-        """Waits for a line that is being appended. The number of the file may be another's then."""
+        """Closes the file once no line is being appended; nobody uses its number afterwards."""
         with self._lock:
             if self._file != _CLOSED:
                 os.close(self._file)

@@ -8,8 +8,8 @@ steward may put on another disk (`audit_head` in the party file); at the peers o
 write it into their own audit logs; and in the result of every job. `audit_check` compares the log with
 all heads that it is given. A head reveals nothing about the log, because it is a hash over all lines.
 
-The lines of some events also have the heads of the ledger and the journal (`heads.py`), with which these
-files are compared.
+The lines of some events also have the heads of the ledger and the journal, the books (`heads.py`), with
+which these files are compared.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CONTINUED = "log continued"
 JOURNAL = "journal"
 LOST_BOOK = "book does not hold its head"
 _WITH_BOOKS = ("ended", "server started", "server stopped")
-_ABOUT_BOOKS = (b'"books":', b'"event":"state ')  # what such lines contain
+_ABOUT_BOOKS = (b'"books":', b'"event":"state ')  # what a line about the books contains
 HEAD = re.compile(r"[0-9a-f]{64}")
 _HEAD_LINE = 128  # bytes of the head file, which is overwritten in one write
 log = logging.getLogger("coterie.party")
@@ -197,7 +197,7 @@ class AuditLog:
         return old
 
     def _keep_head(self) -> None:
-        """Overwrites the head file in place: the line is safe, and an older head still holds."""
+        """Overwrites the head file in place: the log is safe, and an older head would still hold."""
         line = f"{self._head.entries} {self._head.chain}".ljust(_HEAD_LINE - 1) + "\n"
         try:
             os.pwrite(self._head_descriptor, line.encode(), 0)
@@ -214,7 +214,7 @@ def _made(path: Path) -> Path:
 
 
 def _finish_rotation(path: Path) -> None:
-    """A crash between the two steps of a rotation left the new file under its first name."""
+    """Finishes a rotation after a crash, which left the new file under its first name."""
     made = _made(path)
     try:
         if made.exists() and not path.exists():

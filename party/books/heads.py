@@ -130,7 +130,7 @@ class _Known:
 
 @dataclass(frozen=True)
 class Taken:
-    """The heads of the books that are there, those written anew as planned, and those lost."""
+    """The heads of the books that exist, the books written anew as planned, and those lost."""
 
     heads: dict[str, BookHead]
     rewritten: dict[str, BookHead]
@@ -146,11 +146,11 @@ class BookHeads:
         self._planned: dict[str, BookHead] = {}
 
     def plan(self, name: str, head: BookHead) -> None:
-        """The book is about to be replaced by content with this head."""
+        """Notes that the book is about to be replaced by content with this head."""
         self._planned[name] = head
 
     def settle(self, name: str) -> None:
-        """The book was replaced, and the audit log says so."""
+        """Notes that the book was replaced, and that the audit log says so."""
         self._planned.pop(name, None)
         self._known.pop(name, None)
 

@@ -38,7 +38,7 @@ _LIMITS = {"unstarted": UNSTARTED, "reserved": 3}
 
 
 class Stage:
-    """Parties and coordinators for jobs of one kind. `release` is what a finished job says."""
+    """Parties and coordinators for jobs of one kind."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind

@@ -14,15 +14,18 @@ import functools
 import importlib
 import io
 import json as real_json
+import json.encoder as json_encoder
 import os
 import pkgutil
 import queue as real_queue
 import secrets as real_secrets
+import shutil
 import sys
+import tempfile
 import threading as real_threading
 import time as real_time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -76,9 +79,37 @@ _SECRETS = module_like(
     token_hex=lambda size=32: scheduler().random.randbytes(size).hex(),
     token_bytes=lambda size=32: scheduler().random.randbytes(size),
 )
-_JSON = module_like(  # indented texts are written by Python, and nobody reads those of a world
-    real_json, dumps=lambda value, indent=None, **named: real_json.dumps(value, **named)
-)
+_encoders: dict[tuple[tuple[str, Any], ...], Any] = {}  # by the arguments of `dumps`
+
+
+def _dumps(value: Any, indent: Any = None, **named: Any) -> str:
+    """`json.dumps`; indented texts are written by Python, and nobody reads those of a world."""
+    key = tuple(named.items())
+    encoder = _encoders.get(key)
+    if encoder is None:
+        encoder = _encoders[key] = _encoder(real_json.JSONEncoder(**named))
+    return "".join(encoder(value, 0))
+
+
+def _encoder(made: Any) -> Any:
+    """What `JSONEncoder.encode` makes anew for every text: none of ours holds itself."""
+    quote = json_encoder.encode_basestring_ascii
+    if not made.ensure_ascii:
+        quote = json_encoder.encode_basestring
+    return json_encoder.c_make_encoder(
+        None,
+        made.default,
+        quote,
+        None,
+        made.key_separator,
+        made.item_separator,
+        made.sort_keys,
+        made.skipkeys,
+        made.allow_nan,
+    )
+
+
+_JSON = module_like(real_json, dumps=_dumps)
 _FUTURES = module_like(
     real_futures, ThreadPoolExecutor=threads.Executor, wait=threads.wait_for_futures
 )
@@ -104,10 +135,12 @@ _BY_ID = {id(real): simulated for real, simulated in _PAIRS}
 
 def enter(network: Network) -> None:
     _networks.append(network)
+    tempfile.tempdir = disks.SCRATCH
 
 
 def leave() -> None:
     _networks.pop()
+    tempfile.tempdir = None
 
 
 @contextlib.contextmanager
@@ -120,7 +153,10 @@ def substituted() -> Iterator[None]:
             _substitute(module, undo)
         for name, call in disks.CALLS.items():
             _set(os, name, call, undo)
+        for name, call in disks.READING.items():
+            _set(Path, name, call, undo)
         _set(io, "open", disks.open_file, undo)
+        _set(shutil, "rmtree", disks.rmtree, undo)
         _remember(undo)
         yield
     finally:
@@ -157,6 +193,7 @@ def _remember(undo: list[Callable[[], None]]) -> None:
     _set(preflight, "table_digest", digest, undo)
     _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)
     _set(PurePath, "__truediv__", _joined(PurePath.__truediv__), undo)
+    _set(PurePath, "__fspath__", PurePath.__str__, undo)
 
 
 def _read(text: str, file: str, raw: Callable[[str], Any]) -> Section:
@@ -174,7 +211,7 @@ def _joined(join: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def joined(self: Any, name: Any) -> Any:
         if not isinstance(name, str):
             return join(self, name)
-        key = str(self), name
+        key = getattr(self, "_str", None) or str(self), name
         made = known.get(key)
         if made is None or type(made) is not type(self):
             if len(known) > _PATHS:

@@ -59,8 +59,8 @@ def check_fits(job: PredictJob, party: str, model: KeptModel) -> None:
             f"the model '{model.name}' also looks at {quoted_list(left)}: list each under "
             "'attributes'"
         )
-    lost = [name for name, holder in job.attributes.items() if holder == party]
-    if not set(lost) <= set(model.own):
+    own = {name for name, holder in job.attributes.items() if holder == party}
+    if not own <= set(model.own):
         raise DataError(f"the part of the model '{model.name}' that is kept here is not whole")
 
 

@@ -111,7 +111,7 @@ OF_MODELS = {
     "predict by a naive net": (PREDICT.format("bayesnet"), "abc", ""),
 }
 NAMES = (*PEOPLE, *OF_MODELS, *LOANS)
-# Of which nothing is kept: what they open follows from the job and the records.
+# Jobs of which nothing is kept: what they open follows from the job and the records.
 RECOMPUTED = (
     "regress",
     "regress support vectors",
