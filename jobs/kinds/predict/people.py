@@ -60,8 +60,22 @@ def check_fits(job: PredictJob, party: str, model: KeptModel) -> None:
             "'attributes'"
         )
     lost = [name for name, holder in job.attributes.items() if holder == party]
-    if not set(lost) <= set(model.own):
+    shares = _shares_due(job, party, model)
+    if not set(lost) <= set(model.own) or not shares <= set(model.net.shares if model.net else ()):
         raise DataError(f"the part of the model '{model.name}' that is kept here is not whole")
+
+
+def _shares_due(job: PredictJob, party: str, model: KeptModel) -> set[str]:
+    """The families of which this party keeps shares; an error if the job names other servers."""
+    across = {node for node in model.families if model.across(node)}
+    if model.net is None or not across:
+        return set()
+    if set(job.servers) != set(model.net.servers):
+        raise DataError(
+            f"of tables of the model '{model.name}' that lie across parties, "
+            f"{' and '.join(model.net.servers)} keep the shares: name them as 'servers'"
+        )
+    return across if party in model.net.servers else set()
 
 
 def coded(job: PredictJob, party: str, people: NewPeople, model: KeptModel) -> NewPeople:
