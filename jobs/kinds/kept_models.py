@@ -370,12 +370,7 @@ def read_keep(section: Section, partition: str) -> str | None:
         return None
     if partition == "horizontal":
         raise node.error(
-            "with 'partition: horizontal' no party has a part of its own: each has the result and "
-            "all columns of its people, and predicts alone"
-        )
-    if partition == "mixed":
-        raise node.error(
-            "with 'partition: mixed' no party has a part of its own: a model is kept with "
-            "'partition: vertical'"
+            "with 'partition: horizontal' every party has all columns of its people: it predicts alone, "
+            "by the tree or by the counts of 'parameters: true' in the result"
         )
     return model_name(node)

@@ -63,12 +63,9 @@ def settings_of(largest: int) -> Settings:
 
 
 def family_costs(
-    scores: HiddenScores, families: Sequence[CountedFamily], largest: int, rng: Random
+    scores: HiddenScores, families: Sequence[CountedFamily], records: int, rng: Random
 ) -> list[Words | None]:
-    """Shares of every family's costs, in the order of its counts; None except at the servers.
-
-    `largest` bounds the number of records and of values, together.
-    """
+    """Shares of every family's costs, in the order of its counts; None except at the servers."""
     if not scores.is_server or not families:
         return [None] * len(families)
     first = int(scores.first)
@@ -81,8 +78,9 @@ def family_costs(
         sums = counts.sum(axis=1, dtype=np.uint32) + np.uint32(first * family.size)
         totals.append(sums.reshape(-1))
     numbers = np.concatenate([*cells, *totals]).astype(np.uint64)
+    settings = settings_of(records + max(family.size for family in families))
     with scores.channel.step("costs"):
-        found = logarithms(scores.session, settings_of(largest), numbers, rng)
+        found = logarithms(scores.session, settings, numbers, rng)
     logs = np.asarray(found.share, np.uint64)
     parts = np.split(logs, np.cumsum([len(part) for part in (*cells, *totals)])[:-1])
     low = np.uint64((1 << COST_BITS) - 1)

@@ -16,6 +16,7 @@ import pytest
 
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.job_file import parse_job
+from coterie.jobs.kinds.kept_models import ANYWHERE
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.kinds.statistics import joining, tree
 from coterie.jobs.run.party_run import run_party
@@ -118,10 +119,18 @@ PREDICT = """id: ID
 attributes: {Sex: {party: lender}, Job: {party: bank}, Late: {party: card}}
 recipients: [card]
 """
+PREDICT_MIXED = """id: ID
+partition: mixed
+attributes: {Sex: {}, Job: {}, Late: {}}
+recipients: [card]
+"""
 JOBS = {
     "intersect": "kind: intersect\nid: ID\n",
     "predict by a tree": f"kind: predict\nmodel: tree\n{PREDICT}",
     "predict by a naive net": f"kind: predict\nmodel: bayesnet\n{PREDICT}",
+    "predict by a net": f"kind: predict\nmodel: net\n{PREDICT}",
+    "predict by a tree, mixed": f"kind: predict\nmodel: mixed-tree\n{PREDICT_MIXED}",
+    "predict by a net, mixed": f"kind: predict\nmodel: mixed-net\n{PREDICT_MIXED}",
     "naive bayesnet": (
         f"kind: bayesnet\n{VERTICAL}structure: naive\nkeep: risk\nparameters: true\nminimum: 3\n"
     ),
@@ -165,6 +174,10 @@ JOBS = {
         ("mixed", MIXED),
     )
 }
+# The class depends on columns of two parties, so that the servers keep shares of a table.
+JOBS["bayesnet, vertical"] = (
+    JOBS["bayesnet, vertical"].replace("Late]", "Class]").replace("max_parents: 1", "keep: risk")
+)
 # With four values, vectors of a number for each value are long enough for a word that comes again.
 JOBS["bayesnet, mixed"] = (
     JOBS["bayesnet, mixed"]
@@ -302,9 +315,16 @@ def horizontal_tables(watched, world):
 
 
 def kept_by(party):
-    """The party's part of a tree and of a net, which are named after their kinds."""
+    """The party's part of a tree and of nets, which are named after their kinds."""
     attributes = {name: (owner, VALUES[name], []) for name, owner in OWNERS.items()}
-    return Parts(*(part(kind, attributes, party, name=kind) for kind in ("tree", "bayesnet")))
+    anywhere = {name: (ANYWHERE, VALUES[name], []) for name in OWNERS}
+    return Parts(
+        *(part(kind, attributes, party, name=kind) for kind in ("tree", "bayesnet", "net")),
+        *(
+            part(kind, anywhere, party, name=f"mixed-{kind}", parties=NAMES)
+            for kind in ("tree", "net")
+        ),
+    )
 
 
 def world_of(text, folder, watched, world):

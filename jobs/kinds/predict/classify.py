@@ -12,6 +12,7 @@ across parties, whose logarithms are computed on shares (`protocols.statistics.f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from coterie.protocols.statistics.contingency import Axis, joint_codes
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.predictions import cost_bits, costs_of, predict_by_costs
 from coterie.protocols.statistics.shared_counts import Transfers
-from coterie.protocols.statistics.shared_lookup import looked_up
+from coterie.protocols.statistics.shared_lookup import looked_up, looked_up_anywhere
 from coterie.protocols.statistics.tree import Node, TreePlan
 from coterie.protocols.statistics.tree_predictions import predict
 
@@ -65,9 +66,13 @@ def by_tree(
     """The classes by the kept tree, at the recipients."""
     names = list(model.attributes)
     axes = tuple(Axis(name, party, size) for name, (party, size) in model.attributes.items())
-    plan = TreePlan(job.party_names, job.servers, axes, len(model.classes), records, len(axes), 1)
+    plan = TreePlan(
+        job.party_names, job.servers, axes, len(model.classes), records, len(axes), 1,
+        mixed=job.mixed,
+    )  # fmt: skip
     branches = {
-        name: np.array(model.own[name].numbers, np.int32)[column]
+        # Of a cell that lies at another party the branch is not known.
+        name: np.array([*model.own[name].numbers, -1], np.int32)[column]
         for name, column in codes.items()
     }  # fmt: skip
     transfers = Transfers(channel, rng.fork("transfers"))
@@ -147,10 +152,17 @@ def _costs_across(
     for node in filter(model.across, model.families):
         kept = net.shares.get(node)
         share = None if kept is None else np.array(kept, np.uint64)
-        found = looked_up(
-            transfers, job.servers, axes_of(model, node), len(model.classes), share, codes, records,
-            dtype,
-        )  # fmt: skip
+        look_up = partial(looked_up_anywhere, names=job.party_names) if job.mixed else looked_up
+        found = look_up(
+            transfers,
+            servers=job.servers,
+            axes=axes_of(model, node),
+            width=len(model.classes),
+            share=share,
+            codes=codes,
+            records=records,
+            dtype=dtype,
+        )
         if found is not None:
             costs += found.astype(np.int64)
     return costs

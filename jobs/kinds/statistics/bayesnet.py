@@ -89,6 +89,11 @@ class BayesnetJob(StatisticsJob):
     naive: bool
     keep: str | None
 
+    @property
+    def keeps_shares(self) -> bool:
+        """Whether the net is kept and may have tables that no party knows."""
+        return self.keep is not None and (self.mixed or not self.naive)
+
 
 class Bayesnet(StatisticsKind[BayesnetJob]):
     about = "The structure of a Bayes net over attributes of several parties."
@@ -139,7 +144,13 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             )
         if job.keep is not None:
             words = "how often your values occur by class among the common people"
-            told.append(kept_words(job.keep, words, () if job.naive else job.servers))
+            told.append(
+                kept_words(
+                    job.keep,
+                    "" if job.mixed else words,
+                    job.servers if job.keeps_shares else (),
+                )
+            )
         if job.parameters:
             also = ", and that a hidden count is not 0" if job.zeros else ""
             told.append(
@@ -160,7 +171,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         joined = begin(job, prepared, channel, rng, workspace)
         if job.naive or job.keep is not None:
             labels = check_classes(job, joined)
-            if not job.naive:
+            if job.keeps_shares:
                 sizes = [joined.axes[name].size for name in job.order if name != job.class_name]
                 check_kept_cells(sizes, len(labels.values), job.max_parents)
         check_cells(
@@ -174,15 +185,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         records = total_records(job, joined, channel, rng)
         if job.naive:
             return _run_naive(job, joined, records, channel, rng, workspace)
-        largest = records + max(joined.axes[name].size for name in job.order)
-        scores = HiddenScores(
-            channel,
-            job.party_names,
-            job.servers,
-            largest,
-            rng.fork("scores"),
-            precise=job.precise,
-        )
+        scores = _scores(job, joined, records, channel, rng)
         transfers = Transfers(channel, rng.fork("transfers"))
         turns = iter(range(1 << 30))
 
@@ -206,9 +209,16 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             result["tables"] = _tables(job, joined, edges, records, scores, rng)
         if job.keep is not None:
             keep_families(
-                job, job.keep, job.order, edges, joined, scores, largest, rng.fork("keep"),
+                job,
+                job.keep,
+                job.order,
+                edges,
+                joined,
+                records,
+                scores,
+                rng.fork("keep"),
                 workspace,
-            )  # fmt: skip
+            )
         return result
 
     def assemble(self, job: BayesnetJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
@@ -352,9 +362,24 @@ def _run_naive(
     if job.parameters:
         counts = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
         result["tables"] = _tables(job, joined, edges, records, counts, rng)
-    if job.keep is not None:
+    if job.keep is not None and job.keeps_shares:
+        scores = _scores(job, joined, records, channel, rng)
+        keep_families(
+            job, job.keep, job.order, edges, joined, records, scores, rng.fork("keep"), workspace
+        )
+    elif job.keep is not None:
         keep_naive_net(job, job.keep, joined, channel, workspace)
     return result
+
+
+def _scores(
+    job: BayesnetJob, joined: Joined, records: int, channel: Channel, rng: Random
+) -> HiddenScores:
+    """The servers' logarithms of counts, to each of which the values of an attribute may be added."""
+    largest = records + max(joined.axes[name].size for name in job.order)
+    return HiddenScores(
+        channel, job.party_names, job.servers, largest, rng.fork("scores"), precise=job.precise
+    )
 
 
 def _tables(

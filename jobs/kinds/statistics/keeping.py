@@ -8,7 +8,8 @@ tells these numbers for the model, so that they need no `minimum`.
 Of a net that was searched for, the class's probability depends on the class's family and on those of
 its children. A family whose attributes lie at one party is known to that party, as in a naive net. Of
 one that lies across parties nobody knows the counts: the two servers keep random shares of its
-probabilities (`protocols.statistics.family_costs`), of which `minimum` has no say, either.
+probabilities (`protocols.statistics.family_costs`), of which `minimum` has no say, either. With mixed
+partition all families lie across parties, also those of a naive net.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.errors import DataError
 from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.kinds.kept_models import KeptModel, KeptNet, OwnAttribute
+from coterie.jobs.kinds.kept_models import ANYWHERE, KeptModel, KeptNet, OwnAttribute
 from coterie.jobs.kinds.statistics.common import StatisticsJob
 from coterie.jobs.kinds.statistics.joining import Joined, count_shares
 from coterie.protocols.messaging.channel import Channel
@@ -98,8 +99,8 @@ def keep_families(
     order: Sequence[str],
     edges: Sequence[tuple[str, str]],
     joined: Joined,
+    records: int,
     scores: HiddenScores,
-    largest: int,
     rng: Random,
     workspace: Workspace,
 ) -> None:
@@ -121,7 +122,7 @@ def keep_families(
             axes = [joined.axes[member] for member in (*model.members(node), model.class_name)]
             cells = joint_codes(axes, joined.codes, joined.records)
             tables[node] = tuple(np.bincount(cells, minlength=model.cells(node)).tolist())
-    shares = _shares_across(job, model, joined, scores, largest, rng)
+    shares = _shares_across(job, model, joined, records, scores, rng)
     whole = replace(net, tables=tables, shares=shares)
     replace(model, net=whole).write(workspace.kept)
 
@@ -130,8 +131,8 @@ def _shares_across(
     job: StatisticsJob,
     model: KeptModel,
     joined: Joined,
+    records: int,
     scores: HiddenScores,
-    largest: int,
     rng: Random,
 ) -> dict[str, tuple[int, ...]]:
     """A server's shares of the costs of families that lie across parties; nothing at the others."""
@@ -150,7 +151,7 @@ def _shares_across(
             after = 1 if node == model.class_name else classes
             before = model.cells(node) // (size * after)
             counted.append(CountedFamily(share, before, size, after))
-        costs = family_costs(scores, counted, largest, rng.fork("costs"))
+        costs = family_costs(scores, counted, records, rng.fork("costs"))
         known = [cost for cost in costs if cost is not None]
         return np.concatenate(known) if known else None
 
@@ -196,7 +197,7 @@ def check_classes(job: StatisticsJob, joined: Joined) -> Labels:
 
 
 def _own(job: StatisticsJob, me: str) -> list[str]:
-    return [name for name in job.attributes if job.owner(name) == me]
+    return [name for name in job.attributes if job.mixed or job.owner(name) == me]
 
 
 def _part(
@@ -232,7 +233,7 @@ def _part(
         class_name=job.class_name,
         classes=joined.labels.values,
         attributes={
-            attribute: (job.owner(attribute) or "", joined.axes[attribute].size)
+            attribute: (job.owner(attribute) or ANYWHERE, joined.axes[attribute].size)
             for attribute in job.attributes
         },
         tree=tree,
