@@ -16,7 +16,6 @@ import pytest
 
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.jobs.kinds.kept_models import ANYWHERE
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.kinds.statistics import joining, tree
 from coterie.jobs.run.party_run import run_party
@@ -317,14 +316,8 @@ def horizontal_tables(watched, world):
 def kept_by(party):
     """The party's part of a tree and of nets, which are named after their kinds."""
     attributes = {name: (owner, VALUES[name], []) for name, owner in OWNERS.items()}
-    anywhere = {name: (ANYWHERE, VALUES[name], []) for name in OWNERS}
-    return Parts(
-        *(part(kind, attributes, party, name=kind) for kind in ("tree", "bayesnet", "net")),
-        *(
-            part(kind, anywhere, party, name=f"mixed-{kind}", parties=NAMES)
-            for kind in ("tree", "net")
-        ),
-    )
+    kinds = ("tree", "bayesnet", "net", "mixed-tree", "mixed-net")
+    return Parts(*(part(kind, attributes, party, name=kind) for kind in kinds))
 
 
 def world_of(text, folder, watched, world):

@@ -70,9 +70,14 @@ def part(
 ) -> KeptModel:
     """One party's part of a tree, of a naive net (`bayesnet`), or of a net with `families` (`net`).
 
-    Values of a tree take the branches in reverse, unless cells lie anywhere. The first two parties
-    have the shares of a net, unless `servers` says otherwise.
+    Cells lie anywhere in a `mixed-tree` and a `mixed-net`. Values of a tree take the branches in
+    reverse, unless they do. The first two parties have the shares of a net, unless `servers` says
+    otherwise.
     """
+    held_by = tuple(dict.fromkeys(holder for holder, _, _ in attributes.values()))
+    if kind.startswith("mixed-"):
+        kind = kind.removeprefix("mixed-")
+        attributes = {n: (ANYWHERE, values, cuts) for n, (_, values, cuts) in attributes.items()}
     own = {}
     for at, (attribute, (holder, values, cuts)) in enumerate(attributes.items()):
         if holder not in (party, ANYWHERE):
@@ -88,7 +93,6 @@ def part(
             tuple(numbers) if kind == "tree" else (),
             counts if kind == "bayesnet" else (),
         )  # fmt: skip
-    held_by = tuple(dict.fromkeys(holder for holder, _, _ in attributes.values()))
     model = KeptModel(
         name=name,
         kind="tree" if kind == "tree" else "bayesnet",
