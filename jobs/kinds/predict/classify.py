@@ -36,7 +36,7 @@ SMOOTHING = 1  # records that are added to each value of each class
 
 MODEL_DIGEST = declare(
     "predict: digest of the model",
-    what="A digest of what all parties know of the kept model: its attributes, its classes, and the tree, if it is one.",
+    what="A digest of what all parties know of the kept model: its attributes, its classes, and the tree, or which attributes of a net depend on which.",
     to="every party",
     why="Parts of different models would give wrong classes.",
 )
