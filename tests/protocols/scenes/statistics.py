@@ -261,6 +261,16 @@ def half_of_a_table(watched, me, world, cells):
     return None if half is None else half.astype(np.uint64)
 
 
+def held_cells(watched, me, world):
+    """Which of sixty cells a party holds, and which of them the watched one does.
+
+    It holds every third; in each world another one of the others holds the rest.
+    """
+    mine = np.arange(60) % 3 == THREE.index(watched)
+    others = [name for name in THREE if name != watched]
+    return np.where(mine, watched, others[world]) == me, mine
+
+
 @scene("statistics/shared_lookup statistics/shared_counts", THREE, shares=True, runs=4)
 def cells_of_a_shared_table(watched, world):
     """Every other party's values are others in each world, and so is the table."""
@@ -280,11 +290,8 @@ def cells_of_a_shared_table_that_lie_anywhere(watched, world):
     """The others' cells change hands between them, and their values are others in each world."""
 
     def party(channel, rng):
-        at = THREE.index(channel.me)
-        mine = np.arange(60) % 3 == THREE.index(watched)
-        others = [THREE.index(name) for name in THREE if name != watched]
-        holder = np.where(mine, THREE.index(watched), others[world])
-        codes = {"v": np.where(holder == at, np.where(mine, 1, (0, 3)[world]), -1)}
+        held, mine = held_cells(watched, channel.me, world)
+        codes = {"v": np.where(held, np.where(mine, 1, (0, 3)[world]), -1)}
         share = half_of_a_table(watched, channel.me, world, 8)
         transfers = Transfers(channel, rng.fork("transfers"))
         axes = [Axis("v", None, 4)]
@@ -314,14 +321,10 @@ def sums_of_cells_that_lie_anywhere(watched, world):
     """The others' cells change hands between them, and their values and numbers are far apart."""
 
     def party(channel, rng):
-        at = THREE.index(channel.me)
-        mine = np.arange(60) % 3 == THREE.index(watched)
-        others = [THREE.index(name) for name in THREE if name != watched]
-        holder = np.where(mine, THREE.index(watched), others[world])
-        code = np.where(mine, 1, (0, 3)[world])
+        held, mine = held_cells(watched, channel.me, world)
         number = np.where(mine, 7, (0, 2**63)[world]).astype(np.uint64)
-        codes = {"v": np.where(holder == at, code, -1)}
-        numbers = np.where(holder == at, number, np.uint64(0))[:, None]
+        codes = {"v": np.where(held, np.where(mine, 1, (0, 3)[world]), -1)}
+        numbers = np.where(held, number, np.uint64(0))[:, None]
         transfers = Transfers(channel, rng.fork("transfers"))
         axes = [Axis("v", None, 4)]
         return mixed_sums(transfers, THREE, SERVERS, axes, codes, numbers, rng)
