@@ -41,7 +41,7 @@ from coterie.base.arrays import Array, Bits, Codes
 from coterie.protocols.statistics.contingency import Axis, cells_of, joint_codes
 from coterie.protocols.statistics.shared_counts import Transfers, masked_rows, one_hot
 
-_ELEMENTS = 1 << 20  # ring elements of all records of a chunk that are held together
+_ELEMENTS = 1 << 21  # ring elements of all records of a chunk that are held together
 
 
 def looked_up(
