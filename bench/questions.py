@@ -17,8 +17,9 @@ intersect` measures the intersection.
     rules       of Adult's categorical columns (--data DIR), support 5 %, confidence 80 %, three
                 parties with a third of the people each, and with some of the columns each (that
                 one with the intersection), beside mlxtend on the pooled table
-    predict     the class of new people, of whom three parties have two columns each, by a tree and by
-                a naive net that they have kept; with the intersection, without a peer
+    predict     the class of new people, of whom three parties have two columns each, by a tree, a
+                naive net and a net with a table across parties that they have kept; with the
+                intersection, without a peer
     witness     a study of two parties whose groups have 50 people in the population of a third, and
                 the same with groups of 50 records; with the intersection, without a peer
 

@@ -87,7 +87,12 @@ def predict(result: dict[str, Any]) -> str:
     size = f"{shown(found['records'])} people, {shown(found['columns'])} columns"
     rows = [
         [f"{what}, {size}", *_costs(found[kind])]
-        for kind, what in (("tree", "a tree"), ("bayesnet", "a naive net"))
+        for kind, what in (
+            ("tree", "a tree"),
+            ("bayesnet", "a naive net"),
+            ("net", "a net with a table across parties"),
+        )
+        if kind in found  # results from before have no such net
     ]
     return table(["new people by a kept model, three parties", *_HEAD], rows)
 

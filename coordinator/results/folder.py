@@ -156,11 +156,15 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
     """A few lines for a person about `result.json`."""
     total = sum(result["seconds"].values())
     sent = sum(party["sent_bytes"] for party in result["parties"].values())
-    found = (
-        f"{numbered(result['records'], 'record')} in common among " if "records" in result else ""
-    )
+    reporters = KINDS[job.kind].reporters(job)
+    found = ""
+    if "records" in result:
+        # Records that nobody matched are of different people at each party.
+        matched = any(KINDS[job.kind].needs(job, name).matching for name in reporters)
+        among = "in common among" if matched else "of"
+        found = f"{numbered(result['records'], 'record')} {among} "
     lines = [
-        f"{job.name}: {found}{len(KINDS[job.kind].reporters(job))} parties, in {duration(total)}, "
+        f"{job.name}: {found}{len(reporters)} parties, in {duration(total)}, "
         f"{byte_count(sent)} exchanged"
     ]
     lines += [f"  {line}" for line in KINDS[job.kind].summary(job, Claim(result))]

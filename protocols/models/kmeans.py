@@ -9,18 +9,21 @@ cluster, each of at least `minimum` records.
    Each party counts its records nearest to each candidate; which candidates have many is decided on
    shares and opened. The starting centres are those of a plain k-means of these candidates.
 2. Iterations. Each party assigns its records to the nearest centre. Which clusters have fewer than
-   `minimum` records is decided on shares and opened; such a cluster is joined to its neighbours: its
-   centre goes, and its records go to the next nearest one. Then sums and sizes are opened, and their
-   quotients are the new centres.
+   `minimum` records is decided on shares and opened; of these the one whose centre is nearest to
+   another is joined to its neighbours: its centre goes, and its records go to the next nearest one.
+   That is repeated until no cluster is small. (If all small ones went at once, neighbours that are
+   large together would go, too.) Then sums and sizes are opened, and their quotients are the new
+   centres.
 3. Records that move between iterations show in the difference of the sums. So the sums of an
    iteration are opened only if, compared with every earlier one, none or at least `minimum` records
    have moved between any two clusters; that is decided on shares, as one bit. Otherwise the search
    ends with the clusters that were opened last, and `settled` is false.
 
 Adversary: semi-honest; the two servers must not collude. Messages: for each iteration one or two runs
-of `hidden_counts` and one secure sum. What all parties must agree on is computed in plain arithmetic,
-the same at every party. Cost: for each iteration at most 95 AND gates for each pair of clusters and
-earlier iteration, and 32 bytes for each opened number to every other party.
+of `hidden_counts` and one secure sum, and one more run for each cluster that goes. What all parties
+must agree on is computed in plain arithmetic, the same at every party. Cost: for each iteration at
+most 95 AND gates for each pair of clusters and earlier iteration, and 32 bytes for each opened number
+to every other party.
 
 After an interruption nothing of this is kept: a second attempt draws the same public candidates, since
 their seed is public, and opens the same bits and sums, since they follow from the candidates and the
@@ -52,7 +55,7 @@ _ROWS = 1 << 14
 
 LARGE = declare(
     "cluster: which cells are large",
-    what="Of each candidate and of each cluster of an iteration one bit, whether at least so many records are nearest to it; no number.",
+    what="Of each candidate and of each cluster of an iteration, again after a small one was joined to others, one bit, whether at least so many records are nearest to it; no number.",
     to="every party",
     why="Clusters begin where records are, and a small one is joined to others before its sums are opened.",
 )
@@ -188,20 +191,13 @@ def lloyd(
     """
     channel = sums.channel
     homes: list[Codes] = []  # by iteration, of the clusters that have been opened
-    names = list(range(len(centres)))  # a cluster keeps its name when others go
+    begun = len(centres)
+    names = list(range(begun))  # a cluster keeps its name when others go
     found: Clusters | None = None
     for done in range(1, iterations + 1):
         with channel.step(f"iteration {done}"):
-            home = np.array(names)[nearest(points, centres)]
-            counts = np.bincount(home, minlength=max(names) + 1)[names].astype(np.uint32)
-            stay = large(counts).tolist()
-            if not all(stay):
-                names = [name for name, keep in zip(names, stay, strict=True) if keep]
-                centres = [centre for centre, keep in zip(centres, stay, strict=True) if keep]
-                if not names:
-                    raise DataError("no cluster has `minimum` records: ask for fewer clusters")
-                home = np.array(names)[nearest(points, centres)]
-            if homes and not unlike(_moves(homes, home)):
+            names, centres, home = _without_small(points, names, centres, begun, large)
+            if homes and not unlike(_moves(homes, home, begun)):
                 break
             told = channel.open(CLUSTERS, sums.totals(_sums(points, home, names)))
         channel.progress(done, iterations)
@@ -228,9 +224,37 @@ def lloyd(
     )
 
 
-def _moves(homes: Sequence[Codes], home: Codes) -> UInt32s:
-    """How many records have moved, between any two clusters, since each earlier iteration."""
-    width = max(int(one.max(initial=0)) for one in (*homes, home)) + 1
+def _without_small(
+    points: Floats,
+    names: Sequence[int],
+    centres: Matrix,
+    begun: int,
+    large: Callable[[UInt32s], Mask],
+) -> tuple[list[int], Matrix, Codes]:
+    """The clusters that stay, and the one of each of this party's points."""
+    left = dict(zip(names, centres, strict=True))
+    while True:
+        home = np.array(list(left))[nearest(points, list(left.values()))]
+        counts = np.bincount(home, minlength=begun)[list(left)].astype(np.uint32)
+        small = [
+            name for name, stays in zip(left, large(counts).tolist(), strict=True) if not stays
+        ]
+        if not small:
+            return list(left), list(left.values()), home
+        if len(left) == 1:
+            raise DataError("all records together are fewer than `minimum`: ask with a smaller one")
+        gaps = {
+            name: min(_apart(left[name], left[other]) for other in left if other != name)
+            for name in small
+        }
+        del left[min(small, key=gaps.__getitem__)]
+
+
+def _moves(homes: Sequence[Codes], home: Codes, width: int) -> UInt32s:
+    """How many records have moved, between any two clusters, since each earlier iteration.
+
+    `width` is the number of clusters at the start: a party may have no record in the last of them.
+    """
     parts = []
     for earlier in homes:
         table = np.bincount(earlier * width + home, minlength=width * width).reshape(width, width)

@@ -200,16 +200,18 @@ class HiddenScores(HiddenCounts):
 
     def _widened(self, counts: Ring) -> Words:
         """Shares modulo 2^64 of small counts shared modulo 2^32."""
-        _, x = logarithms_with_x(self._server(), self.settings, counts.astype(np.uint64), self._rng)
+        _, x = logarithms_with_x(self.session, self.settings, counts.astype(np.uint64), self._rng)
         return np.asarray(x, np.uint64)
 
     def _x_ln_x(self, counts: Ring) -> Words:
         result = x_times_logarithms(
-            self._server(), self.settings, counts.astype(np.uint64), self._rng
+            self.session, self.settings, counts.astype(np.uint64), self._rng
         )
         return np.asarray(result.share, np.uint64)
 
-    def _server(self) -> Session:
+    @property
+    def session(self) -> Session:
+        """The servers' session of logarithms, for those of other modules."""
         if self._session is None:
             raise AssertionError("only servers compute scores")
         return self._session
@@ -247,11 +249,11 @@ class HiddenScores(HiddenCounts):
         ]
         counts = np.concatenate([*cells, *totals])
         x = counts.astype(np.uint64)
-        logs, again = logarithms_with_x(self._server(), self.settings, x, self._rng)
+        logs, again = logarithms_with_x(self.session, self.settings, x, self._rng)
         doubled = np.asarray(again, np.uint64) * np.uint64(2)
         weight = doubled + np.uint64(1 if self.first else 0)
         terms = np.asarray(
-            product(self._server().engine, logs.ring, weight, logs.share, self._rng), np.uint64
+            product(self.session.engine, logs.ring, weight, logs.share, self._rng), np.uint64
         ) - doubled * np.uint64(self.settings.scale)
         if self._garbling is None:
             raise AssertionError("only servers compute scores")

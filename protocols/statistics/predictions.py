@@ -7,8 +7,9 @@ its values by class when the classifier was made. Here the terms are whole numbe
 sum is found on shares.
 
 In: at every party, for each record and class, its cost: the sum of round(-ln(p) * 2^20) over its own
-attributes (`costs_of`), and at the first party also that of the class itself. Out, at the receivers:
-of each record the class of least cost, the first of equals. The others learn nothing, and nobody
+attributes (`costs_of`), and at the first party also that of the class itself. Instead of numbers that
+it knows, a party may put in shares (`shared_lookup`): the sums modulo 2^bits matter. Out, at the
+receivers: of each record the class of least cost, the first of equals. The others learn nothing, and nobody
 learns a cost, or how far the best class is ahead.
 
 Adversary: semi-honest; the two servers must not collude, because together they hold the costs.

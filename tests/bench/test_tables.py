@@ -95,7 +95,7 @@ def test_the_tables_of_questions_have_every_cost_and_the_peer_where_there_is_one
         "cluster": {"records": 9, **beside, "of columns": {"records": 8, **beside}},
         "rules": {"records": 9, "columns": 8, "horizontal": {"rules": 7, **beside},
                   "vertical": {"rules": 7, **beside}},
-        "predict": {"records": 9, "columns": 6, "tree": cost, "bayesnet": cost},
+        "predict": {"records": 9, "columns": 6, "tree": cost, "bayesnet": cost, "net": cost},
         "witness": {"records": 9, "population": 90, "people_of_a_group": 5,
                     "in the population": {"groups": 3, **cost},
                     "in the table": {"groups": 2, **cost}},
@@ -110,7 +110,7 @@ def test_the_tables_of_questions_have_every_cost_and_the_peer_where_there_is_one
     assert f"| cox, 9 x 20 {costs}  |  |" in text
     assert f"| a naive net, 9 people, 6 columns {costs}" in text
     assert f"| 5 of 90 people, two parties and a witness: 3 groups {costs}" in text
-    assert text.count(costs) == 1 + 1 + 1 + 6 + 2 + 2 + 2 + 2
+    assert text.count(costs) == 1 + 1 + 1 + 6 + 2 + 2 + 3 + 2
     assert "| rules, vertical, 3 parties | 2 s | 60 | yes |".replace("2 s", "2") in text
 
 

@@ -118,10 +118,18 @@ PREDICT = """id: ID
 attributes: {Sex: {party: lender}, Job: {party: bank}, Late: {party: card}}
 recipients: [card]
 """
+PREDICT_MIXED = """id: ID
+partition: mixed
+attributes: {Sex: {}, Job: {}, Late: {}}
+recipients: [card]
+"""
 JOBS = {
     "intersect": "kind: intersect\nid: ID\n",
     "predict by a tree": f"kind: predict\nmodel: tree\n{PREDICT}",
     "predict by a naive net": f"kind: predict\nmodel: bayesnet\n{PREDICT}",
+    "predict by a net": f"kind: predict\nmodel: net\n{PREDICT}",
+    "predict by a tree, mixed": f"kind: predict\nmodel: mixed-tree\n{PREDICT_MIXED}",
+    "predict by a net, mixed": f"kind: predict\nmodel: mixed-net\n{PREDICT_MIXED}",
     "naive bayesnet": (
         f"kind: bayesnet\n{VERTICAL}structure: naive\nkeep: risk\nparameters: true\nminimum: 3\n"
     ),
@@ -165,6 +173,10 @@ JOBS = {
         ("mixed", MIXED),
     )
 }
+# The class depends on columns of two parties, so that the servers keep shares of a table.
+JOBS["bayesnet, vertical"] = (
+    JOBS["bayesnet, vertical"].replace("Late]", "Class]").replace("max_parents: 1", "keep: risk")
+)
 # With four values, vectors of a number for each value are long enough for a word that comes again.
 JOBS["bayesnet, mixed"] = (
     JOBS["bayesnet, mixed"]
@@ -302,9 +314,10 @@ def horizontal_tables(watched, world):
 
 
 def kept_by(party):
-    """The party's part of a tree and of a net, which are named after their kinds."""
+    """The party's part of a tree and of nets, which are named after their kinds."""
     attributes = {name: (owner, VALUES[name], []) for name, owner in OWNERS.items()}
-    return Parts(*(part(kind, attributes, party, name=kind) for kind in ("tree", "bayesnet")))
+    kinds = ("tree", "bayesnet", "net", "mixed-tree", "mixed-net")
+    return Parts(*(part(kind, attributes, party, name=kind) for kind in kinds))
 
 
 def world_of(text, folder, watched, world):

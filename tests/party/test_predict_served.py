@@ -26,7 +26,7 @@ def write_tables(houses, tag, size, seed):
         "Job": draw.choice(["a", "b", "c"], size),
         "Late": draw.choice(["0", "1"], size),
     }
-    columns["Class"] = np.where(columns["Job"] == "a", "y", "n")
+    columns["Class"] = np.where((columns["Job"] == "a") & (columns["Late"] == "0"), "y", "n")
     for name, column in COLUMNS.items():
         names = [column, "Class"] if name == "lender" and not tag else [column]
         with (houses.folder / f"{name}.csv").open("w", newline="") as file:
@@ -84,12 +84,14 @@ def command(houses, *words):
 
 def test_servers_keep_a_model_and_classify_new_people_after_a_restart(houses):
     houses.authority.issue("stranger")
-    write_policies(houses, repeat={"k": 3, "jobs": 1})
+    write_policies(houses, repeat={"k": 3, "jobs": 2})
     write_tables(houses, "", 120, 4)
     houses.serve_all()
     coordinator = houses.coordinator()
-    keep = text(houses, "bayesnet", **{"class": "Class", "structure": "naive", "keep": "risk"})
+    keep = text(houses, "bayesnet", **{"class": "Class", "keep": "risk"})
     job_id = run(houses, coordinator, keep)
+    edges = json.loads(coordinator.fetch(job_id, "card")["summary.json"])["result"]["edges"]
+    assert {("Job", "Class"), ("Late", "Class")} <= set(map(tuple, edges))  # of two parties
     [listed] = command(houses, "models")["models"]
     assert (listed["name"], listed["coordinator"], listed["job"]) == ("risk", "analyst", job_id)
     assert listed["own_columns"] == ["Job"]
@@ -110,7 +112,7 @@ def test_servers_keep_a_model_and_classify_new_people_after_a_restart(houses):
     assert result == {"records": 50, "model": "risk", "predicted_for": ["bank"]}
     with (houses.state("bank") / "jobs" / job_id / "kept" / "predictions.csv").open() as file:
         found = [row["predicted"] for row in csv.DictReader(file)]
-    assert found == np.where(columns["Job"] == "a", "y", "n").tolist()
+    assert found == columns["Class"].tolist()
     assert not list((houses.state("lender") / "jobs").rglob("predictions.csv"))
     told = command(houses, "show", job_id)
     assert {"rule": "models", "policy": "keep", "job": "risk"} in told["rules"]
@@ -120,7 +122,7 @@ def test_servers_keep_a_model_and_classify_new_people_after_a_restart(houses):
     assert refused(houses, stranger, predict).replace("risk", "other") == unknown
     assert "no model 'other' that 'stranger' may use is kept here" in unknown
     assert command(houses, "prune", "--dry-run")["models"] == 0
-    # The window had room for one job that uses the model; the one that kept it told no number.
+    # The window had room for the search, which told edges, and for one job that uses the model.
     assert refused(houses, coordinator, predict).startswith("policy.repeat: ")
     jobs = [(job["kind"], job["predicted"]) for job in command(houses, "history")["jobs"]]
     assert jobs == [("bayesnet", False), ("predict", True)]

@@ -107,7 +107,10 @@ def predicted(kind: str) -> Callable[[Path], None]:
         for name in NAMES:
             (folder / "kept" / "parties" / name).mkdir(parents=True)
             part(kind, KEPT, name).write(folder / "kept" / "parties" / name)
-        job(PREDICT, models=folder / "kept")(folder)
+        if kind.startswith("mixed-"):
+            job(in_cells(PREDICT), part="-cells", models=folder / "kept")(folder)
+        else:
+            job(PREDICT, models=folder / "kept")(folder)
 
     return run
 
@@ -132,6 +135,15 @@ model: risk
 recipients: [a, c]
 attributes: {Sex: {party: a}, Job: {party: b}, Age: {party: c}}
 """
+
+
+def in_cells(predict: str) -> str:
+    """The same job on people each of whose cells lies at any one party."""
+    for name in NAMES:
+        predict = predict.replace(f"{{party: {name}}}", "{}")
+    return f"{predict}partition: mixed\n"
+
+
 POOLED = """\
 partition: horizontal
 attributes: {Sex: {values: [F, M]}, Job: {values: [x, y, z]}, Age: {cuts: [30, 50]}}
@@ -158,6 +170,7 @@ DIVIDED: dict[str, tuple[str, str]] = {
     "count mixed": (f"kind: count\n{CELLS}tables: [[Sex, Job]]\nminimum: 3\n", "-cells"),
     "tree mixed": (f"kind: tree\n{CELLS}max_depth: 1\nminimum: 3\n", "-cells"),
     "bayesnet mixed": (f"kind: bayesnet\n{CELLS}minimum: 3\n", "-cells"),
+    "naive bayesnet mixed": (f"kind: bayesnet\n{CELLS}structure: naive\nkeep: risk\n", "-cells"),
     "aggregate mixed": (
         "kind: aggregate\npartition: mixed\nid: ID\nby: [Sex]\nmeasures: [{count: true}, {mean: Age}]\n"
         "attributes: {Sex: {values: [F, M]}, Age: {range: [0, 120]}}\nminimum: 3\n",
@@ -216,6 +229,8 @@ JOBS: dict[str, Callable[[Path], None]] = {
     ),
     "predict by a tree": predicted("tree"),
     "predict by a naive net": predicted("bayesnet"),
+    "predict by a net": predicted("net"),
+    "predict by a net, mixed": predicted("mixed-net"),
     "rules": job(
         f"kind: rules\n{ATTRIBUTES.replace('class: Class', '')}support: 0.1\nconfidence: 0.6\n"
     ),

@@ -72,7 +72,30 @@ class ClaimedClusters:
     records: int
     centres: Sequence[Sequence[float]]
     sizes: Sequence[int]
+    iterations: int
     settled: bool
+
+    def cautions(self, job: ClusterJob) -> list[str]:
+        """In what these are not the clusters that plain k-means would give."""
+        found = []
+        if len(self.sizes) < job.clusters:
+            found.append(
+                f"The job asked for {numbered(job.clusters, 'cluster')}. A group of fewer than "
+                f"{numbered(job.minimum, 'record')} is none of its own: its records are among the "
+                "others."
+            )
+        if not self.settled and job.horizontal and self.iterations < job.iterations:
+            found.append(
+                f"The search ended after {numbered(self.iterations, 'iteration')} and has not "
+                f"settled: in the next one, fewer than {job.minimum} records would have gone from one "
+                "cluster to another, and the difference would have told of them."
+            )
+        elif not self.settled:
+            found.append(
+                f"The clusters have not settled in {numbered(self.iterations, 'iteration')}: more of "
+                "them may give better ones."
+            )
+        return found
 
     def table(self, names: Sequence[str]) -> list[list[str]]:
         """The rows of the file of centres."""
@@ -148,10 +171,11 @@ class Cluster(ModelKind[ClusterJob]):
 
     def summary(self, job: ClusterJob, result: Claim) -> Sequence[str]:
         found = verify_clusters(job, result)
-        lines = [f"{len(found.sizes)} clusters of {', '.join(job.attributes)}"]
+        lines = [f"{numbered(len(found.sizes), 'cluster')} of {', '.join(job.attributes)}"]
         for centre, size in zip(found.centres, found.sizes, strict=True):
-            lines.append(f"  {size:,} records around {', '.join(f'{v:.6g}' for v in centre)}")
-        return lines
+            around = ", ".join(f"{value:.6g}" for value in centre)
+            lines.append(f"  {numbered(size, 'record')} around {around}")
+        return [*lines, *found.cautions(job)]
 
     def report(self, job: ClusterJob, result: Claim, folder: Path) -> Sequence[Part]:
         found = verify_clusters(job, result)
@@ -165,6 +189,7 @@ class Cluster(ModelKind[ClusterJob]):
                 "Each record belongs to the cluster whose centre is nearest to it. The bars show how "
                 "many records a cluster has; a line of the table has the means of its records."
             ),
+            *map(note, found.cautions(job)),
             bars("The number of records of each cluster", sizes),
             table(
                 ["cluster", "records", *map(one_line, job.attributes)],
@@ -235,12 +260,13 @@ def verify_clusters(job: ClusterJob, result: Claim) -> ClaimedClusters:
         raise result.entry("sizes").error(f"must be one for each centre, at most {job.clusters}")
     if sum(sizes) != records:
         raise result.entry("sizes").error(f"do not add up to {records} records")
-    if result.entry("iterations").integer(minimum=1) > job.iterations:
+    iterations = result.entry("iterations").integer(minimum=1)
+    if iterations > job.iterations:
         raise result.entry("iterations").error(f"the job allows {job.iterations}")
     settled = result.entry("settled")
     if type(settled.value) is not bool:
         raise settled.error("must be true or false")
-    return ClaimedClusters(records, centres, sizes, settled.value)
+    return ClaimedClusters(records, centres, sizes, iterations, settled.value)
 
 
 CLUSTER = Cluster()

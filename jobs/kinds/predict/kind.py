@@ -4,6 +4,7 @@
     attributes:                 the columns that the model looks at, and who has them
       Sex: {party: lender}
       Job: {party: bank}
+    partition: vertical         or mixed, for a model that was made so: no `party` is named
     recipients: [lender]        who learns the class of each common person; or `all`
     servers: [lender, bank]     the two parties that compute on shares; the first two unless said
 
@@ -27,16 +28,16 @@ from coterie.base.arrays import Codes, Ints
 from coterie.base.errors import DataError
 from coterie.base.text import numbered, quoted_list
 from coterie.jobs.data.workspace import Workspace
-from coterie.jobs.file.document import Node as YamlNode
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, read_name, read_recipients
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.kept_models import KeptModel, Models
+from coterie.jobs.kinds.kept_models import ANYWHERE, KeptModel, Models
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.jobs.kinds.predict.classify import by_net, by_tree, compare_models
 from coterie.jobs.kinds.predict.people import NewPeople, PredictJob, check_fits, coded
 from coterie.jobs.kinds.predict.verify import PREDICTED, PREDICTIONS, verify_form, verify_lists
-from coterie.jobs.kinds.statistics.common import read_servers
+from coterie.jobs.kinds.statistics.common import read_servers, told_of_cells
+from coterie.jobs.kinds.statistics.mixed import check_held
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import read_matching
 from coterie.jobs.pages.markup import Content, foreign, listed
@@ -47,28 +48,28 @@ from coterie.protocols.primitives.randomness import Random
 
 
 class Predict(Kind[PredictJob, NewPeople]):
-    about = "The class of new people, by a tree or a naive net that the parties have kept."
+    about = "The class of new people, by a tree or a net that the parties have kept."
     leaves = ()
     files = ()
-    opens = ("prediction",)
+    opens = ("prediction", "statistics")
     job_type = PredictJob
     data_type = NewPeople
 
     def parse(self, section: Section, common: Common) -> PredictJob:
-        if node := section.optional("partition"):
-            _require_vertical(node)
+        mixed = _read_partition(section) == "mixed"
         recipients = section.required("recipients")
         return PredictJob(
             **vars(common),
             matching=read_matching(section),
             model=read_name(section.required("model")),
-            attributes=_read_attributes(section, common),
+            attributes=_read_attributes(section, common, mixed),
             recipients=read_recipients(recipients, common.party_names),
             servers=read_servers(section, common),
+            mixed=mixed,
         )
 
     def needs(self, job: PredictJob, party: str) -> Needs:
-        own = [name for name, holder in job.attributes.items() if holder == party]
+        own = job.columns_of(party)
         return Needs(
             used=(*job.matching.columns, *(n for n in own if n not in job.matching.columns)),
             released=(),
@@ -100,7 +101,7 @@ class Predict(Kind[PredictJob, NewPeople]):
         ]
         others = [name for name in job.recipients if name != party]
         if others:
-            columns = [name for name, holder in job.attributes.items() if holder == party]
+            columns = job.columns_of(party)
             by = f", which depends on your {quoted_list(columns)}" if columns else ""
             told.append(
                 f"{', '.join(others)}: which class the model '{job.model}' gives each common "
@@ -108,6 +109,8 @@ class Predict(Kind[PredictJob, NewPeople]):
             )
         if party in job.recipients:
             told.append(f"you: which class the model '{job.model}' gives each common person")
+        if job.mixed:
+            told.append(told_of_cells())
         told.append("the coordinator: no class of anybody, nor how many people have which")
         return told
 
@@ -136,6 +139,9 @@ class Predict(Kind[PredictJob, NewPeople]):
         if not len(rows):
             raise DataError("the parties have no record in common")
         codes = {name: column[rows] for name, column in prepared.codes.items()}
+        if job.mixed:
+            held = {name: column >= 0 for name, column in codes.items()}
+            check_held(job.party_names, job.servers, held, channel, rng.fork("cells"))
         if model.tree is not None:
             found = by_tree(job, model, codes, len(rows), channel, rng)
         else:
@@ -164,7 +170,7 @@ class Predict(Kind[PredictJob, NewPeople]):
         rows: list[Sequence[Content]] = [
             [
                 foreign(party),
-                listed(name for name, holder in job.attributes.items() if holder == party),
+                listed(job.columns_of(party)),
                 "the class of each person" if party in job.recipients else "nothing",
             ]
             for party in job.party_names
@@ -198,20 +204,23 @@ class Predict(Kind[PredictJob, NewPeople]):
         return Verdict(holds, unchecked, facts)
 
 
-def _require_vertical(node: YamlNode) -> None:
-    if node.choice("vertical", "horizontal", "mixed") != "vertical":
+def _read_partition(section: Section) -> str:
+    node = section.optional("partition")
+    partition = node.choice("vertical", "horizontal", "mixed") if node else "vertical"
+    if node and partition == "horizontal":
         raise node.error(
-            "people are classified jointly where parties have different columns of them "
-            "('vertical'); who has all columns of a person and the model predicts alone"
+            "people are classified jointly where parties have different columns or cells of them "
+            "('vertical', 'mixed'); who has all columns of a person and the model predicts alone"
         )
+    return partition
 
 
-def _read_attributes(section: Section, common: Common) -> dict[str, str]:
+def _read_attributes(section: Section, common: Common, mixed: bool) -> dict[str, str]:
     node = section.required("attributes")
     found: dict[str, str] = {}
     for name, entry_node in node.section().entries():
         entry = entry_node.section()
-        found[name] = entry.required("party").choice(*common.party_names)
+        found[name] = ANYWHERE if mixed else entry.required("party").choice(*common.party_names)
         for key in ("values", "taxonomy", "cuts", "flat", "missing", "type"):
             if stray := entry.optional(key):
                 raise stray.error("the model knows the values of its attributes: leave it out")

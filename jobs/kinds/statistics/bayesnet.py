@@ -4,7 +4,7 @@
     max_parents: 2
     precision: standard         or high: scores to six digits, by Paillier, more slowly
     structure: search           or naive: the class is the only parent of every attribute
-    keep: risk                  of a naive net: each party keeps its part, for `kind: predict`
+    keep: risk                  each party keeps its part of the net, for `kind: predict`
     parameters: false           true: also the counts of every family, small ones hidden
     minimum: 5                  for these counts, as in `kind: count`
     zeros: hide                 likewise
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coterie.base.errors import DataError
 from coterie.base.text import numbered
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node as YamlNode
@@ -51,7 +52,14 @@ from coterie.jobs.kinds.statistics.count import (
 )
 from coterie.jobs.kinds.statistics.drawing import draw_net
 from coterie.jobs.kinds.statistics.joining import Joined, begin, count_shares
-from coterie.jobs.kinds.statistics.keeping import check_classes, keep_net, kept_words, partition_of
+from coterie.jobs.kinds.statistics.keeping import (
+    check_classes,
+    check_kept_cells,
+    keep_families,
+    keep_naive_net,
+    kept_words,
+    partition_of,
+)
 from coterie.jobs.kinds.statistics.report import (
     DRAWN_NODES,
     report_arrows,
@@ -81,6 +89,11 @@ class BayesnetJob(StatisticsJob):
     naive: bool
     keep: str | None
 
+    @property
+    def keeps_shares(self) -> bool:
+        """Whether the net is kept and may have tables that no party knows."""
+        return self.keep is not None and (self.mixed or not self.naive)
+
 
 class Bayesnet(StatisticsKind[BayesnetJob]):
     about = "The structure of a Bayes net over attributes of several parties."
@@ -92,27 +105,23 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         fields = read_statistics(section, common, needs_class=False, mixed=True)
         if section.read("structure", lambda n: n.choice("search", "naive"), "search") == "naive":
             return _naive_job(section, fields)
-        if node := section.optional("keep"):
-            raise node.error(
-                "of the nets only those with 'structure: naive' can be kept: tables of a net that is "
-                "searched for may lie across parties, who know no part of them"
-            )
         known = [*fields["attributes"], *filter(None, [fields["class_name"]])]
         order = tuple(known)
         if node := section.optional("order"):
             order = tuple(item.choice(*known) for item in node.items())
             if len(order) < 2 or len(set(order)) != len(order):
                 raise node.error("must list at least two different attributes")
+        max_parents = section.read("max_parents", lambda n: n.integer(0, 16), 2)
         return BayesnetJob(
             **fields,
             order=order,
-            max_parents=section.read("max_parents", lambda n: n.integer(0, 16), 2),
+            max_parents=max_parents,
             parameters=section.read("parameters", YamlNode.boolean, False),
             precise=read_precision(section),
             minimum=read_minimum(section),
             zeros=read_zeros(section),
             naive=False,
-            keep=None,
+            keep=_read_keep(section, fields, order, max_parents),
         )
 
     def needs(self, job: BayesnetJob, party: str) -> Needs:
@@ -135,7 +144,13 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             )
         if job.keep is not None:
             words = "how often your values occur by class among the common people"
-            told.append(kept_words(job.keep, words))
+            told.append(
+                kept_words(
+                    job.keep,
+                    "" if job.mixed else words,
+                    job.servers if job.keeps_shares else (),
+                )
+            )
         if job.parameters:
             also = ", and that a hidden count is not 0" if job.zeros else ""
             told.append(
@@ -154,8 +169,11 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         workspace: Workspace,
     ) -> dict[str, Any]:
         joined = begin(job, prepared, channel, rng, workspace)
-        if job.naive:
-            check_classes(job, joined)
+        if job.naive or job.keep is not None:
+            labels = check_classes(job, joined)
+            if job.keeps_shares:
+                sizes = [joined.axes[name].size for name in job.order if name != job.class_name]
+                check_kept_cells(sizes, len(labels.values), job.max_parents)
         check_cells(
             sorted(job.order, key=lambda n: -joined.axes[n].size)[: job.max_parents + 1], joined
         )
@@ -167,15 +185,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         records = total_records(job, joined, channel, rng)
         if job.naive:
             return _run_naive(job, joined, records, channel, rng, workspace)
-        largest = records + max(joined.axes[name].size for name in job.order)
-        scores = HiddenScores(
-            channel,
-            job.party_names,
-            job.servers,
-            largest,
-            rng.fork("scores"),
-            precise=job.precise,
-        )
+        scores = _scores(job, joined, records, channel, rng)
         transfers = Transfers(channel, rng.fork("transfers"))
         turns = iter(range(1 << 30))
 
@@ -197,6 +207,18 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         }
         if job.parameters:
             result["tables"] = _tables(job, joined, edges, records, scores, rng)
+        if job.keep is not None:
+            keep_families(
+                job,
+                job.keep,
+                job.order,
+                edges,
+                joined,
+                records,
+                scores,
+                rng.fork("keep"),
+                workspace,
+            )
         return result
 
     def assemble(self, job: BayesnetJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
@@ -273,10 +295,32 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             )
         elif tables is not None:
             raise tables.error("the job asks for no parameters")
-        unchecked = "the parts that the parties keep" if job.keep else UNCHECKED
-        if not job.naive:
-            unchecked = "whether the records would give this net"
-        return Verdict(holds, [unchecked], facts)
+        unchecked = [] if job.naive else ["whether the records would give this net"]
+        if job.keep is not None:
+            unchecked.append("the parts that the parties keep")
+        return Verdict(holds, unchecked or [UNCHECKED], facts)
+
+
+def _read_keep(
+    section: Section, fields: Mapping[str, Any], order: Sequence[str], max_parents: int
+) -> str | None:
+    """The key `keep` of a net that is searched for, which must have the class among its nodes."""
+    keep = read_keep(section, partition_of(fields))
+    if keep is None:
+        return None
+    node = section.required("keep")
+    if fields["class_name"] not in order:
+        raise node.error(
+            "a net classifies by its 'class', which the job must name and 'order' list"
+        )
+    sizes = [
+        len(fields["attributes"][n].values or ()) or 1 for n in order if n in fields["attributes"]
+    ]
+    try:
+        check_kept_cells(sizes, 2, max_parents)  # a class has two values at least
+    except DataError as error:
+        raise node.error(str(error)) from None
+    return keep
 
 
 def _naive_job(section: Section, fields: Mapping[str, Any]) -> BayesnetJob:
@@ -321,9 +365,24 @@ def _run_naive(
     if job.parameters:
         counts = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
         result["tables"] = _tables(job, joined, edges, records, counts, rng)
-    if job.keep is not None:
-        keep_net(job, job.keep, joined, channel, workspace)
+    if job.keep is not None and job.keeps_shares:
+        scores = _scores(job, joined, records, channel, rng)
+        keep_families(
+            job, job.keep, job.order, edges, joined, records, scores, rng.fork("keep"), workspace
+        )
+    elif job.keep is not None:
+        keep_naive_net(job, job.keep, joined, channel, workspace)
     return result
+
+
+def _scores(
+    job: BayesnetJob, joined: Joined, records: int, channel: Channel, rng: Random
+) -> HiddenScores:
+    """The servers' logarithms of counts, to each of which the values of an attribute may be added."""
+    largest = records + max(joined.axes[name].size for name in job.order)
+    return HiddenScores(
+        channel, job.party_names, job.servers, largest, rng.fork("scores"), precise=job.precise
+    )
 
 
 def _tables(

@@ -258,10 +258,7 @@ def told_of_columns(job: StatisticsJob, party: str) -> list[str]:
     if job.horizontal:
         told.append("every party: how many rows all parties have together")
     if job.mixed:
-        told.append(
-            "every party: of each column whether every cell of a common person lies at exactly one "
-            "party; not which cells are yours"
-        )
+        told.append(told_of_cells())
     undeclared = [
         name
         for name, item in job.attributes.items()
@@ -273,6 +270,14 @@ def told_of_columns(job: StatisticsJob, party: str) -> list[str]:
             "those of people who are not common"
         )
     return told
+
+
+def told_of_cells() -> str:
+    """What the check of a mixed partition tells, in plain words for a party's steward."""
+    return (
+        "every party: of each column whether every cell of a common person lies at exactly one party; "
+        "not which cells are yours"
+    )
 
 
 def check_domain(values: tuple[str, ...], name: str, source: str) -> None:

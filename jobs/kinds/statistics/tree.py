@@ -132,7 +132,11 @@ class Tree(StatisticsKind[TreeJob]):
         if job.predict is not None:
             told.append(f"{job.predict}: which class the tree predicts for each common person")
         if job.keep is not None:
-            own = "" if job.open else "which branch of the tree each of your values takes"
+            own = (
+                ""
+                if job.open or job.everywhere
+                else "which branch of the tree each of your values takes"
+            )
             told.append(kept_words(job.keep, own))
         return told
 

@@ -17,7 +17,7 @@ def test_the_likely_class_is_that_of_most_people_who_are_alike():
     assert np.mean(likely < 0) < 0.01
 
 
-def test_both_models_are_measured_and_their_classes_are_those_of_the_joined_table(
+def test_all_models_are_measured_and_their_classes_are_those_of_the_joined_table(
     in_memory, monkeypatch
 ):
     """The part ends with an error where they are not."""
@@ -26,13 +26,13 @@ def test_both_models_are_measured_and_their_classes_are_those_of_the_joined_tabl
     monkeypatch.setattr(predictions, "_people", lambda seed, records: honest(seed, next(sizes)))
     found = predictions.predict(quick=True)
     assert found["records"] == 150
-    for kind in ("tree", "bayesnet"):
-        assert set(found[kind]) == {"seconds", "cpu_seconds", "megabytes", "rounds", "peak_mb"}
+    for model in ("tree", "bayesnet", "net"):
+        assert set(found[model]) == {"seconds", "cpu_seconds", "megabytes", "rounds", "peak_mb"}
 
 
 def test_another_class_than_that_of_the_joined_table_ends_the_part(in_memory, monkeypatch):
     honest = predictions._people
     monkeypatch.setattr(predictions, "_people", lambda seed, records: honest(seed, 800))
-    monkeypatch.setattr(predictions, "KEPT", {"tree": "max_depth: 1\n"})
+    monkeypatch.setattr(predictions, "KEPT", {"tree": ("tree", "max_depth: 1\n")})
     with pytest.raises(SystemExit, match="by the tree are not those of the joined table"):
         predictions.predict(quick=True)

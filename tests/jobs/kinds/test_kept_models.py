@@ -17,7 +17,10 @@ ATTRIBUTES = {
 }
 
 
-@pytest.mark.parametrize("kind", ["tree", "bayesnet"])
+KINDS = ["tree", "bayesnet", "net"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_part_is_read_as_it_was_written_by_its_party_alone(kind, tmp_path):
     for party in ("lender", "bank"):
         model = part(kind, ATTRIBUTES, party)
@@ -44,7 +47,54 @@ def test_a_tree_uses_what_it_tests_and_a_net_everything():
     assert part("bayesnet", ATTRIBUTES, "bank").used == ("Sex", "Job", "Age")
 
 
-@pytest.mark.parametrize("kind", ["tree", "bayesnet"])
+def test_a_net_uses_what_the_class_depends_on_and_what_depends_on_it():
+    families = {"Class": ("Sex",), "Age": ("Class",)}
+    assert part("net", ATTRIBUTES, "bank", families=families).used == ("Sex", "Age")
+    assert part("net", ATTRIBUTES, "bank", families={}).used == ()
+
+
+def test_shares_of_a_table_lie_at_two_parties_and_its_counts_at_none():
+    """The class depends on columns of both; the age on the lender's column and the class."""
+    parts = [part("net", ATTRIBUTES, party).net for party in ("lender", "bank")]
+    for net in parts:
+        assert net.tables == {}
+        assert set(net.shares) == {"Class", "Age"}
+    assert parts[0].shares["Class"] != parts[1].shares["Class"]
+    alone = {"Job": ("Class", "Age"), "Sex": ("Class",)}
+    lender, bank = (part("net", ATTRIBUTES, p, families=alone).net for p in ("lender", "bank"))
+    assert (set(lender.tables), set(bank.tables)) == ({"Sex"}, {"Job"})
+    assert lender.shares == bank.shares == {}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda c: c["shares"].pop("Age"),
+        lambda c: c["shares"]["Age"].pop(),
+        lambda c: c["shares"]["Age"].append(7),
+        lambda c: c["shares"]["Age"].__setitem__(0, 1 << 40),
+        lambda c: c["shares"]["Age"].__setitem__(0, -1),
+        lambda c: c["tables"].update(Job=[1] * 6),
+        lambda c: c["shared"]["parents"].update(Job=["Sex"]),
+        lambda c: c["shared"]["parents"].update(Job=["Class", "Class"]),
+        lambda c: c["shared"]["parents"].update(Class=["Zodiac"]),
+        lambda c: c["shared"].update(servers=["bank", "bank"]),
+        lambda c: c["shared"].update(servers=["bank", "nobody"]),
+        lambda c: c["shared"].update(servers=["bank"]),
+        lambda c: c["shared"].update(parents=["Class"]),
+        lambda c: c.pop("tables"),
+    ],
+)
+def test_a_damaged_part_of_a_net_is_named_and_not_used(damage, tmp_path):
+    part("net", ATTRIBUTES, "bank").write(tmp_path)
+    content = json.loads((tmp_path / FILE).read_bytes())
+    read_model(json.dumps(content).encode(), "there")
+    damage(content)
+    with pytest.raises(DataError, match="there: is no part of a model that can be read"):
+        read_model(json.dumps(content).encode(), "there")
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "damage",
     [

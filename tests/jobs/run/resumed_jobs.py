@@ -9,7 +9,7 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import load_job
 from tests.jobs.kinds.predict.kept import Parts, part
 from tests.jobs.loans import JOB_FILE, SIGNS, WITNESSED, loan_folder
-from tests.traces.cases import ATTRIBUTES, DIVIDED, KEPT, POOLED, write_people
+from tests.traces.cases import ATTRIBUTES, DIVIDED, KEPT, POOLED, in_cells, write_people
 
 _BOUNDED = JOB_FILE.replace("taxonomy: Job.csv", "taxonomy: Job.csv, at_most: [White-collar]")
 _SENSITIVE = JOB_FILE.replace("k: 4}", "k: 4, sensitive: Zodiac, l: 2}").replace(
@@ -109,6 +109,8 @@ OF_MODELS = {
     ),
     "predict by a tree": (PREDICT.format("tree"), "abc", ""),
     "predict by a naive net": (PREDICT.format("bayesnet"), "abc", ""),
+    "predict by a net": (PREDICT.format("net"), "abc", ""),
+    "predict by a net mixed": (in_cells(PREDICT.format("mixed-net")), "abc", "-cells"),
 }
 NAMES = (*PEOPLE, *OF_MODELS, *LOANS)
 # Jobs of which nothing is kept: what they open follows from the job and the records.
@@ -136,17 +138,20 @@ ROUNDED = {
         "coefficients.svg",
     ),
 }
+# What the servers keep as shares, others in every run; they must belong together.
+SHARES = {"naive bayesnet mixed": ("a/model.json", "b/model.json")}
 
 
 def comparable(name: str, release: dict[str, Any]) -> dict[str, Any]:
     """What two undisturbed runs have in common: some things are drawn at random, once for each job."""
-    unlike = (*RANDOM.get(name, ()), *ROUNDED.get(name, ()))
+    unlike = (*RANDOM.get(name, ()), *ROUNDED.get(name, ()), *SHARES.get(name, ()))
     return {key: value for key, value in release.items() if key not in unlike}
 
 
 def kept_by(party: str) -> Parts:
-    """The party's part of a tree and of a net, which are named after their kinds."""
-    return Parts(*(part(kind, KEPT, party, name=kind) for kind in ("tree", "bayesnet")))
+    """The party's part of a tree and of nets, which are named after their kinds."""
+    kinds = ("tree", "bayesnet", "net", "mixed-net")
+    return Parts(*(part(kind, KEPT, party, name=kind) for kind in kinds))
 
 
 def write_job(name: str, folder: Path) -> Job:

@@ -3,11 +3,13 @@
 `make kills` kills every party before and after each of its messages.
 """
 
+import json
 import random
 import shutil
 
 import pytest
 
+from coterie.jobs.kinds.kept_models import FILE
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wire import encode
 from coterie.protocols.messaging.wrappers import Fault
@@ -57,6 +59,22 @@ def test_what_is_random_in_a_release_is_drawn_once(name, world):
             cut(job.space(party).folder / "answers", 2)
         assert set(job.attempt().values()) == {None}
         assert drawn(job) == first
+
+
+def test_shares_that_two_parties_keep_belong_together_whoever_is_killed(world):
+    """Of two attempts they would add up to random numbers of 40 bits."""
+    job = world("naive bayesnet mixed")
+    assert set(job.attempt().values()) == {None}
+    first = job.messages["b"]
+    shutil.rmtree(job.folder)
+    for party, at in (("b", first - 4), ("a", 20)):
+        job.attempt({party: Fault("kill-after", at)})
+    assert set(job.attempt().values()) == {None}
+    one, other = (json.loads((job.space(p).kept / FILE).read_text())["shares"] for p in "ab")
+    assert set(one) == set(other) == {"Sex", "Job"}
+    for node, shares in one.items():
+        costs = [(x + y) % 2**40 for x, y in zip(shares, other[node], strict=True)]
+        assert max(costs) < 2**24
 
 
 @pytest.mark.parametrize("name", RECOMPUTED)

@@ -61,6 +61,29 @@ def test_a_small_cluster_goes_and_its_records_go_to_the_next_nearest_centre():
     np.testing.assert_allclose(found.centres, plain(points, start[:2], 1)[0])
 
 
+def test_a_party_without_a_record_in_some_cluster_counts_as_many_moves_as_the_others():
+    """Each party's records lie in one cluster alone, and in the last one only the last party's."""
+    points = np.repeat([[-5.0], [0.0], [5.0]], 20, axis=0) + np.arange(60)[:, None] % 7 / 100
+    lengths = []
+    found = jointly(
+        points, [[-4.0], [1.0], [4.0]], unlike=lambda counts: lengths.append(len(counts)) or True
+    )
+    assert set(lengths) == {9}
+    assert found.settled
+    assert found.sizes == [20, 20, 20]
+
+
+def test_small_clusters_that_are_large_together_are_joined_and_not_both_given_up():
+    points = np.repeat([[-5.0], [-4.0], [9.0]], [15, 15, 30], axis=0)
+    spread = np.random.default_rng(1).permutation(60)
+    large = {3: [False, False, True], 2: [True, True]}
+    found = jointly(
+        points[spread], [[-5.0], [-4.0], [9.0]], 1, large=lambda c: np.array(large[len(c)])
+    )
+    assert found.sizes == [30, 30]
+    assert [centre[0] for centre in found.centres] == [-4.5, 9.0]
+
+
 def test_which_cells_are_large_is_that_of_a_plain_count():
     counts = np.random.default_rng(3).integers(0, 4, (3, 12)).astype(np.uint32)
     parts = dict(zip(NAMES, counts, strict=True))

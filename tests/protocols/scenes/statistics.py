@@ -8,12 +8,14 @@ from coterie.protocols.aggregates.mixed_tables import mixed_sums
 from coterie.protocols.statistics import shared_counts
 from coterie.protocols.statistics.bayesnet import Family, search
 from coterie.protocols.statistics.contingency import Axis, horizontal_shares, table_shares
+from coterie.protocols.statistics.family_costs import CountedFamily, family_costs
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.hidden_scores import HiddenScores
 from coterie.protocols.statistics.leaf_counts import Leaf, leaf_counts
 from coterie.protocols.statistics.mixed_cells import held_once
 from coterie.protocols.statistics.predictions import predict_by_costs
 from coterie.protocols.statistics.shared_counts import Transfers
+from coterie.protocols.statistics.shared_lookup import looked_up, looked_up_anywhere
 from coterie.protocols.statistics.tree import TreePlan, grow
 from coterie.protocols.statistics.tree_predictions import predict
 from coterie.protocols.statistics.visible_cells import _good_lines
@@ -240,6 +242,64 @@ def classes_by_costs(watched, world):
     return dict.fromkeys(THREE, party)
 
 
+@scene("statistics/family_costs numbers/logarithm", SERVERS, shares=True)
+def probabilities_of_a_family_across_parties(watched, world):
+    """All records have one value, or all have the other."""
+    table = [0, 90] * 8 if world else [90, 0] * 8
+
+    def party(channel, rng):
+        scores = HiddenScores(channel, THREE, SERVERS, 100, rng.fork("scores"))
+        share = halves(table, watched, channel.me, world)
+        return family_costs(scores, [CountedFamily(share, 8, 2, 1)], 90, rng)
+
+    return dict.fromkeys(THREE, party)
+
+
+def half_of_a_table(watched, me, world, cells):
+    """A server's share of small numbers, or of large ones; the watched server's is always the same."""
+    half = halves(np.full(cells, (3, 2**25)[world]), watched, me, world)
+    return None if half is None else half.astype(np.uint64)
+
+
+def held_cells(watched, me, world):
+    """Which of sixty cells a party holds, and which of them the watched one does.
+
+    It holds every third; in each world another one of the others holds the rest.
+    """
+    mine = np.arange(60) % 3 == THREE.index(watched)
+    others = [name for name in THREE if name != watched]
+    return np.where(mine, watched, others[world]) == me, mine
+
+
+@scene("statistics/shared_lookup statistics/shared_counts", THREE, shares=True, runs=4)
+def cells_of_a_shared_table(watched, world):
+    """Every other party's values are others in each world, and so is the table."""
+
+    def party(channel, rng):
+        codes = {axis.name: np.full(60, 1 if axis.owner == watched else world) for axis in AXES}
+        share = half_of_a_table(watched, channel.me, world, 24)
+        transfers = Transfers(channel, rng.fork("transfers"))
+        mine = own_codes(codes, channel.me)
+        return looked_up(transfers, SERVERS, AXES, 2, share, mine, 60, np.uint32)
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene("statistics/shared_lookup statistics/shared_counts", THREE, shares=True, runs=4)
+def cells_of_a_shared_table_that_lie_anywhere(watched, world):
+    """The others' cells change hands between them, and their values are others in each world."""
+
+    def party(channel, rng):
+        held, mine = held_cells(watched, channel.me, world)
+        codes = {"v": np.where(held, np.where(mine, 1, (0, 3)[world]), -1)}
+        share = half_of_a_table(watched, channel.me, world, 8)
+        transfers = Transfers(channel, rng.fork("transfers"))
+        axes = [Axis("v", None, 4)]
+        return looked_up_anywhere(transfers, THREE, SERVERS, axes, 2, share, codes, 60, np.uint32)
+
+    return dict.fromkeys(THREE, party)
+
+
 @scene("statistics/bayesnet", THREE, runs=1)
 def a_net(watched, world):
     codes, _ = columns(watched, world)
@@ -261,14 +321,10 @@ def sums_of_cells_that_lie_anywhere(watched, world):
     """The others' cells change hands between them, and their values and numbers are far apart."""
 
     def party(channel, rng):
-        at = THREE.index(channel.me)
-        mine = np.arange(60) % 3 == THREE.index(watched)
-        others = [THREE.index(name) for name in THREE if name != watched]
-        holder = np.where(mine, THREE.index(watched), others[world])
-        code = np.where(mine, 1, (0, 3)[world])
+        held, mine = held_cells(watched, channel.me, world)
         number = np.where(mine, 7, (0, 2**63)[world]).astype(np.uint64)
-        codes = {"v": np.where(holder == at, code, -1)}
-        numbers = np.where(holder == at, number, np.uint64(0))[:, None]
+        codes = {"v": np.where(held, np.where(mine, 1, (0, 3)[world]), -1)}
+        numbers = np.where(held, number, np.uint64(0))[:, None]
         transfers = Transfers(channel, rng.fork("transfers"))
         axes = [Axis("v", None, 4)]
         return mixed_sums(transfers, THREE, SERVERS, axes, codes, numbers, rng)

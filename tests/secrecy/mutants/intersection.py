@@ -54,6 +54,7 @@ MUTANTS = [
                 "naive bayesnet",
                 "predict by a tree",
                 "predict by a naive net",
+                "predict by a net",
                 "identify",
                 "aggregate, vertical",
                 "aggregate with noise",

@@ -103,7 +103,11 @@ MUTANTS = [
         "correction = 0 * mine + rows[:, None, :]",
         view("a_shared_table", "ann"),
         view("a_tree_and_its_predictions", "ann"),
+        view("cells_of_a_shared_table", "bob"),
+        view("cells_of_a_shared_table_that_lie_anywhere", "bob"),
         job("predict by a tree", "bank"),
+        job("predict by a tree, mixed", "bank"),
+        job("predict by a net, mixed", "bank"),
         job("tree, mixed", "bank"),
         "tests/protocols/patterns/test_joint_counts.py::"
         "test_nobody_sees_which_records_satisfy_another_party[bob]",
@@ -194,6 +198,16 @@ MUTANTS = [
         "mine += _zero_share(channel, involved, records, rng)",
         "_zero_share(channel, involved, records, rng)",
         hiding("the_receiver_of_predictions_sees_nothing_but_their_sum"),
+    ),
+    mutant(
+        "the counts of families across parties",
+        "protocols/statistics/family_costs.py",
+        "        found = logarithms(scores.session, settings, numbers, rng)\n",
+        "        scores.channel.send(scores.other_server, numbers)\n"
+        "        scores.channel.recv(scores.other_server)\n"
+        "        found = logarithms(scores.session, settings, numbers, rng)\n",
+        view("probabilities_of_a_family_across_parties", "ann"),
+        view("probabilities_of_a_family_across_parties", "bob"),
     ),
     mutant(
         "classes as shares of the servers",

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import CoterieError, DataError, UsageError, VerificationError
+from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import lines, verify
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
+from coterie.jobs.kinds.models.cluster import ClaimedClusters
 from coterie.jobs.kinds.registry import KINDS
 from tests.jobs.kinds.models.people import horizontal_job, run, write
 
@@ -81,6 +83,43 @@ def test_a_cluster_of_a_few_records_is_joined_to_another(tmp_path):
     assert min(result["sizes"]) >= 5
     lonely = points[home == 2].mean(axis=0)
     assert all(np.linalg.norm(np.array(centre) - lonely) > 1 for centre in result["centres"])
+
+
+def test_uneven_parties_find_clusters_and_are_told_what_was_joined(tmp_path):
+    """The lender has nobody of the last group, the bank two people, the card company nobody else."""
+    rng = np.random.default_rng(2)
+    groups = [rng.normal((20, 20), 2, (60, 2)), rng.normal((60, 30), 2, (12, 2)),
+              rng.normal((40, 90), 2, (3, 2))]  # fmt: skip
+    parts = {"lender": groups[0], "bank": groups[1][:2], "card": np.concatenate(groups[1:])[2:]}
+    keys = KEYS.replace("3", "4") + "minimum: 14\n"
+    path = horizontal_job(tmp_path, keys, blobs()[0], kind="cluster")
+    for party, points in parts.items():
+        columns = np.round(points, 2).T
+        write(tmp_path / f"{party}.csv", dict(zip(("Age", "Tall"), columns, strict=True)))
+    result = run(path)
+    assert sum(result["sizes"]) == 75
+    assert min(result["sizes"]) >= 14
+    whole = np.concatenate([np.round(points, 2) for points in parts.values()]).mean(axis=0)
+    np.testing.assert_allclose(np.average(result["centres"], 0, result["sizes"]), whole)
+    assert len(result["sizes"]) < 4
+    job = load_job(path)
+    told = summary(job, {**result, "seconds": {}, "parties": {}}, tmp_path / "out")
+    assert told[0].startswith("test: 75 records of 3 parties")
+    assert "  The job asked for 4 clusters. A group of fewer than 14 records" in "\n".join(told)
+    assert "asked for 4 clusters" in str(KINDS["cluster"].report(job, Claim(result), tmp_path))
+    verify(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("iterations", "settled", "says"),
+    [(2, False, "after 2 iterations and has not settled"), (20, False, "settled in 20"), (9, True, "")],
+)  # fmt: skip
+def test_clusters_that_have_not_settled_say_so(iterations, settled, says):
+    head = "kind: cluster\nname: t\nparties: {a: {}, b: {}, c: {}}\npartition: horizontal\n"
+    found = ClaimedClusters(30, [[1.0, 2.0]] * 3, [10, 10, 10], iterations, settled)
+    told = " ".join(found.cautions(parse_job(head + KEYS, {})))
+    assert says in told
+    assert bool(told) == bool(says)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -75,13 +76,14 @@ def newcomers():
     return people(6, NEW, "n")
 
 
-@pytest.fixture(scope="module", params=["tree", "net"])
+@pytest.fixture(scope="module", params=["tree", "net", "searched"])
 def kept(request, training, tmp_path_factory):
     """The result folder of a job that keeps a model, and which one."""
     folder = tmp_path_factory.mktemp("kept")
     texts = {
         "tree": f"kind: tree\nname: kept\n{HEAD}{KEPT}max_depth: 2\nminimum: 5\n",
         "net": f"kind: bayesnet\nname: kept\n{HEAD}{KEPT}structure: naive\n",
+        "searched": f"kind: bayesnet\nname: kept\n{HEAD}{KEPT}order: [Job, Class, Age, Sex]\n",
     }
     out = folder / "out"
     coterie.simulate(job(texts[request.param], folder), frames(training), out=out, seed="kept")
@@ -128,6 +130,39 @@ def by_the_tree(out, rows):
     return found
 
 
+def by_joint_probability(training, edges, rows):
+    """The class of greatest probability, by the product over all nodes of the net."""
+    domains = {
+        "Sex": ["F", "M"],
+        "Job": ["x", "y", "z"],
+        "Age": ["<30", "[30, 50)", ">=50"],
+        "Class": ["N", "Y"],
+    }
+    known = [{**row, "Age": age_group(row)} for row in training]
+
+    def probability(node, row):
+        parents = [parent for parent, child in edges if child == node]
+        if node == "Class" and not parents:
+            return sum(r["Class"] == row["Class"] for r in known) / len(known)
+        alike = [r for r in known if all(r[name] == row[name] for name in parents)]
+        same = sum(r[node] == row[node] for r in alike)
+        return (same + 1) / (len(alike) + len(domains[node]))
+
+    found = {}
+    for row in rows:
+        scores = {
+            label: sum(
+                math.log(probability(node, {**row, "Age": age_group(row), "Class": label}))
+                for node in domains
+            )
+            for label in domains["Class"]
+        }
+        best, second = sorted(scores.values(), reverse=True)[:2]
+        assert best - second > 1e-3, "the table has a tie, by which the test would say nothing"
+        found[row["ID"]] = max(scores, key=scores.get)
+    return found
+
+
 def by_bayes(training, rows):
     """The most likely class of each row, with one record added to each value of each class."""
     totals = Counter(row["Class"] for row in training)
@@ -155,7 +190,14 @@ def by_bayes(training, rows):
 
 def test_recipients_get_the_classes_of_the_joined_table(predicted, training, newcomers):
     (kind, earlier), out = predicted
-    expected = by_bayes(training, newcomers) if kind == "net" else by_the_tree(earlier, newcomers)
+    if kind == "searched":
+        edges = json.loads((earlier / "result.json").read_text())["edges"]
+        across = {("Job", "Age"), ("Job", "Sex"), ("Class", "Sex"), ("Class", "Age")}
+        assert len(across & set(map(tuple, edges))) == 4
+        expected = by_joint_probability(training, edges, newcomers)
+    else:
+        by = {"net": partial(by_bayes, training), "tree": partial(by_the_tree, earlier)}
+        expected = by[kind](newcomers)
     assert len(set(expected.values())) > 1
     assert read_list(out, "lender") == expected
     assert read_list(out, "card") == expected
@@ -185,7 +227,10 @@ def test_a_part_has_nothing_of_the_other_parties(kept):
     for party, own in (("lender", "Sex"), ("bank", "Job"), ("card", "Age")):
         content = json.loads((out / "parties" / party / "model.json").read_text())
         assert list(content["own"]) == [own]
-        assert (content["shared"]["tree"] is None) == (kind == "net")
+        assert (content["shared"]["tree"] is None) == (kind != "tree")
+        if kind == "searched":
+            assert list(content["tables"]) == (["Class"] if party == "bank" else [])
+            assert list(content["shares"]) == (["Age", "Sex"] if party != "card" else [])
 
 
 def test_a_naive_net_is_that_of_scikit_learn(training, newcomers):
@@ -225,6 +270,56 @@ def test_a_simulation_is_told_where_the_model_is(newcomers, tmp_path):
         coterie.simulate(job(PREDICT, tmp_path), frames(newcomers, False), models=tmp_path)
 
 
+def in_cells(rows, seed, named):
+    """The parties' tables where each cell lies at any one party; the lender has the whole class."""
+    draw = np.random.default_rng(seed)
+    holders = {name: draw.integers(0, 3, len(rows)) for name in ("Sex", "Job", "Age")}
+    tables = {}
+    for at, party in enumerate(("lender", "bank", "card")):
+        table = {"ID": [row["ID"] for row in rows]}
+        for name, of_row in holders.items():
+            table[name] = [r[name] if h == at else None for r, h in zip(rows, of_row, strict=True)]
+        if named and party == "lender":
+            table["Class"] = [row["Class"] for row in rows]
+        tables[party] = pa.table(table)
+    return tables
+
+
+@pytest.mark.parametrize(
+    "keys",
+    ["kind: tree\nminimum: 5\nmax_depth: 2\n", "kind: bayesnet\nstructure: naive\n"],
+    ids=["tree", "naive net"],
+)
+def test_people_whose_cells_lie_anywhere_are_classified(keys, training, newcomers, tmp_path):
+    anywhere = (
+        "partition: mixed\nattributes: {Sex: {values: [F, M]}, Job: {values: [x, y, z]}, "
+        "Age: {cuts: [30, 50]}}\n"
+    )
+    text = f"{keys}name: kept\n{HEAD}class: Class\nkeep: risk\n{anywhere}"
+    result = coterie.simulate(
+        job(text, tmp_path), in_cells(training, 1, True), out=tmp_path / "kept"
+    )
+    if "tree" in keys:
+        expected = by_the_tree(tmp_path / "kept", newcomers)
+    else:
+        expected = by_joint_probability(training, result["edges"], newcomers)
+    predict = PREDICT.replace("attributes: ", "partition: mixed\nattributes: ")
+    for party in ("lender", "bank", "card"):
+        predict = predict.replace(f"party: {party}", "")
+    coterie.simulate(
+        job(predict, tmp_path, "new.yaml"), in_cells(newcomers, 2, False), out=tmp_path / "out",
+        models=tmp_path / "kept",
+    )  # fmt: skip
+    assert read_list(tmp_path / "out", "card") == expected
+    assert coterie.verify(tmp_path / "out")["records"] == NEW
+    spoilt = in_cells(newcomers, 2, False)
+    spoilt["bank"] = spoilt["bank"].set_column(2, "Job", pa.array([None] * NEW, pa.string()))
+    with pytest.raises(DataError, match=r"column 'Job': .*at two parties or at none"):
+        coterie.simulate(
+            job(predict, tmp_path, "new.yaml"), spoilt, models=tmp_path / "kept"
+        )  # fmt: skip
+
+
 REFUSED = {
     "the key 'model' is missing": ("model: risk\n", ""),
     "the key 'recipients' is missing": ("recipients: [lender, card]\n", ""),
@@ -235,6 +330,7 @@ REFUSED = {
         "id: ID",
         "id: ID\npartition: horizontal",
     ),
+    "attributes.Sex.party: unknown key": ("id: ID", "id: ID\npartition: mixed"),
     "at least one attribute": (
         "{Sex: {party: lender}, Job: {party: bank}, Age: {party: card}}",
         "{}",

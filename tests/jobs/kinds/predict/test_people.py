@@ -100,3 +100,48 @@ def test_a_part_that_lost_a_column_is_not_used():
     model = part("tree", ATTRIBUTES, "bank")
     with pytest.raises(DataError, match="is not whole"):
         recalled(model=replace(model, own={"Job": model.own["Job"]}))
+
+
+def test_the_servers_of_a_net_are_those_that_keep_its_shares():
+    three = {**ATTRIBUTES, "Sex": ("card", ["F", "M"], [])}
+    model = part("net", three, "bank", parties=("lender", "bank", "card"))
+    text = JOB.replace("bank: {}}", "bank: {}, card: {}}").replace("lender}, Job", "card}, Job")
+    assert set(recalled(text, model=model).codes) == {"Job", "Age"}
+    assert recalled(f"{text}servers: [bank, lender]\n", model=model)
+    with pytest.raises(DataError, match="lender and bank keep the shares: name them as 'servers'"):
+        recalled(f"{text}servers: [lender, card]\n", model=model)
+    alone = part(
+        "net", three, "bank", parties=("lender", "bank", "card"), families={"Job": ("Class",)}
+    )
+    assert recalled(f"{text}servers: [lender, card]\n", model=alone)  # nothing is shared
+
+
+def test_a_part_that_lost_its_shares_is_not_used():
+    model = part("net", ATTRIBUTES, "bank")
+    with pytest.raises(DataError, match="is not whole"):
+        recalled(model=replace(model, net=replace(model.net, shares={})))
+
+
+MIXED = JOB.replace("party: lender", "").replace("party: bank", "") + "partition: mixed\n"
+
+
+def mixed_part(kind="tree"):
+    return part(f"mixed-{kind}", {**ATTRIBUTES, "Job": ("bank", ["x", "y"], [])}, "bank")
+
+
+def test_cells_of_other_parties_have_no_code():
+    found = recalled(
+        MIXED, mixed_part(), Sex=["F", None, None], Job=[None, "y", "x"], Age=["50", None, "1"]
+    )
+    assert {name: codes.tolist() for name, codes in found.codes.items()} == {
+        "Sex": [0, -1, -1],
+        "Job": [-1, 1, 0],
+        "Age": [2, -1, 0],
+    }
+
+
+def test_a_model_classifies_people_whose_columns_are_divided_as_they_were():
+    with pytest.raises(DataError, match="was made with 'partition: mixed'"):
+        recalled(model=mixed_part("net"))
+    with pytest.raises(DataError, match="was made with 'partition: vertical'"):
+        recalled(MIXED, part("net", ATTRIBUTES, "bank"), Sex=["F"] * 3)
