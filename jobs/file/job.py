@@ -7,6 +7,7 @@ begin.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,7 +44,7 @@ class Job:
     files: Mapping[str, bytes] = field(repr=False)
     purpose: str = field(default="", kw_only=True)  # what the job is for, in the analyst's words
 
-    @property
+    @functools.cached_property
     def party_names(self) -> tuple[str, ...]:
         return tuple(party.name for party in self.parties)
 
@@ -56,9 +57,9 @@ class Job:
         """What an analyst should know about this job before it runs, one line each."""
         return []
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
-        """A digest of the text and every file of the job."""
+        """A digest of the text and every file of the job, which may be long."""
         return digest_of_file(self.text, self.files)
 
 

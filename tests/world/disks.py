@@ -16,9 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from greenlet import GreenletExit
-
-from tests.world.files import FIRST, Descriptor, Files, Raw, Status
+from tests.world.files import FIRST, Files, Raw, Status
 from tests.world.tasks import Scheduler
 from tests.world.threads import module_like
 
@@ -45,57 +43,50 @@ class Disks(Files):
     # What the processes do.
 
     def write(self, number: int, data: Any) -> int:
-        return self._write(number, data, None)
+        found = self.descriptors[number]
+        if found.append:
+            found.at = len(found.node.content)
+        size = self.pwrite(number, data, found.at, whole=False)
+        found.at += size
+        return size
 
-    def pwrite(self, number: int, data: Any, offset: int) -> int:
-        return self._write(number, data, offset)
-
-    def _write(self, number: int, data: Any, offset: int | None) -> int:
-        """A short piece in the middle of a file is written as a whole, or not at all."""
+    def pwrite(self, number: int, data: Any, offset: int, whole: bool = True) -> int:
+        """A short piece in the middle of a file is written as a `whole`, or not at all."""
         world = self.time
         found = self.descriptors[number]
         machine = _machine(found.path)
-        task = world.current
-        if not machine or task is None:
-            return self._put(found, data, offset)
-        if not task.process.alive:
-            raise GreenletExit
+        if not machine or world.current is None:
+            return self.put(found.node, data, offset)
+        world.task()
         if world.ready_tasks:
             world.pause()
         count = self.writes[machine] = self.writes.get(machine, 0) + 1
         found.node.unsafe = True
         fault = self.on_write(machine, count)
         share = world.random.random()
-        if fault or (self.full and self.full.get(machine, 0.0) > world.now):
+        if fault or self.full:
             some = memoryview(data).cast("B")[: int(len(data) * share)]
-            if offset is not None and len(data) <= _SECTOR:
+            if whole and len(data) <= _SECTOR:
                 some = some[:0]
             if fault:
-                self._put(found, some, offset)
+                self.put(found.node, some, offset)
                 self.die(machine, fault == "power")
             if self.full.get(machine, 0.0) > world.now:
                 if not len(some):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                return self._put(found, some, offset)
-        return self._put(found, data, offset)
-
-    def _put(self, found: Descriptor, data: Any, offset: int | None) -> int:
-        return self.put_at(found, data) if offset is None else self.put_there(found, data, offset)
+                return self.put(found.node, some, offset)
+        return self.put(found.node, data, offset)
 
     def fsync(self, number: int) -> None:
-        world = self.time
         found = self.descriptors[number]
         node = found.node
-        task = world.current
-        if task is not None and not task.process.alive:
-            raise GreenletExit
         if node.names is not None:
             self._names.pop(found.path, None)
-        else:
+        elif node.unsafe or node.safe is None:
             node.safe = bytes(node.content)
             node.unsafe = False
-        if task is not None and world.ready_tasks:
-            world.pause()
+        if self.time.ready_tasks and self.time.current is not None:
+            self.time.pause()
 
     def ftruncate(self, number: int, length: int) -> None:
         self.descriptors[number].node.unsafe = True
@@ -128,22 +119,18 @@ class Disks(Files):
             self._names.setdefault(_folder(path), []).append(back)
 
     def flock(self, file: Any, operation: int) -> None:
-        number = file if isinstance(file, int) else file.fileno()
+        number = file if type(file) is int else file.fileno()
         node = self.descriptors[number].node
-        if operation & real_fcntl.LOCK_UN:
+        if operation == real_fcntl.LOCK_UN:
             if node.lock is not None and node.lock[1] == number:
                 node.lock = None
             return
-        world = self.time
-        task = world.current
-        process = None if task is None else task.process
-        if process is not None and not process.alive:
-            raise GreenletExit
+        task = self.time.task()
         while (held := node.lock) is not None and held[1] != number and held[0].alive:
             if operation & real_fcntl.LOCK_NB:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-            world.sleep(0.001)
-        node.lock = process, number
+            self.time.sleep(0.001)
+        node.lock = task.process, number
 
     def open_file(
         self,
@@ -175,7 +162,7 @@ class Disks(Files):
 
     def _raw(self, file: Any, mode: str) -> Raw:
         if isinstance(file, int):
-            return Raw(self, file, "", super().write)
+            return Raw(self, file, "", super().write)  # the product syncs it before it counts
         kind = mode.replace("b", "").replace("t", "")
         flags = _FLAGS[kind[0]] | (os.O_RDWR if "+" in kind else os.O_WRONLY)
         number = self.open(file, flags | (os.O_APPEND if kind[0] == "a" else 0), 0o666)
@@ -214,10 +201,9 @@ _BUFFERED: dict[bool, Any] = {True: io.BufferedReader, False: io.BufferedWriter}
 
 
 def _machine(path: str) -> str:
-    """Whose file this is; nobody's if it is not of the world, or only for a while."""
-    if path.startswith(_BELOW) and not path.startswith(SCRATCH):
-        return path[len(_BELOW) :].partition("/")[0]
-    return ""
+    """Whose file this is; nobody's if it is only for a while."""
+    name = path[len(_BELOW) :].partition("/")[0]
+    return "" if name == "scratch" else name
 
 
 def _folder(path: str) -> str:

@@ -176,16 +176,8 @@ class Files:
         assert names is not None
         del names[name]
 
-    def put_at(self, found: Descriptor, data: Any) -> int:
-        """Writes where the descriptor is."""
-        if found.append:
-            found.at = len(found.node.content)
-        size = self.put_there(found, data, found.at)
-        found.at += size
-        return size
-
-    def put_there(self, found: Descriptor, data: Any, offset: int) -> int:
-        node = found.node
+    def put(self, node: Node, data: Any, offset: int) -> int:
+        """Writes into a file."""
         content = node.content
         if offset > len(content):
             content += bytes(offset - len(content))
@@ -229,10 +221,15 @@ class Files:
             node.lock = None
 
     def write(self, number: int, data: Any) -> int:
-        return self.put_at(self.descriptors[number], data)
+        found = self.descriptors[number]
+        if found.append:
+            found.at = len(found.node.content)
+        size = self.put(found.node, data, found.at)
+        found.at += size
+        return size
 
     def pwrite(self, number: int, data: Any, offset: int) -> int:
-        return self.put_there(self.descriptors[number], data, offset)
+        return self.put(self.descriptors[number].node, data, offset)
 
     def pwritev(self, number: int, buffers: Any, offset: int) -> int:
         return self.pwrite(number, b"".join(buffers), offset)

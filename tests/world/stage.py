@@ -5,9 +5,11 @@ They are made once in a process, because no world changes them.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import csv
 import functools
+import itertools
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,8 +19,10 @@ from typing import Any
 
 import yaml
 
+from coterie.base.errors import UsageError
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
+from coterie.party import config
 from coterie.party.books.models import ModelFolder
 from coterie.party.config import PartyConfig, load_party
 from coterie.trust.identity import Identity
@@ -53,7 +57,9 @@ class Stage:
         self.identities: dict[str, Identity] = {
             name: authority.identity(name) for name in (*self.names, *COORDINATORS)
         }
-        self._authority = authority
+        own = {name: self._folder / "certs" / f"{name}.crt" for name in self.names}
+        renewed = {name: authority.issue(name, file=f"{name}-renewed") for name in self.names}
+        self._certificates = {False: own, True: renewed}
         self._contents = {name: self._file(name, tables[name]) for name in self.names}
         self._configs = {name: self._config(name) for name in self.names}
 
@@ -127,23 +133,27 @@ class Stage:
         `changed`: `manual` and `running` as in `config`; `memory`; `coordinators`; `renewed`: whether
         the party has its next certificate; `broken`: whether nobody can read the file.
         """
-        source = self._certificate(name, renewed=changed.get("renewed", False))
+        source = self._certificates[changed.get("renewed", False)][name]
         for ending in (".crt", ".key"):
             target = folder / f"{name}{ending}"
             target.touch(0o600)
             target.write_bytes(source.with_suffix(ending).read_bytes())
-        coordinators = tuple(changed.get("coordinators", COORDINATORS))
+        path = folder / f"{name}.yaml"
+        path.write_text(self._changed_text(name, state, folder, changed))
+        return path
+
+    def _changed_text(
+        self, name: str, state: Path, folder: Path, changed: Mapping[str, Any]
+    ) -> str:
         text = self._text(
             name,
             os.path.relpath(state, folder),
             changed.get("memory", ""),
             changed["running"],
             "manual" if changed["manual"] else "auto",
-            coordinators,
+            tuple(changed.get("coordinators", COORDINATORS)),
         )
-        path = folder / f"{name}.yaml"
-        path.write_text(text + ("listen: [\n" if changed.get("broken") else ""))
-        return path
+        return text + ("listen: [\n" if changed.get("broken") else "")
 
     @functools.cache  # noqa: B019 - a process has few stages
     def _text(
@@ -155,7 +165,18 @@ class Stage:
         consent: str,
         coordinators: tuple[str, ...],
     ) -> str:
-        """The text of a party file, the same in all worlds: writing and reading YAML takes long."""
+        """The text of a party file, the same in all worlds."""
+        return (
+            self._form(name, state)
+            .replace("MEMORY", memory or self._contents[name]["memory"])
+            .replace("RUNNING", str(running))
+            .replace("CONSENT", consent)
+            .replace("COORDINATORS", f"[{', '.join(coordinators)}]")
+        )
+
+    @functools.cache  # noqa: B019 - a process has few stages
+    def _form(self, name: str, state: str) -> str:
+        """The text of a party file with words in the place of what changes: writing YAML takes long."""
         content = copy.deepcopy(self._contents[name])
         content["tls"] = {
             "certificate": f"{name}.crt",
@@ -163,27 +184,26 @@ class Stage:
             "authority": str(self._folder / "certs" / "ca.crt"),
         }
         content["state"] = state
-        content["memory"] = memory or content["memory"]
-        content["limits"]["running"] = running
-        content["policy"]["consent"] = consent
-        content["policy"]["coordinators"] = list(coordinators)
+        content["memory"] = "MEMORY"
+        content["limits"]["running"] = "RUNNING"
+        content["policy"]["consent"] = "CONSENT"
+        content["policy"]["coordinators"] = "COORDINATORS"
         return str(yaml.safe_dump(content, sort_keys=False))
 
     @functools.cache  # noqa: B019 - a process has few stages
-    def _certificate(self, name: str, renewed: bool) -> Path:
-        if renewed:
-            return self._authority.issue(name, file=f"{name}-renewed")
-        return self._folder / "certs" / f"{name}.crt"
-
     def config(self, name: str, state: Path, manual: bool, running: int) -> PartyConfig:
         """The party file of one world."""
-        return replace(self._set(name, manual, running), state=state)
-
-    @functools.cache  # noqa: B019 - a process has few stages
-    def _set(self, name: str, manual: bool, running: int) -> PartyConfig:
         made = self._configs[name]
         policy = replace(made.policy, consent="manual" if manual else "auto")
-        return replace(made, policy=policy, limits=replace(made.limits, running=running))
+        limits = replace(made.limits, running=running)
+        return replace(made, policy=policy, limits=limits, state=state)
+
+    def prepare(self, root: Path, texts: Sequence[Mapping[str, Any]]) -> None:
+        """Makes what worlds with such party files (as in `write_file`) would make one by one."""
+        for name, changed in itertools.product(self.names, texts):
+            text = self._changed_text(name, root / name, root, changed)
+            with contextlib.suppress(UsageError):  # a broken one
+                config.read_document(text, str(root / f"{name}.yaml"))
 
     @functools.lru_cache(maxsize=64)  # noqa: B019 - a process has few stages
     def job(self, parties: tuple[str, ...], recipients: tuple[str, ...] = ()) -> Job:

@@ -25,7 +25,7 @@ import tempfile
 import threading as real_threading
 import time as real_time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path, PosixPath, PurePath
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -43,6 +43,7 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds import job_file
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party import config, preflight, proposals, records
+from coterie.trust import identity
 from tests.world import disks, threads
 from tests.world.network import Network
 from tests.world.tasks import scheduler
@@ -177,8 +178,8 @@ def _remember(undo: list[Callable[[], None]]) -> None:
         _set(module, "parse_job", parsed, undo)
     document = functools.lru_cache(maxsize=64)(lambda text, file: real_document(text, file).node)
     _set(job_file, "read_document", lambda text, file: document(text, file).section(), undo)
-    raw = functools.lru_cache(maxsize=256)(lambda text: real_document(text, "").node.raw)
-    _set(config, "read_document", lambda text, file: _read(text, file, raw), undo)
+    _set(config, "read_document", _section, undo)
+    _set(config, "load_identity", _identity(identity.load_identity), undo)
     read = functools.lru_cache(maxsize=64)(CsvFile.read)
     _set(CsvFile, "read", lambda table, columns: read(table, tuple(columns)), undo)
     digests: dict[int, tuple[Any, bytes]] = {}  # with the tables, so that no other takes their ids
@@ -192,16 +193,38 @@ def _remember(undo: list[Callable[[], None]]) -> None:
 
     _set(preflight, "table_digest", digest, undo)
     _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)
-    _set(PurePath, "__truediv__", _joined(PurePath.__truediv__), undo)
+    _set(PosixPath, "__truediv__", _joined(PurePath.__truediv__), undo)
     _set(PurePath, "__fspath__", PurePath.__str__, undo)
 
 
-def _read(text: str, file: str, raw: Callable[[str], Any]) -> Section:
-    """The document of a text; what is wrong with it is said of the file that has it."""
+@functools.lru_cache(maxsize=256)
+def _document(text: str, file: str) -> Node | str:
+    """The document of a party file, or what is wrong with it."""
     try:
-        return Node(file, "", raw(text)).section()
-    except UsageError:
-        return real_document(text, file)
+        return real_document(text, file).node
+    except UsageError as error:
+        return str(error)
+
+
+def _section(text: str, file: str) -> Section:
+    found = _document(text, file)
+    if isinstance(found, str):
+        raise UsageError(found)
+    return found.section()
+
+
+def _identity(load: Callable[..., Any]) -> Callable[..., Any]:
+    """Reads the files of an identity, but checks the same certificates and keys only once."""
+    known: dict[tuple[Any, ...], Any] = {}
+
+    def loaded(name: str, *paths: Path, revoked_path: Path | None = None) -> Any:
+        told = [(path, path.read_bytes(), path.stat().st_mode) for path in paths]
+        key = name, *told, revoked_path
+        if key not in known:
+            known[key] = load(name, *paths, revoked_path=revoked_path)
+        return known[key]
+
+    return loaded
 
 
 def _joined(join: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -209,15 +232,15 @@ def _joined(join: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     known: dict[tuple[str, str], Any] = {}
 
     def joined(self: Any, name: Any) -> Any:
-        if not isinstance(name, str):
-            return join(self, name)
-        key = getattr(self, "_str", None) or str(self), name
-        made = known.get(key)
-        if made is None or type(made) is not type(self):
-            if len(known) > _PATHS:
-                known.clear()
-            made = known[key] = join(self, name)
-        return made
+        try:
+            return known[self._str, name]
+        except (KeyError, AttributeError, TypeError):
+            made = join(self, name)
+            if type(name) is str:
+                if len(known) > _PATHS:
+                    known.clear()
+                known[str(self), name] = made
+            return made
 
     return joined
 

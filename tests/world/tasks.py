@@ -111,6 +111,7 @@ class Scheduler:
         self.now = 0.0
         self.steps = 0
         self.over = False
+        self.hang = ""  # why nothing more happens
         self.clocks: dict[str, float] = {}  # seconds by which the machines' clocks are ahead
         self.current: Task | None = None
         self.errors: list[tuple[str, BaseException]] = []  # of tasks that ended with an exception
@@ -118,6 +119,7 @@ class Scheduler:
         self.hub = getcurrent()
         self.ready_tasks: list[Task] = []
         self._timers: list[tuple[float, int, Any, int]] = []
+        self._draw = self.random.random
         self._serial = itertools.count()
         self._longest = math.inf
         self._processes: dict[Process, None] = {}
@@ -150,38 +152,41 @@ class Scheduler:
             act()
         task = self.current
         if task is not None and task.process is process:
-            self._leave()
+            self._turn_to(self.pick())
             raise GreenletExit
 
     def run(self, longest: float = math.inf) -> None:
         """Runs until `over`, or for so many seconds; raises `HangError` if nothing can happen."""
         self.over = False
         self._longest = longest
-        self._leave()
+        self._turn_to(self.pick())
+        if self.hang:
+            raise HangError(self.hang)
 
-    def _leave(self) -> None:
-        """Gives the turn to the next task, or to whoever runs the world when it is over.
-
-        Returns when the caller has the turn again, which may be at once.
-        """
-        task = self.pick()
+    def _turn_to(self, task: Task | None) -> None:
+        """Gives the turn to a task, or to whoever runs the world; returns when it is given back."""
         if task is None:
             if getcurrent() is not self.hub:
                 self.hub.switch()
         elif task.greenlet is None:
             task.greenlet = _idle.pop() if _idle else greenlet(_carry, self.hub)
             task.greenlet.switch(self, task)
-        elif task.greenlet is not getcurrent():
+        else:
             task.greenlet.switch()
 
     def pick(self) -> Task | None:
-        """The next task, which is the current one from now on; None when the run is over."""
-        ready, draw = self.ready_tasks, self.random.random
+        """The next task, which is the current one from now on; None when the run is over.
+
+        When no task can go on, the clock jumps to the next moment for which somebody waits.
+        """
+        ready, timers = self.ready_tasks, self._timers
         self.current = None
         while not self.over:
             self.steps += 1
-            if ready and self.steps < _MOST_STEPS:
-                at = int(draw() * len(ready))
+            if self.steps > _MOST_STEPS:
+                self._hang(f"these go on and on: {sorted({task.name for task in ready})}")
+            elif ready:
+                at = int(self._draw() * len(ready))
                 task = ready[at]
                 ready[at] = ready[-1]
                 ready.pop()
@@ -190,34 +195,28 @@ class Scheduler:
                     self.current = task
                     return task
             else:
-                try:
-                    self._advance()
-                except Exception as error:
-                    self.over = True
-                    if getcurrent() is self.hub:
-                        raise
-                    self.hub.throw(error)
+                while timers:
+                    when, _, what, serial = heappop(timers)
+                    if serial and (what.serial != serial or not what.process.alive):
+                        continue
+                    if when > self.now:
+                        self.now = when
+                        self.over = when > self._longest
+                    if serial:
+                        what.queued = True
+                        what.woken = False
+                        ready.append(what)
+                    else:
+                        what()
+                    break
+                else:
+                    self._hang("nothing can happen any more")
         return None
 
-    def _advance(self) -> None:
-        """The clock jumps to the next moment for which somebody waits."""
-        if self.steps >= _MOST_STEPS:
-            busy = {task.name for task in self.ready_tasks if task.process.alive}
-            raise HangError(f"after {self.now:.0f} s these go on and on: {sorted(busy)}")
-        timers = self._timers
-        while timers:
-            when, _, what, serial = heappop(timers)
-            if serial and (what.serial != serial or not what.process.alive):
-                continue
-            if when > self.now:
-                self.now = when
-                self.over = when > self._longest
-            if serial:
-                self.ready(what, by_signal=False)
-            else:
-                what()
-            return
-        raise HangError(f"after {self.now:.0f} s nothing can happen any more")
+    def _hang(self, what: str) -> None:
+        """Ends the run with an error, which is not the task's that happens to notice it."""
+        self.over = True
+        self.hang = f"after {self.now:.0f} s {what}"
 
     def dispose(self) -> None:
         """Ends all processes and frees their tasks, whose `finally` clauses come to nothing."""
@@ -235,12 +234,11 @@ class Scheduler:
 
     # For tasks.
 
-    def ready(self, task: Task, by_signal: bool = True) -> None:
-        if task.queued:
-            task.woken |= by_signal  # its time had passed, too
-        else:
+    def ready(self, task: Task) -> None:
+        """Somebody has woken a task, whose time may have passed, too."""
+        task.woken = True
+        if not task.queued:
             task.queued = True
-            task.woken = by_signal
             self.ready_tasks.append(task)
 
     def at(self, when: float, do: Callable[[], Any]) -> None:
@@ -252,16 +250,21 @@ class Scheduler:
         task = self.current
         if task is None or not task.process.alive:
             task = self.task()
-        task.serial += 1
+        serial = task.serial = task.serial + 1
         if seconds is not None:
             when = self.now + seconds if seconds > 0.0 else self.now
-            heappush(self._timers, (when, next(self._serial), task, task.serial))
+            heappush(self._timers, (when, next(self._serial), task, serial))
         if signal is not None:
             signal.append(task)
-        self._leave()
-        if not task.process.alive:
-            raise GreenletExit
-        task.serial += 1
+        following = self.pick()
+        if following is not task:
+            if following is not None and following.greenlet is not None:
+                following.greenlet.switch()
+            else:
+                self._turn_to(following)
+            if not task.process.alive:
+                raise GreenletExit
+        task.serial = serial + 1
         if task.woken:
             return True
         if signal is not None and task in signal:
@@ -277,7 +280,9 @@ class Scheduler:
             task = self.task()
             task.serial += 1
             self.ready(task)
-            self._leave()
+            following = self.pick()
+            if following is not task:
+                self._turn_to(following)
             if not task.process.alive:
                 raise GreenletExit
 

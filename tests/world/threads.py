@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
-from tests.world.tasks import EPOCH, Scheduler, Signal, Task, scheduler, worlds
+from tests.world.tasks import EPOCH, Scheduler, Signal, scheduler, worlds
 
 
 class Lock:
@@ -28,18 +28,16 @@ class Lock:
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         world = worlds[-1]
-        me = world.current
-        if me is None or not me.process.alive:
-            me = world.task()
         if world.ready_tasks:
             world.pause()
-        if self._owner is not None and not self._wait(world, me, blocking, timeout):
+        if self._owner is not None and not self._wait(world, blocking, timeout):
             return False
-        self._owner = me
+        self._owner = world.current
         return True
 
-    def _wait(self, world: Scheduler, me: Task, blocking: bool, timeout: float) -> bool:
+    def _wait(self, world: Scheduler, blocking: bool, timeout: float) -> bool:
         """Whether the lock is free now."""
+        me = world.task()
         while (owner := self._owner) is not None and owner.process.alive:
             if not blocking:
                 return False
@@ -49,11 +47,9 @@ class Lock:
         return True
 
     def __exit__(self, *_: object) -> None:
-        task = worlds[-1].current
-        if task is not None and task.process.alive:
-            self._owner = None
-            if self._free:
-                self._free.wake(1)
+        self._owner = None
+        if self._free:
+            self._free.wake(1)
 
     def release(self) -> None:
         self.__exit__()
@@ -75,25 +71,19 @@ class RLock(Lock):
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         world = worlds[-1]
-        me = world.current
-        if me is None or not me.process.alive:
-            me = world.task()
-        if self._owner is me:
+        if self._owner is world.current:
             self._depth += 1
             return True
         if world.ready_tasks:
             world.pause()
-        if self._owner is not None and not self._wait(world, me, blocking, timeout):
+        if self._owner is not None and not self._wait(world, blocking, timeout):
             return False
-        self._owner = me
+        self._owner = world.current
         self._depth = 1
         return True
 
     def __exit__(self, *_: object) -> None:
-        task = worlds[-1].current
-        if task is None or not task.process.alive:
-            return
-        assert self._owner is task, "a lock is released by somebody else"
+        assert self._owner is worlds[-1].current, "a lock is released by somebody else"
         self._depth -= 1
         if not self._depth:
             self._owner = None
