@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 
-from tests.world.tasks import Process, Signal, scheduler, worlds
+from tests.world.tasks import Process, Signal, scheduler
 
 _WINDOW = 64  # messages of a stream that wait to be read, before the sender waits
 Code = grpc.StatusCode
@@ -18,11 +18,8 @@ class CallError(grpc.RpcError, grpc.Call):
     """How a call failed, as a client sees it."""
 
     def __init__(self, code: Any, details: str, trailing: Sequence[tuple[str, Any]] = ()) -> None:
-        super().__init__(code, details)
+        super().__init__(f"{code}: {details}")
         self._code, self._details, self._trailing = code, details, tuple(trailing)
-
-    def __str__(self) -> str:
-        return f"{self._code}: {self._details}"
 
     def code(self) -> Any:
         return self._code
@@ -37,7 +34,6 @@ class CallError(grpc.RpcError, grpc.Call):
 for _name in list(CallError.__abstractmethods__):
     setattr(CallError, _name, lambda self, *_: None)
 CallError.__abstractmethods__ = frozenset()
-FINE = CallError(Code.OK, "")
 
 
 class AbortError(Exception):
@@ -66,18 +62,16 @@ class Call:
     # The server's end.
 
     def answer(self, message: bytes) -> None:
+        world = scheduler()
         self.sent += 1
-        faults = self.network.faults
-        if faults.waiting or faults.older:
-            message = faults.in_passing(self, message)
+        message = self.network.in_passing(self, message)
         while len(self.answers) >= _WINDOW and self.open:
-            scheduler().wait(self.room, 1.0)
-        if self._ended is None and self.status is None:
+            world.wait(self.room, 1.0)
+        if self.open:
             arrival = self.network.arrival(self.server, self.client, self._last)
             self._last = arrival
             self.answers.append((arrival, message))
-            if self.news:
-                self.news.wake()
+            self.news.wake()
 
     @property
     def open(self) -> bool:
@@ -110,31 +104,29 @@ class Call:
         return self.next_before(None)
 
     def next_before(self, end: float | None) -> Any:
-        world = worlds[-1]
-        world.task()
+        world = scheduler()
         while True:
+            world.task()
             if self.status is not None:
                 raise _raised(self.status)
-            until = end
+            due = None
             if self.answers:
                 due = self.answers[0][0]
                 if due <= world.now:
                     message = self.answers.popleft()[1]
-                    if self.room:
-                        self.room.wake()
+                    self.room.wake()
                     return self.decode(message)
-                until = due if end is None or due < end else end
             elif self._ended is not None:
                 due = self._ended[0]
                 if due <= world.now:
                     self._close(self._ended[1])
                     continue
-                until = due if end is None or due < end else end
             if end is not None and world.now >= end:
                 self._close(CallError(Code.DEADLINE_EXCEEDED, "Deadline Exceeded"))
                 self._tell_server()
                 continue
-            world.wait(self.news, None if until is None else until - world.now)
+            moments = [moment for moment in (due, end) if moment is not None]
+            world.wait(self.news, min(moments) - world.now if moments else None)
 
     def _close(self, status: CallError) -> None:
         if self.status is None:
@@ -211,8 +203,7 @@ class Context:
         if not self._over:
             self._over = True
             self._code = self._code or code
-            if self._call.room:
-                self._call.room.wake()
+            self._call.room.wake()
             server = self._call.server
             if server is not None and server.alive and self._callbacks:
                 scheduler().spawn(server, "rpc over", self._tell)

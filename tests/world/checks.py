@@ -242,7 +242,11 @@ def _of_journal(name: str, state: Path, records: dict[str, Any]) -> Iterator[str
     """The journal alone tells what the server knows."""
     told: dict[str, str] = {}
     for line in (state / JOURNAL).read_text().splitlines():
-        entry = json.loads(line)
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            yield f"{name}: the journal has a line that nobody can read"
+            return
         if entry.get("event") == "forgotten":
             told.pop(entry["job"], None)
         elif "state" in entry:

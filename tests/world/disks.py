@@ -1,4 +1,4 @@
-"""The disks of the world's machines: files in memory, whose writes can be torn, refused or lost.
+"""The disks of the world's machines: real files, whose writes can be torn, refused or lost.
 
 A machine is the folder of a party below the world's root. What a process wrote and synced survives
 everything. What it wrote without a sync survives the end of the process, but perhaps not a power
@@ -7,188 +7,245 @@ cut: then a file may end earlier, a new name may be missing, and a removed file 
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl as real_fcntl
 import io
 import os
-import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.world.files import FIRST, Files, Raw, Status
-from tests.world.tasks import Scheduler
+from tests.world.tasks import Process, Scheduler, scheduler
 from tests.world.threads import module_like
 
-ROOT = "/world"  # every world is below it, one after the other, and no real file
-SCRATCH = f"{ROOT}/scratch"  # for temporary files of commands, which are nobody's disk
-_BELOW = f"{ROOT}/"
+_real = {
+    name: getattr(os, name)
+    for name in (
+        [
+            "open",
+            "close",
+            "write",
+            "pwrite",
+            "fsync",
+            "ftruncate",
+            "replace",
+            "rename",
+            "unlink",
+            "remove",
+            "urandom",
+        ]
+    )
+}
+_real_open = io.open
 _READING = frozenset("rbt")
-_FLAGS = {"r": 0, "w": os.O_CREAT | os.O_TRUNC, "x": os.O_CREAT | os.O_EXCL, "a": os.O_CREAT}
 _SECTOR = 512  # bytes that a disk writes at once
 
 
-class Disks(Files):
-    """All machines' disks. `full`, `on_write` and `cut_power` are their faults."""
+class Disks:
+    """All machines' disks. `full` says which are full; `on_write` and `die` end a process in a write."""
 
-    def __init__(self, world: Scheduler) -> None:
-        super().__init__(ROOT, world)
+    def __init__(self, world: Scheduler, root: Path) -> None:
+        self._world = world
+        self._root = f"{root}/"
+        self._files: dict[int, str] = {}  # paths by descriptor, of files that were opened here
+        self._open: dict[int, int] = {}  # descriptors that nobody has closed yet, and their inodes
+        self._synced: dict[int, bytes] = {}  # the content that is safe, by inode
+        self._unsafe: set[int] = set()  # inodes that were written since
         self._names: dict[str, list[Callable[[], None]]] = {}  # what takes a name's change back
+        self._locks: dict[int, tuple[Process, int]] = {}
         self.full: dict[str, float] = {}  # until when a machine's disk is full
         self.writes: dict[str, int] = {}  # writes of each machine so far
         self.on_write: Callable[[str, int], str] = lambda machine, number: ""
         self.die: Callable[[str, bool], None] = lambda machine, power: None
-        self.mkdir(SCRATCH)
+
+    def machine(self, path: Any) -> str:
+        """Whose file this is; nobody's if it is not of the world."""
+        text = os.fspath(path) if not isinstance(path, str) else path
+        return text[len(self._root) :].partition("/")[0] if text.startswith(self._root) else ""
+
+    def _inode(self, descriptor: int) -> int:
+        """The inode of an open file, which is asked for once."""
+        known = self._open.get(descriptor)
+        return _inode(descriptor) if known is None else known
 
     # What the processes do.
 
-    def write(self, number: int, data: Any) -> int:
-        found = self.descriptors[number]
-        if found.append:
-            found.at = len(found.node.content)
-        size = self.pwrite(number, data, found.at, whole=False)
-        found.at += size
-        return size
+    def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: Any = None) -> int:
+        if scheduler().task_here() is not None:
+            scheduler().task()
+            found: int = _real["open"](path, flags, mode, dir_fd=dir_fd)
+            self._open[found] = _inode(found)
+            self._files[found] = "" if isinstance(path, bytes) or dir_fd else os.fspath(path)
+            return found
+        return int(_real["open"](path, flags, mode, dir_fd=dir_fd))
 
-    def pwrite(self, number: int, data: Any, offset: int, whole: bool = True) -> int:
-        """A short piece in the middle of a file is written as a `whole`, or not at all."""
-        world = self.time
-        found = self.descriptors[number]
-        machine = _machine(found.path)
-        if not machine or world.current is None:
-            return self.put(found.node, data, offset)
+    def close(self, descriptor: int) -> None:
+        """A closed file is not locked any more."""
+        self._files.pop(descriptor, None)
+        self._open.pop(descriptor, None)
+        if self._locks:
+            for inode in [i for i, held in self._locks.items() if held[1] == descriptor]:
+                del self._locks[inode]
+        _real["close"](descriptor)
+
+    def write(self, descriptor: int, data: Any) -> int:
+        return self._write(descriptor, data, lambda part: _real["write"](descriptor, part))
+
+    def pwrite(self, descriptor: int, data: Any, offset: int) -> int:
+        """A short piece in the middle of a file is written as a whole, or not at all."""
+        write = lambda part: _real["pwrite"](descriptor, part, offset)  # noqa: E731
+        return self._write(descriptor, data, write, whole=len(data) <= _SECTOR)
+
+    def _write(
+        self, descriptor: int, data: Any, write: Callable[[Any], int], whole: bool = False
+    ) -> int:
+        if scheduler().task_here() is None:
+            return write(data)
+        world = self._world
         world.task()
-        if world.ready_tasks:
-            world.pause()
-        count = self.writes[machine] = self.writes.get(machine, 0) + 1
-        found.node.unsafe = True
-        fault = self.on_write(machine, count)
-        share = world.random.random()
-        if fault or self.full:
-            some = memoryview(data).cast("B")[: int(len(data) * share)]
-            if whole and len(data) <= _SECTOR:
-                some = some[:0]
-            if fault:
-                self.put(found.node, some, offset)
-                self.die(machine, fault == "power")
-            if self.full.get(machine, 0.0) > world.now:
-                if not len(some):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                return self.put(found.node, some, offset)
-        return self.put(found.node, data, offset)
+        machine = self.machine(self._files.get(descriptor, ""))
+        if not machine:
+            return write(data)
+        world.pause()
+        number = self.writes[machine] = self.writes.get(machine, 0) + 1
+        self._unsafe.add(self._inode(descriptor))
+        fault = self.on_write(machine, number)
+        some = memoryview(data).cast("B")[: int(len(data) * world.random.random())]
+        if whole:
+            some = some[:0]
+        if fault:
+            if len(some):
+                write(some)
+            self.die(machine, fault == "power")
+        if self.full.get(machine, 0.0) > world.now:
+            if not len(some):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return write(some)
+        return write(data)
 
-    def fsync(self, number: int) -> None:
-        found = self.descriptors[number]
-        node = found.node
-        if node.names is not None:
-            self._names.pop(found.path, None)
-        elif node.unsafe or node.safe is None:
-            node.safe = bytes(node.content)
-            node.unsafe = False
-        if self.time.ready_tasks and self.time.current is not None:
-            self.time.pause()
+    def raw(self, path: Any, mode: str) -> RawFile:
+        made = RawFile(self, path, mode)
+        self._open.pop(made.fileno(), None)  # a file that was closed behind our back
+        self._files[made.fileno()] = os.fspath(path)
+        if "w" in mode:
+            self._unsafe.add(os.fstat(made.fileno()).st_ino)
+        return made
 
-    def ftruncate(self, number: int, length: int) -> None:
-        self.descriptors[number].node.unsafe = True
-        super().ftruncate(number, length)
+    def fsync(self, descriptor: int) -> None:
+        if scheduler().task_here() is None:
+            _real["fsync"](descriptor)
+            return
+        self._world.task()
+        path = self._files.get(descriptor, "")
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            self._names.pop(path, None)
+        elif self.machine(path):
+            self._synced[status.st_ino] = _content(descriptor, path, status.st_size)
+            self._unsafe.discard(status.st_ino)
+        self._world.pause()
 
-    def replace(self, source: str, target: str) -> None:
-        old, new = self.nodes.get(target), self.find(source)
-        super().replace(source, target)
+    def ftruncate(self, descriptor: int, length: int) -> None:
+        if scheduler().task_here() is not None:
+            self._world.task()
+            self._unsafe.add(self._inode(descriptor))
+        _real["ftruncate"](descriptor, length)
+
+    def replace(self, source: Any, target: Any, **more: Any) -> None:
+        if scheduler().task_here() is None or more or not self.machine(source):
+            _real["replace"](source, target, **more)
+            return
+        self._world.task()
+        old = _read(target)
 
         def back() -> None:
-            if self.nodes.get(target) is new and source not in self.nodes:
-                super(Disks, self).replace(target, source)
+            if os.path.exists(target) and not os.path.exists(source):
+                _real["replace"](target, source)
                 if old is not None:
-                    self.name(target, old)
+                    _overwrite(target, old)
 
+        _real["replace"](source, target)
         self._changed(target, back)
 
-    def unlink(self, path: str) -> None:
-        old = self.nodes.get(path)
-        super().unlink(path)
+    def unlink(self, path: Any, *, dir_fd: Any = None) -> None:
+        if scheduler().task_here() is None or dir_fd is not None or not self.machine(path):
+            _real["unlink"](path, dir_fd=dir_fd)
+            return
+        self._world.task()
+        old = _read(path)
+        mode = os.stat(path).st_mode & 0o777 if old is not None else 0
+        _real["unlink"](path)
 
         def back() -> None:
-            if old is not None and path not in self.nodes and _folder(path) in self.nodes:
-                self.name(path, old)
+            if (
+                old is not None
+                and not os.path.exists(path)
+                and os.path.isdir(os.path.dirname(path))
+            ):
+                _overwrite(path, old)
+                os.chmod(path, mode)
 
         self._changed(path, back)
 
-    def _changed(self, path: str, back: Callable[[], None]) -> None:
-        if _machine(path) and self.time.current is not None:
-            self._names.setdefault(_folder(path), []).append(back)
+    def _changed(self, path: Any, back: Callable[[], None]) -> None:
+        folder = os.path.dirname(os.fspath(path))
+        self._names.setdefault(folder, []).append(back)
+
+    def urandom(self, size: int) -> bytes:
+        task = scheduler().task_here()
+        return self._world.random.randbytes(size) if task is not None else _real["urandom"](size)
 
     def flock(self, file: Any, operation: int) -> None:
-        number = file if type(file) is int else file.fileno()
-        node = self.descriptors[number].node
-        if operation == real_fcntl.LOCK_UN:
-            if node.lock is not None and node.lock[1] == number:
-                node.lock = None
+        descriptor = file if isinstance(file, int) else file.fileno()
+        inode = self._inode(descriptor) if isinstance(file, int) else _inode(descriptor)
+        if scheduler().task_here() is None:
+            real_fcntl.flock(file, operation)
             return
-        task = self.time.task()
-        while (held := node.lock) is not None and held[1] != number and held[0].alive:
+        world = self._world
+        if operation & real_fcntl.LOCK_UN:
+            if self._locks.get(inode, (None, -1))[1] == descriptor:
+                del self._locks[inode]
+            return
+        me = world.task().process
+        while (held := self._locks.get(inode)) is not None and held != (me, descriptor):
+            if not held[0].alive:
+                break
             if operation & real_fcntl.LOCK_NB:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-            self.time.sleep(0.001)
-        node.lock = task.process, number
+            world.sleep(0.001)
+        self._locks[inode] = me, descriptor
 
-    def open_file(
-        self,
-        file: Any,
-        mode: str = "r",
-        buffering: int = -1,
-        encoding: str | None = None,
-        errors: str | None = None,
-        newline: str | None = None,
-        *_: Any,
-    ) -> Any:
-        """`open` for a path of the world, or the number of one of its descriptors."""
-        if isinstance(file, str) and _READING.issuperset(mode):
-            raw: Any = io.BytesIO(self.content(file))
-        else:
-            raw = self._raw(file, mode)
-            if buffering == 0:
-                return raw
-            raw = io.BufferedRandom(raw) if "+" in mode else _BUFFERED["r" in mode](raw)
-        return raw if "b" in mode else io.TextIOWrapper(raw, encoding, errors, newline)
+    def close_all(self) -> None:
+        """Closes what the processes of the world left open.
 
-    def content(self, path: str) -> bytes:
-        node = self.nodes.get(path)
-        if node is None:
-            node = self.find(path)
-        if node.names is not None:
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        return bytes(node.content)
-
-    def _raw(self, file: Any, mode: str) -> Raw:
-        if isinstance(file, int):
-            return Raw(self, file, "", super().write)  # the product syncs it before it counts
-        kind = mode.replace("b", "").replace("t", "")
-        flags = _FLAGS[kind[0]] | (os.O_RDWR if "+" in kind else os.O_WRONLY)
-        number = self.open(file, flags | (os.O_APPEND if kind[0] == "a" else 0), 0o666)
-        if kind[0] == "w":
-            self.descriptors[number].node.unsafe = True
-        return Raw(self, number, file, self.write)
+        A file object closes its descriptor itself, whose number may be another file's by then.
+        """
+        for descriptor, inode in self._open.items():
+            with contextlib.suppress(OSError):
+                if os.fstat(descriptor).st_ino == inode:
+                    _real["close"](descriptor)
+        self._open.clear()
 
     # Faults.
 
     def cut_power(self, machine: str) -> None:
         """What was not synced is lost, in part or as a whole."""
-        chance = self.time.random
-        for folder in [name for name in self._names if _machine(f"{name}/") == machine]:
+        chance = self._world.random
+        for folder in [name for name in self._names if self.machine(name) == machine]:
             changes = self._names.pop(folder)
             for back in reversed(changes[chance.randrange(len(changes) + 1) :]):
                 back()
-        home = f"{_BELOW}{machine}/"
-        for path in sorted((p for p in self.nodes if p.startswith(home)), key=_parts):
-            node = self.nodes[path]
-            if node.unsafe and node.names is None:
-                node.unsafe = False
-                node.content = bytearray(self._left(bytes(node.content), node.safe))
+        home = Path(self._root) / machine
+        for path in sorted(home.rglob("*")):
+            if path.is_file() and (inode := path.stat().st_ino) in self._unsafe:
+                self._unsafe.discard(inode)
+                _overwrite(path, self._left(path.read_bytes(), self._synced.get(inode)))
 
     def _left(self, content: bytes, safe: bytes | None) -> bytes:
         """What is left of a file that was written since its last sync."""
-        chance = self.time.random
+        chance = self._world.random
         if safe is None:  # never synced: empty, or zeros where the content should be
             whole = chance.choice((content, b"", bytes(len(content)), content))
             return whole[: _SECTOR * chance.randint(1, 8)] if len(whole) > _SECTOR else whole
@@ -197,24 +254,51 @@ class Disks(Files):
         return chance.choice((content, safe))
 
 
-_BUFFERED: dict[bool, Any] = {True: io.BufferedReader, False: io.BufferedWriter}
+class RawFile(io.FileIO):
+    """A file that was opened for writing by `open`."""
+
+    def __init__(self, disks: Disks, path: Any, mode: str) -> None:
+        super().__init__(path, mode)
+        self._disks = disks
+
+    def write(self, data: Any) -> int:
+        return self._disks.write(self.fileno(), data)
 
 
-def _machine(path: str) -> str:
-    """Whose file this is; nobody's if it is only for a while."""
-    name = path[len(_BELOW) :].partition("/")[0]
-    return "" if name == "scratch" else name
+def _inode(descriptor: int) -> int:
+    return os.fstat(descriptor).st_ino
 
 
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
+def _content(descriptor: int, path: str, size: int) -> bytes:
+    try:
+        return os.pread(descriptor, size, 0)
+    except OSError:  # it was opened for writing only
+        return _read(path) or b""
 
 
-def _parts(path: str) -> list[str]:
-    return path.split("/")
+def _read(path: Any) -> bytes | None:
+    try:
+        descriptor = _real["open"](path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+    except OSError:  # a folder
+        return None
+    finally:
+        _real["close"](descriptor)
 
 
-_disks: list[Disks] = []  # the last one is that of the world that runs now
+def _overwrite(path: Any, content: bytes) -> None:
+    """Gives a file this content; a file that is there keeps its inode and its mode."""
+    descriptor = _real["open"](path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        _real["write"](descriptor, content)
+    finally:
+        _real["close"](descriptor)
+
+
+_disks: list[Disks] = []
 
 
 def enter(disks: Disks) -> None:
@@ -225,135 +309,57 @@ def leave() -> None:
     _disks.pop()
 
 
-# What stands in for the calls of `os`, `io` and `shutil`.
+def _open_file(
+    file: Any,
+    mode: str = "r",
+    buffering: int = -1,
+    encoding: str | None = None,
+    errors: str | None = None,
+    newline: str | None = None,
+    closefd: bool = True,
+    opener: Any = None,
+) -> Any:
+    if (
+        _READING.issuperset(mode)
+        or not _disks
+        or isinstance(file, int)
+        or scheduler().task_here() is None
+        or not _disks[-1].machine(file)
+    ):
+        return _real_open(file, mode, buffering, encoding, errors, newline, closefd, opener)
+    scheduler().task()
+    raw = _disks[-1].raw(file, mode.replace("b", "").replace("t", ""))
+    if buffering == 0:
+        return raw
+    buffered = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
+    if "b" in mode:
+        return buffered
+    return io.TextIOWrapper(buffered, encoding, errors, newline)
 
 
-def _text(path: Any) -> Any:
-    """The text of a path; what is none stays as it is."""
-    return getattr(path, "_str", None) or (os.fspath(path) if hasattr(path, "__fspath__") else path)
-
-
-def _stat(path: Any, *, dir_fd: Any = None, follow_symlinks: bool = True) -> Any:
-    text = path if type(path) is str else _text(path)
-    if _disks and type(text) is str:
-        node = _disks[-1].nodes.get(text)
-        if node is not None:
-            return Status(node)
-        if text.startswith(ROOT):
-            return _disks[-1].stat(text)
-    return _real_stat(path, dir_fd=dir_fd, follow_symlinks=follow_symlinks)
-
-
-def _by_path(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-    act = getattr(Disks, name)
-
-    def call(path: Any = ".", *words: Any, **named: Any) -> Any:
-        text = path if type(path) is str else _text(path)
-        if type(text) is str and text.startswith(ROOT) and _disks:
-            named.pop("dir_fd", None)
-            return act(_disks[-1], text, *words, **named)
-        return real(path, *words, **named)
-
-    return call
-
-
-def _by_paths(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-    act = getattr(Disks, name)
-
-    def call(source: Any, target: Any, **named: Any) -> Any:
-        text = _text(source)
-        if type(text) is str and text.startswith(ROOT) and _disks:
-            return act(_disks[-1], text, _text(target))
-        return real(source, target, **named)
+def _stand_in(name: str) -> Callable[..., Any]:
+    def call(*words: Any, **named: Any) -> Any:
+        if not _disks:
+            return _real[name](*words, **named)
+        return getattr(_disks[-1], name)(*words, **named)
 
     return call
 
 
-def _by_number(name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-    act = getattr(Disks, name)
-
-    def call(number: int, *words: Any) -> Any:
-        if type(number) is int and number >= FIRST and _disks:
-            return act(_disks[-1], number, *words)
-        return real(number, *words)
-
-    return call
-
-
-_real_stat = os.stat
-_real_urandom = os.urandom
-_real_open = io.open
-
-
-def _urandom(size: int) -> bytes:
-    if _disks and (world := _disks[-1].time).current is not None:
-        return world.random.randbytes(size)
-    return _real_urandom(size)
-
-
-def _open_file(file: Any, mode: str = "r", *words: Any, **named: Any) -> Any:
-    if _disks:
-        text = file if type(file) is str else _text(file)
-        if text.startswith(ROOT) if type(text) is str else type(text) is int and text >= FIRST:
-            return _disks[-1].open_file(text, mode, *words, **named)
-    return _real_open(file, mode, *words, **named)
-
-
-def _read_text(
-    path: Path, encoding: str | None = None, errors: str | None = None, *more: Any
-) -> str:
-    """`Path.read_text`, whose files need not be opened here."""
-    text = _text(path)
-    if _disks and text.startswith(ROOT):
-        found = _disks[-1].content(text)
-        if b"\r" not in found:
-            return found.decode(encoding or "utf-8", errors or "strict")
-    return _real_read_text(path, encoding, errors, *more)
-
-
-def _read_bytes(path: Path) -> bytes:
-    text = _text(path)
-    if _disks and text.startswith(ROOT):
-        return _disks[-1].content(text)
-    return _real_read_bytes(path)
-
-
-_real_read_text = Path.read_text
-_real_read_bytes = Path.read_bytes
-READING = {"read_text": _read_text, "read_bytes": _read_bytes}
-_PATHS = [
-    "open",
-    "lstat",
-    "access",
-    "chmod",
-    "utime",
-    "mkdir",
-    "rmdir",
-    "unlink",
-    "listdir",
-    "scandir",
-]
-_NUMBERS = [
-    "close",
-    "write",
-    "pwrite",
-    "pwritev",
-    "read",
-    "pread",
-    "lseek",
-    "fsync",
-    "ftruncate",
-    "fstat",
-    "fchmod",
-]
-CALLS: dict[str, Callable[..., Any]] = {
-    **{name: _by_path(name, getattr(os, name)) for name in _PATHS},
-    **{name: _by_number(name, getattr(os, name)) for name in _NUMBERS},
-    **{name: _by_paths(name, getattr(os, name)) for name in ("replace", "link")},
-    "stat": _stat,
-    "urandom": _urandom,
+CALLS = {
+    name: _stand_in(name)
+    for name in (
+        "open",
+        "close",
+        "write",
+        "pwrite",
+        "fsync",
+        "ftruncate",
+        "replace",
+        "unlink",
+        "urandom",
+    )
 }
 CALLS |= {"remove": CALLS["unlink"], "rename": CALLS["replace"]}
-rmtree = _by_path("rmtree", shutil.rmtree)
 open_file = _open_file
 fcntl = module_like(real_fcntl, flock=lambda *words: _disks[-1].flock(*words))

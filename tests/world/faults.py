@@ -37,24 +37,24 @@ class Faults:
 
     def __init__(self, world: Scheduler) -> None:
         self._world = world
-        self.waiting: list[dict[str, Any]] = []  # for their place
+        self._waiting: list[dict[str, Any]] = []
         self._seen: Counter[tuple[str, str]] = Counter()  # calls of a method at a party
-        self.older: dict[Any, list[bytes]] = {}  # streams, and what is recorded for them
+        self._older: dict[Any, list[bytes]] = {}
         self.happened: list[str] = []
         self.die: Callable[[str, bool], None] = lambda party, power: None
         self.fill: Callable[[str, float], None] = lambda party, seconds: None
 
     def expect(self, faults: Sequence[dict[str, Any]]) -> None:
-        self.waiting += [fault for fault in faults if "call" in fault or "write" in fault]
+        self._waiting += [fault for fault in faults if "call" in fault or "write" in fault]
 
     def forget(self) -> None:
         """The rest of the world's time is undisturbed."""
-        self.waiting.clear()
+        self._waiting.clear()
 
     def _due(self, kinds: Sequence[str], **facts: Any) -> dict[str, Any] | None:
-        for fault in self.waiting:
+        for fault in self._waiting:
             if fault["fault"] in kinds and all(fault.get(k) == v for k, v in facts.items()):
-                self.waiting.remove(fault)
+                self._waiting.remove(fault)
                 self.note(fault)
                 return fault
         return None
@@ -67,7 +67,7 @@ class Faults:
     def at_call(self, call: Any) -> int:
         """How often a request arrives."""
         self._seen[call.party, call.method] += 1
-        if not self.waiting:
+        if not self._waiting:
             return 1
         nth = self._seen[call.party, call.method]
         found = self._due(("lose", "twice"), party=call.party, call=call.method, nth=nth)
@@ -79,6 +79,8 @@ class Faults:
         return 0
 
     def at_handler(self, process: Process, call: Any, when: str) -> None:
+        if not self._waiting:
+            return
         party, nth = process.name, self._seen[process.name, call.method]
         found = self._due(PLACED, party=party, call=call.method, when=when, nth=nth)
         if found is not None:
@@ -88,16 +90,16 @@ class Faults:
 
     def in_passing(self, call: Any, message: bytes) -> bytes:
         """A message of a stream as it arrives."""
-        if call in self.older:
+        if call in self._older:
             return self._as_before(call, message)
-        if not self.waiting:
+        if not self._waiting:
             return message
         if self._due(("cut",), party=call.party, call=call.method, nth=call.sent):
             call.end(CallError(Code.UNAVAILABLE, "Socket closed"))
         if call.method == "Collect" and call.sent == 1:
             nth = self._seen[call.party, "Collect"]
             if self._due(("older",), party=call.party, call="Collect", nth=nth):
-                self.older[call] = [
+                self._older[call] = [
                     bytes.fromhex(frame) for frame in json.loads(RECORDED.read_text())
                 ]
         return message
@@ -105,7 +107,7 @@ class Faults:
     def _as_before(self, call: Any, message: bytes) -> bytes:
         """The recorded frame in the place of a message; heartbeats and farewells are as they were."""
         chunk, fields = split(message)
-        recorded = self.older[call]
+        recorded = self._older[call]
         if not chunk or not recorded:
             return message
         old, header = split(recorded.pop(0))
@@ -117,15 +119,15 @@ class Faults:
 
     def on_write(self, machine: str, number: int) -> str:
         """How the process dies in the middle of this write; empty if it does not."""
-        for fault in self.waiting:
+        for fault in self._waiting:
             if fault.get("party") == machine and "write" in fault:
-                self.waiting.remove(fault)
+                self._waiting.remove(fault)
                 if fault["write"] <= 1:
                     self.note(fault)
                     if fault["fault"] != "full":
                         return str(fault["fault"])
                     self.fill(machine, fault["for"])
                     return ""
-                self.waiting.append(fault | {"write": fault["write"] - 1})
+                self._waiting.append(fault | {"write": fault["write"] - 1})
                 break
         return ""

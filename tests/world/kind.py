@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -58,8 +58,7 @@ class Tally(Total):
         total = super().parse(section, common)
         given = section.optional("recipients")
         names = tuple(node.text() for node in given.items()) if given is not None else ()
-        told = {one.name: getattr(total, one.name) for one in fields(total)}
-        return TallyJob(**told, recipients=names)
+        return TallyJob(**vars(total), recipients=names)
 
     def needs(self, job: TotalJob, party: str) -> Needs:
         assert isinstance(job, TallyJob)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,6 +42,7 @@ from tests.world.tasks import Process, Scheduler
 
 PATIENCE = Patience(connect=3.0, consent=15.0, heartbeat=4.0, cancel=2.0, fetch=5.0, gather=0.5)
 _LONGEST = 3600.0  # simulated seconds after which a world hangs
+_SHM = Path("/dev/shm")
 IDLE = {"main", "house", "files", "queue", "notify"}  # the threads of an idle server
 
 
@@ -47,13 +50,12 @@ class World:
     def __init__(self, script: dict[str, Any], stage: Stage) -> None:
         self.script = script
         self.stage = stage
-        self.root = Path(disks.ROOT)
+        self.root = Path(tempfile.mkdtemp(prefix="world-", dir=_SHM if _SHM.is_dir() else None))
         self.time = Scheduler(script["seed"], script.get("unrest", 0.02))
         self.faults = Faults(self.time)
         self.faults.die = self.die
         self.time.clocks.update(script.get("clocks", {}))
-        self.disks = Disks(self.time)
-        disks.enter(self.disks)
+        self.disks = Disks(self.time, self.root)
         self.disks.on_write = self.faults.on_write
         self.disks.die = self.die
         self.faults.fill = lambda name, seconds: self.disks.full.update(
@@ -62,7 +64,8 @@ class World:
         self.files = PartyFiles(script, stage, self.root)
         stage.put_models(self.root)
         names = {address: name for name, address in stage.addresses.items()}
-        self.network = Network(self.time, names, self.faults, Path(disks.SCRATCH) / "lists")
+        self._lists = self.root.with_name(f"{self.root.name}-lists")
+        self.network = Network(self.time, names, self.faults, self._lists)
         self.network.latency = script.get("latency", 0.0)
         self.promises = Promises(self.network)
         self.observed = Observed()
@@ -78,17 +81,18 @@ class World:
         """Everything that the script says, and the time after it."""
         with self._entered():
             main = Process("world")
+            over: list[bool] = []
 
             def live() -> None:
                 for name in self.stage.names:
                     self.start(name)
                 self._steps()
                 self._heal()
-                self.time.over = True
+                over.append(True)
 
             self.time.spawn(main, "script", live)
             longest = self.script.get("longest", _LONGEST)
-            self.time.run(longest)
+            self.time.run(lambda: bool(over) or self.time.now > longest or bool(self.time.errors))
             if self.time.now > longest:
                 waiting = [c.what for c in self.commands if not c.over]
                 raise tasks.HangError(f"after {longest:g} s these still wait: {waiting}")
@@ -96,14 +100,9 @@ class World:
     def inside(self, do: Callable[[], Any]) -> Any:
         """What somebody finds out within the world, after it was played."""
         found: list[Any] = []
-
-        def visit() -> None:
-            found.append(do())
-            self.time.over = True
-
         with self._entered():
-            self.time.spawn(Process("visitor"), "visit", visit)
-            self.time.run()
+            self.time.spawn(Process("visitor"), "visit", lambda: found.append(do()))
+            self.time.run(lambda: bool(found) or bool(self.time.errors))
         if not found:
             raise self.time.errors[-1][1]
         return found[0]
@@ -111,6 +110,7 @@ class World:
     @contextlib.contextmanager
     def _entered(self) -> Iterator[None]:
         tasks.enter(self.time)
+        disks.enter(self.disks)
         substitutes.enter(self.network)
         kept = probe.require, Tally.entered, Tally.drew
         probe.require = self._probe
@@ -123,20 +123,28 @@ class World:
             logging.getLogger("coterie").removeHandler(watch)
             probe.require, Tally.entered, Tally.drew = kept
             substitutes.leave()
+            disks.leave()
             tasks.leave()
 
     def close(self) -> None:
         """Frees what the world has: its tasks and its disks."""
         tasks.enter(self.time)
+        disks.enter(self.disks)
         logging.disable()
         try:
+            for process in {task.process for task in list(self.time._of.values())}:
+                self.time.kill(process)
             self.time.dispose()
+            self.disks.close_all()
         finally:
             logging.disable(logging.NOTSET)
             disks.leave()
             tasks.leave()
             LedgerFile._synced.clear()
             History._locks.clear()
+            shutil.rmtree(self.root, ignore_errors=True)
+            if self._lists.exists():
+                shutil.rmtree(self._lists, ignore_errors=True)
 
     def _steps(self) -> None:
         self.faults.expect(self.script["steps"])

@@ -14,8 +14,8 @@ from typing import Any
 
 from greenlet import GreenletExit
 
-from tests.world.calls import FINE, AbortError, Call, CallError, Code, Context
-from tests.world.tasks import Process, Scheduler, scheduler, worlds
+from tests.world.calls import AbortError, Call, CallError, Code, Context
+from tests.world.tasks import Process, Scheduler, scheduler
 from tests.world.threads import Event
 
 KEEPALIVE = 90.0  # seconds after which a dead connection is noticed
@@ -74,14 +74,12 @@ class Server:
         """Answers a call, in a task of the server."""
         context = call.context = Context(call, certificate)
         self.open[call] = None
-        ended = FINE
+        ended = CallError(Code.OK, "")
         try:
             handler = self._find(path, 0)
             if handler is None:
                 raise AbortError(Code.UNIMPLEMENTED, "Method not found!")
-            faults = self._network.faults
-            if faults.waiting:
-                faults.at_handler(self.process, call, "before")
+            self._network.faults.at_handler(self.process, call, "before")
             read = handler.request_deserializer or (lambda data: data)
             told = read(request) if isinstance(request, bytes) else map(read, request)
             write = handler.response_serializer or (lambda data: data)
@@ -92,11 +90,9 @@ class Server:
                     handler.stream_unary if handler.request_streaming else handler.unary_unary
                 )
                 answer = write(behaviour(told, context))
-                if faults.waiting:
-                    faults.at_handler(self.process, call, "after")
+                self._network.faults.at_handler(self.process, call, "after")
                 call.answer(answer)
-            if faults.waiting:
-                faults.at_handler(self.process, call, "over")
+            self._network.faults.at_handler(self.process, call, "over")
         except AbortError as error:
             ended = CallError(*error.args, context.trailing)
         except GreenletExit:
@@ -139,7 +135,7 @@ class Server:
 def _sender(call: Call, context: Context, write: Callable[..., Any]) -> Callable[[Any], None]:
     def send(message: Any) -> None:
         if message is None:
-            call.end(FINE)
+            call.end(CallError(Code.OK, ""))
         elif context.is_active():
             call.answer(write(message))
 
@@ -156,7 +152,7 @@ class Channel:
     """`grpc.Channel`."""
 
     def __init__(self, network: Network, address: str, certificate: bytes) -> None:
-        self.network = network
+        self._network = network
         self._address = address
         self._certificate = certificate
         self._process = scheduler().task().process
@@ -166,8 +162,8 @@ class Channel:
         for call in list(self._open):
             call.cancel()
 
-    def begin(self, method: str, request: Any) -> Call:
-        network, world = self.network, worlds[-1]
+    def _begin(self, method: str, request: Any) -> Call:
+        network, world = self._network, scheduler()
         party = network.names[self._address]
         call = Call(network, self._process, party, method)
         self._open[call] = None
@@ -184,7 +180,7 @@ class Channel:
         return call
 
     def _arrive(self, call: Call, request: Any, method: str) -> Callable[[], None]:
-        network, address = self.network, self._address
+        network, address = self._network, self._address
 
         def arrive() -> None:
             server = network.servers.get(address)
@@ -198,81 +194,55 @@ class Channel:
         return arrive
 
     def unary_unary(self, method: str, *codecs: Any, **named: Any) -> Callable[..., Any]:
-        return _Unary(self, method, codecs, named)
+        encode, decode = _codecs(codecs, named)
 
-    def unary_stream(self, method: str, *codecs: Any, **named: Any) -> Callable[..., Any]:
-        return _Stream(self, method, codecs, named)
-
-    def stream_unary(self, method: str, *codecs: Any, **named: Any) -> Callable[..., Any]:
-        return _Upload(self, method, codecs, named)
-
-
-class _Method:
-    """A method of a channel. Stubs have many, of which few are called."""
-
-    __slots__ = ("_channel", "_codecs", "_method", "_named")
-
-    def __init__(
-        self, channel: Channel, method: str, codecs: Sequence[Any], named: dict[str, Any]
-    ) -> None:
-        self._channel = channel
-        self._method = method
-        self._codecs = codecs
-        self._named = named
-
-    def _both(self) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-        """What encodes requests, and what decodes answers."""
-        encode, decode = [*self._codecs, None, None][:2]
-        encode = self._named.get("request_serializer", encode)
-        decode = self._named.get("response_deserializer", decode)
-        return encode or _as_it_is, decode or _as_it_is
-
-    def _answer(self, request: Any, encoded: Any, decode: Any, timeout: float | None) -> Any:
-        channel = self._channel
-        end = None if timeout is None else worlds[-1].now + timeout
-        call = channel.begin(self._method, encoded)
-        call.decode = decode
-        answer = call.next_before(end)
-        call._close(FINE)
-        channel.network.answered(call, request, answer)
-        return answer
-
-
-class _Unary(_Method):
-    def __call__(self, request: Any, timeout: float | None = None) -> Any:
-        encode, decode = self._both()
-        return self._answer(request, encode(request), decode, timeout)
-
-
-class _Upload(_Method):
-    def __call__(self, requests: Any, timeout: float | None = None) -> Any:
-        encode, decode = self._both()
-        sent = [encode(request) for request in requests]
-        return self._answer(sent, sent, decode, timeout)
-
-
-class _Stream(_Method):
-    def __call__(self, request: Any, timeout: float | None = None) -> Call:
-        encode, decode = self._both()
-        network = self._channel.network
-        call = self._channel.begin(self._method, encode(request))
-
-        def heard(data: bytes) -> Any:
-            answer = decode(data)
-            network.answered(call, request, answer)
+        def call_it(request: Any, timeout: float | None = None) -> Any:
+            end = None if timeout is None else scheduler().now + timeout
+            call = self._begin(method, encode(request))
+            call.decode = decode
+            answer = call.next_before(end)
+            call._close(CallError(Code.OK, ""))
+            self._network.answered(call, request, answer)
             return answer
 
-        call.decode = heard
-        return call
+        return call_it
 
+    def unary_stream(self, method: str, *codecs: Any, **named: Any) -> Callable[..., Any]:
+        encode, decode = _codecs(codecs, named)
 
-def _as_it_is(data: Any) -> Any:
-    return data
+        def call_it(request: Any, timeout: float | None = None) -> Call:
+            call = self._begin(method, encode(request))
+
+            def heard(data: bytes) -> Any:
+                answer = decode(data)
+                self._network.answered(call, request, answer)
+                return answer
+
+            call.decode = heard
+            return call
+
+        return call_it
+
+    def stream_unary(self, method: str, *codecs: Any, **named: Any) -> Callable[..., Any]:
+        unary = self.unary_unary(method, lambda data: data, named["response_deserializer"])
+        encode = named["request_serializer"]
+
+        def call_it(requests: Any, timeout: float | None = None) -> Any:
+            return unary([encode(request) for request in requests], timeout)
+
+        return call_it
 
 
 def _copy(call: Call) -> Call:
     """The same call once more, whose answer nobody hears."""
     return Call(call.network, call.client, call.party, call.method)
+
+
+def _codecs(codecs: Sequence[Any], named: dict[str, Any]) -> tuple[Any, Any]:
+    encode, decode = [*codecs, None, None][:2]
+    encode = named.get("request_serializer", encode)
+    decode = named.get("response_deserializer", decode)
+    return encode or (lambda data: data), decode or (lambda data: data)
 
 
 class Network:
@@ -309,20 +279,23 @@ class Network:
     def arrival(self, source: Process | None, target: Process | None, after: float) -> float:
         """When a message that is sent now arrives, not before the one that was sent before it."""
         now = self._world.now
+        pair = frozenset((source.name if source else "", target.name if target else ""))
         late = self.latency + 0.001 + 0.004 * self._world.random.random()
-        if self.apart or self.slow:
-            pair = frozenset((source.name if source else "", target.name if target else ""))
-            until = self.apart.get(pair, 0.0)
-            if until > now:
-                late += until - now
-            if pair in self.slow and self.slow[pair][0] > now:
-                late += self.slow[pair][1] * self._world.random.random()
-        arrival = now + late
-        return arrival if arrival > after else after
+        until = self.apart.get(pair, 0.0)
+        if until > now:
+            late += until - now
+        if pair in self.slow and self.slow[pair][0] > now:
+            late += self.slow[pair][1] * self._world.random.random()
+        return max(now + late, after)
 
     def part(self, one: str, other: str, seconds: float) -> None:
         """Nothing passes between two processes for a while; TCP repeats it afterwards."""
         self.apart[frozenset((one, other))] = self._world.now + seconds
+
+    def in_passing(self, call: Call, message: bytes) -> bytes:
+        """A message of a server as it arrives."""
+        changed: bytes = self.faults.in_passing(call, message)
+        return changed
 
     def answered(self, call: Call, request: Any, answer: Any) -> None:
         if call.client.alive:

@@ -5,8 +5,6 @@ Only a party whose file changes has a file of its own: reading one is slow, and 
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +17,6 @@ _CHANGES: dict[str, dict[str, Any]] = {
     "coordinators": {"coordinators": list(COORDINATORS[:1])},
     "broken": {"broken": True},
 }
-
-
-def all_files(running: Iterable[int]) -> list[dict[str, Any]]:
-    """What may be said of a party file, as `Stage.write_file` takes it."""
-    changes = itertools.product(*((None, what) for what in _CHANGES))
-    said: list[dict[str, Any]] = [
-        {key: value for what in chosen if what for key, value in _CHANGES[what].items()}
-        for chosen in changes
-    ]
-    first = [{"manual": m, "running": r} for m in (False, True) for r in running]
-    return [{**facts, **changed} for facts in first for changed in said]
 
 
 class PartyFiles:

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 
-_WORLDS = 100  # in a piece, at most
+_WORLDS = 25  # in a piece, at most
 _LONGEST = 400  # characters of what is told of a world, so that a piece fits into its pipe
 Wrong = list[tuple[int, list[str]]]  # the numbers of worlds, and what went wrong in them
 

@@ -22,10 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.world import checks, kind, pieces, script, substitutes
-from tests.world.disks import ROOT
 from tests.world.kind import NAME
 from tests.world.model import World
-from tests.world.party_files import all_files
 from tests.world.shrink import Script, shrunk, sign_of
 from tests.world.stage import REAL, stage_of
 
@@ -177,11 +175,10 @@ def play_number(what: str, number: int) -> list[str]:
 
 def _prepare(what: str) -> None:
     """Makes once what all processes need."""
-    if what == "cheap":
-        stage_of(NAME).prepare(Path(ROOT), all_files(set(script.RUNNING)))
-        return
-    for name in REAL:
-        undisturbed(name)
+    for name in [NAME] if what == "cheap" else REAL:
+        stage_of(name)
+        if what == "real":
+            undisturbed(name)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ _PARTIES = ("alba", "birk", "cedar")
 _CALLS = ("Propose", "Queue", "Watch", "Fetch", "Deliver", "Cancel", "Resume", "Approve", "Check")
 _PEER_CALLS = ("Collect", "Part", "Reserve", "Compare")
 _MACHINES = (*_PARTIES, *COORDINATORS)
-RUNNING = (1, 1, 2, 4)  # jobs that a server runs at once
 _SPAN = 6.0  # seconds in which people do things
 _DEEDS = [
     "attach",
@@ -62,7 +61,7 @@ def cheap(seed: int) -> Script:
         "unrest": draw.choice((0.0, 0.02, 0.1)),
         "kind": NAME,
         "manual": [p for p in _PARTIES if draw.random() < 0.12],
-        "running": draw.choice(RUNNING),
+        "running": draw.choice((1, 1, 2, 4)),
         "latency": draw.choice((0.0, 0.0, 0.0, 0.0, 0.05, 0.3)),
         "clocks": {p: draw.choice(_AHEAD) for p in _MACHINES if draw.random() < 0.1},
     }

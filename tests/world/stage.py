@@ -5,11 +5,9 @@ They are made once in a process, because no world changes them.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import csv
 import functools
-import itertools
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -19,10 +17,8 @@ from typing import Any
 
 import yaml
 
-from coterie.base.errors import UsageError
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party import config
 from coterie.party.books.models import ModelFolder
 from coterie.party.config import PartyConfig, load_party
 from coterie.trust.identity import Identity
@@ -57,9 +53,7 @@ class Stage:
         self.identities: dict[str, Identity] = {
             name: authority.identity(name) for name in (*self.names, *COORDINATORS)
         }
-        own = {name: self._folder / "certs" / f"{name}.crt" for name in self.names}
-        renewed = {name: authority.issue(name, file=f"{name}-renewed") for name in self.names}
-        self._certificates = {False: own, True: renewed}
+        self._authority = authority
         self._contents = {name: self._file(name, tables[name]) for name in self.names}
         self._configs = {name: self._config(name) for name in self.names}
 
@@ -80,7 +74,7 @@ class Stage:
         self.names = job.party_names
         self._content = yaml.safe_load(job.text)
         self._files = dict(job.files)
-        part = PEOPLE[self.kind][2] if self.kind in PEOPLE else ""
+        _, _, part = {**PEOPLE, **OF_MODELS}.get(self.kind, ("", "", ""))
         return {name: data / f"{name}{part}.csv" for name in self.names}
 
     def _file(self, name: str, table: Path) -> dict[str, Any]:
@@ -133,27 +127,23 @@ class Stage:
         `changed`: `manual` and `running` as in `config`; `memory`; `coordinators`; `renewed`: whether
         the party has its next certificate; `broken`: whether nobody can read the file.
         """
-        source = self._certificates[changed.get("renewed", False)][name]
+        source = self._certificate(name, renewed=changed.get("renewed", False))
         for ending in (".crt", ".key"):
             target = folder / f"{name}{ending}"
             target.touch(0o600)
             target.write_bytes(source.with_suffix(ending).read_bytes())
-        path = folder / f"{name}.yaml"
-        path.write_text(self._changed_text(name, state, folder, changed))
-        return path
-
-    def _changed_text(
-        self, name: str, state: Path, folder: Path, changed: Mapping[str, Any]
-    ) -> str:
+        coordinators = tuple(changed.get("coordinators", COORDINATORS))
         text = self._text(
             name,
             os.path.relpath(state, folder),
             changed.get("memory", ""),
             changed["running"],
             "manual" if changed["manual"] else "auto",
-            tuple(changed.get("coordinators", COORDINATORS)),
+            coordinators,
         )
-        return text + ("listen: [\n" if changed.get("broken") else "")
+        path = folder / f"{name}.yaml"
+        path.write_text(text + ("listen: [\n" if changed.get("broken") else ""))
+        return path
 
     @functools.cache  # noqa: B019 - a process has few stages
     def _text(
@@ -165,18 +155,7 @@ class Stage:
         consent: str,
         coordinators: tuple[str, ...],
     ) -> str:
-        """The text of a party file, the same in all worlds."""
-        return (
-            self._form(name, state)
-            .replace("MEMORY", memory or self._contents[name]["memory"])
-            .replace("RUNNING", str(running))
-            .replace("CONSENT", consent)
-            .replace("COORDINATORS", f"[{', '.join(coordinators)}]")
-        )
-
-    @functools.cache  # noqa: B019 - a process has few stages
-    def _form(self, name: str, state: str) -> str:
-        """The text of a party file with words in the place of what changes: writing YAML takes long."""
+        """The text of a party file, the same in all worlds: writing and reading YAML takes long."""
         content = copy.deepcopy(self._contents[name])
         content["tls"] = {
             "certificate": f"{name}.crt",
@@ -184,26 +163,27 @@ class Stage:
             "authority": str(self._folder / "certs" / "ca.crt"),
         }
         content["state"] = state
-        content["memory"] = "MEMORY"
-        content["limits"]["running"] = "RUNNING"
-        content["policy"]["consent"] = "CONSENT"
-        content["policy"]["coordinators"] = "COORDINATORS"
+        content["memory"] = memory or content["memory"]
+        content["limits"]["running"] = running
+        content["policy"]["consent"] = consent
+        content["policy"]["coordinators"] = list(coordinators)
         return str(yaml.safe_dump(content, sort_keys=False))
 
     @functools.cache  # noqa: B019 - a process has few stages
+    def _certificate(self, name: str, renewed: bool) -> Path:
+        if renewed:
+            return self._authority.issue(name, file=f"{name}-renewed")
+        return self._folder / "certs" / f"{name}.crt"
+
     def config(self, name: str, state: Path, manual: bool, running: int) -> PartyConfig:
         """The party file of one world."""
+        return replace(self._set(name, manual, running), state=state)
+
+    @functools.cache  # noqa: B019 - a process has few stages
+    def _set(self, name: str, manual: bool, running: int) -> PartyConfig:
         made = self._configs[name]
         policy = replace(made.policy, consent="manual" if manual else "auto")
-        limits = replace(made.limits, running=running)
-        return replace(made, policy=policy, limits=limits, state=state)
-
-    def prepare(self, root: Path, texts: Sequence[Mapping[str, Any]]) -> None:
-        """Makes what worlds with such party files (as in `write_file`) would make one by one."""
-        for name, changed in itertools.product(self.names, texts):
-            text = self._changed_text(name, root / name, root, changed)
-            with contextlib.suppress(UsageError):  # a broken one
-                config.read_document(text, str(root / f"{name}.yaml"))
+        return replace(made, policy=policy, limits=replace(made.limits, running=running))
 
     @functools.lru_cache(maxsize=64)  # noqa: B019 - a process has few stages
     def job(self, parties: tuple[str, ...], recipients: tuple[str, ...] = ()) -> Job:

@@ -14,18 +14,15 @@ import functools
 import importlib
 import io
 import json as real_json
-import json.encoder as json_encoder
 import os
 import pkgutil
 import queue as real_queue
 import secrets as real_secrets
-import shutil
 import sys
-import tempfile
 import threading as real_threading
 import time as real_time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path, PosixPath, PurePath
+from pathlib import PurePath
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -43,7 +40,6 @@ from coterie.jobs.file.job import Job
 from coterie.jobs.kinds import job_file
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party import config, preflight, proposals, records
-from coterie.trust import identity
 from tests.world import disks, threads
 from tests.world.network import Network
 from tests.world.tasks import scheduler
@@ -80,37 +76,9 @@ _SECRETS = module_like(
     token_hex=lambda size=32: scheduler().random.randbytes(size).hex(),
     token_bytes=lambda size=32: scheduler().random.randbytes(size),
 )
-_encoders: dict[tuple[tuple[str, Any], ...], Any] = {}  # by the arguments of `dumps`
-
-
-def _dumps(value: Any, indent: Any = None, **named: Any) -> str:
-    """`json.dumps`; indented texts are written by Python, and nobody reads those of a world."""
-    key = tuple(named.items())
-    encoder = _encoders.get(key)
-    if encoder is None:
-        encoder = _encoders[key] = _encoder(real_json.JSONEncoder(**named))
-    return "".join(encoder(value, 0))
-
-
-def _encoder(made: Any) -> Any:
-    """What `JSONEncoder.encode` makes anew for every text: none of ours holds itself."""
-    quote = json_encoder.encode_basestring_ascii
-    if not made.ensure_ascii:
-        quote = json_encoder.encode_basestring
-    return json_encoder.c_make_encoder(
-        None,
-        made.default,
-        quote,
-        None,
-        made.key_separator,
-        made.item_separator,
-        made.sort_keys,
-        made.skipkeys,
-        made.allow_nan,
-    )
-
-
-_JSON = module_like(real_json, dumps=_dumps)
+_JSON = module_like(  # indented texts are written by Python, and nobody reads those of a world
+    real_json, dumps=lambda value, indent=None, **named: real_json.dumps(value, **named)
+)
 _FUTURES = module_like(
     real_futures, ThreadPoolExecutor=threads.Executor, wait=threads.wait_for_futures
 )
@@ -136,12 +104,10 @@ _BY_ID = {id(real): simulated for real, simulated in _PAIRS}
 
 def enter(network: Network) -> None:
     _networks.append(network)
-    tempfile.tempdir = disks.SCRATCH
 
 
 def leave() -> None:
     _networks.pop()
-    tempfile.tempdir = None
 
 
 @contextlib.contextmanager
@@ -154,10 +120,7 @@ def substituted() -> Iterator[None]:
             _substitute(module, undo)
         for name, call in disks.CALLS.items():
             _set(os, name, call, undo)
-        for name, call in disks.READING.items():
-            _set(Path, name, call, undo)
         _set(io, "open", disks.open_file, undo)
-        _set(shutil, "rmtree", disks.rmtree, undo)
         _remember(undo)
         yield
     finally:
@@ -178,8 +141,8 @@ def _remember(undo: list[Callable[[], None]]) -> None:
         _set(module, "parse_job", parsed, undo)
     document = functools.lru_cache(maxsize=64)(lambda text, file: real_document(text, file).node)
     _set(job_file, "read_document", lambda text, file: document(text, file).section(), undo)
-    _set(config, "read_document", _section, undo)
-    _set(config, "load_identity", _identity(identity.load_identity), undo)
+    raw = functools.lru_cache(maxsize=256)(lambda text: real_document(text, "").node.raw)
+    _set(config, "read_document", lambda text, file: _read(text, file, raw), undo)
     read = functools.lru_cache(maxsize=64)(CsvFile.read)
     _set(CsvFile, "read", lambda table, columns: read(table, tuple(columns)), undo)
     digests: dict[int, tuple[Any, bytes]] = {}  # with the tables, so that no other takes their ids
@@ -193,38 +156,15 @@ def _remember(undo: list[Callable[[], None]]) -> None:
 
     _set(preflight, "table_digest", digest, undo)
     _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)
-    _set(PosixPath, "__truediv__", _joined(PurePath.__truediv__), undo)
-    _set(PurePath, "__fspath__", PurePath.__str__, undo)
+    _set(PurePath, "__truediv__", _joined(PurePath.__truediv__), undo)
 
 
-@functools.lru_cache(maxsize=256)
-def _document(text: str, file: str) -> Node | str:
-    """The document of a party file, or what is wrong with it."""
+def _read(text: str, file: str, raw: Callable[[str], Any]) -> Section:
+    """The document of a text; what is wrong with it is said of the file that has it."""
     try:
-        return real_document(text, file).node
-    except UsageError as error:
-        return str(error)
-
-
-def _section(text: str, file: str) -> Section:
-    found = _document(text, file)
-    if isinstance(found, str):
-        raise UsageError(found)
-    return found.section()
-
-
-def _identity(load: Callable[..., Any]) -> Callable[..., Any]:
-    """Reads the files of an identity, but checks the same certificates and keys only once."""
-    known: dict[tuple[Any, ...], Any] = {}
-
-    def loaded(name: str, *paths: Path, revoked_path: Path | None = None) -> Any:
-        told = [(path, path.read_bytes(), path.stat().st_mode) for path in paths]
-        key = name, *told, revoked_path
-        if key not in known:
-            known[key] = load(name, *paths, revoked_path=revoked_path)
-        return known[key]
-
-    return loaded
+        return Node(file, "", raw(text)).section()
+    except UsageError:
+        return real_document(text, file)
 
 
 def _joined(join: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -232,15 +172,15 @@ def _joined(join: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     known: dict[tuple[str, str], Any] = {}
 
     def joined(self: Any, name: Any) -> Any:
-        try:
-            return known[self._str, name]
-        except (KeyError, AttributeError, TypeError):
-            made = join(self, name)
-            if type(name) is str:
-                if len(known) > _PATHS:
-                    known.clear()
-                known[str(self), name] = made
-            return made
+        if not isinstance(name, str):
+            return join(self, name)
+        key = str(self), name
+        made = known.get(key)
+        if made is None or type(made) is not type(self):
+            if len(known) > _PATHS:
+                known.clear()
+            made = known[key] = join(self, name)
+        return made
 
     return joined
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
-from tests.world.tasks import EPOCH, Scheduler, Signal, scheduler, worlds
+from tests.world.tasks import EPOCH, Signal, scheduler, worlds
 
 
 class Lock:
@@ -20,98 +20,112 @@ class Lock:
     each process: that of a dead process is free.
     """
 
-    __slots__ = ("_free", "_owner")
-
     def __init__(self) -> None:
         self._owner: Any = None
         self._free = Signal()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         world = worlds[-1]
+        me = world.task()
         if world.ready_tasks:
             world.pause()
-        if self._owner is not None and not self._wait(world, blocking, timeout):
-            return False
-        self._owner = world.current
-        return True
-
-    def _wait(self, world: Scheduler, blocking: bool, timeout: float) -> bool:
-        """Whether the lock is free now."""
-        me = world.task()
         while (owner := self._owner) is not None and owner.process.alive:
             if not blocking:
                 return False
             patience = 0.01 if owner.process is not me.process else None
             if not world.wait(self._free, timeout if timeout >= 0 else patience) and timeout >= 0:
                 return False
+        self._owner = me
         return True
 
-    def __exit__(self, *_: object) -> None:
-        self._owner = None
-        if self._free:
-            self._free.wake(1)
-
     def release(self) -> None:
-        self.__exit__()
+        task = worlds[-1].current
+        if task is not None and task.process.alive:
+            self._owner = None
+            if self._free.waiting:
+                self._free.wake(1)
 
     def locked(self) -> bool:
         return self._owner is not None
 
     __enter__ = acquire
 
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
-class RLock(Lock):
+
+class RLock:
     """A lock that its owner may take again."""
 
-    __slots__ = ("_depth",)
-
     def __init__(self) -> None:
-        super().__init__()
+        self._owner: Any = None
         self._depth = 0
+        self._free = Signal()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         world = worlds[-1]
-        if self._owner is world.current:
+        me = world.task()
+        if self._owner is me:
             self._depth += 1
             return True
         if world.ready_tasks:
             world.pause()
-        if self._owner is not None and not self._wait(world, blocking, timeout):
-            return False
-        self._owner = world.current
-        self._depth = 1
+        while (owner := self._owner) is not None and owner.process.alive:
+            patience = 0.01 if owner.process is not me.process else None
+            if not blocking:
+                return False
+            if not world.wait(self._free, timeout if timeout >= 0 else patience) and timeout >= 0:
+                return False
+        self._owner, self._depth = me, 1
         return True
 
-    def __exit__(self, *_: object) -> None:
-        assert self._owner is worlds[-1].current, "a lock is released by somebody else"
+    def release(self) -> None:
+        task = worlds[-1].current
+        if task is None or not task.process.alive:
+            return
+        assert self._owner is task, "a lock is released by somebody else"
         self._depth -= 1
         if not self._depth:
             self._owner = None
-            if self._free:
+            if self._free.waiting:
                 self._free.wake(1)
 
     __enter__ = acquire
 
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
-class Condition(RLock):
-    """A condition with a lock of its own: the product gives it none."""
-
-    __slots__ = ("_signal",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._signal = Signal()
-
-    def wait(self, timeout: float | None = None) -> bool:
+    def let_go(self) -> int:
         depth, self._depth, self._owner = self._depth, 0, None
         self._free.wake(1)
-        woken = worlds[-1].wait(self._signal, timeout)
+        return depth
+
+    def take_back(self, depth: int) -> None:
         self.acquire()
         self._depth = depth
+
+
+class Condition:
+    def __init__(self, lock: RLock | None = None) -> None:
+        self._lock = lock or RLock()
+        self._signal = Signal()
+        self.acquire = self._lock.acquire
+        self.release = self._lock.release
+
+    def __enter__(self) -> bool:
+        return self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        depth = self._lock.let_go()
+        woken = scheduler().wait(self._signal, timeout)
+        self._lock.take_back(depth)
         return woken
 
     def wait_for(self, predicate: Callable[[], Any], timeout: float | None = None) -> Any:
-        world = worlds[-1]
+        world = scheduler()
         end = None if timeout is None else world.now + timeout
         while not (found := predicate()):
             if end is not None and world.now >= end:
@@ -127,8 +141,6 @@ class Condition(RLock):
 
 
 class Event:
-    __slots__ = ("_set", "_signal")
-
     def __init__(self) -> None:
         self._set = False
         self._signal = Signal()
@@ -137,20 +149,17 @@ class Event:
         return self._set
 
     def set(self) -> None:
-        task = worlds[-1].current
+        task = scheduler().current
         if task is not None and not task.process.alive:
             return
         self._set = True
-        if self._signal:
-            self._signal.wake()
+        self._signal.wake()
 
     def clear(self) -> None:
         self._set = False
 
     def wait(self, timeout: float | None = None) -> bool:
-        if self._set:
-            return True
-        world = worlds[-1]
+        world = scheduler()
         end = None if timeout is None else world.now + timeout
         while not self._set:
             if end is not None and world.now >= end:
@@ -198,8 +207,6 @@ class Thread:
         world = scheduler()
         end = None if timeout is None else world.now + timeout
         while self.is_alive() and (end is None or world.now < end):
-            if self._task.ended is None:
-                self._task.ended = Signal()
             world.wait(self._task.ended, None if end is None else end - world.now)
 
 
@@ -237,29 +244,27 @@ class SimpleQueue:
         self._gone = Signal()
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
-        world = worlds[-1]
+        world = scheduler()
         end = None if timeout is None else world.now + timeout
         while self._most and len(self._items) >= self._most:
             if not block or (end is not None and world.now >= end):
                 raise real_queue.Full
             world.wait(self._gone, None if end is None else end - world.now)
         self._items.append(item)
-        if self._come:
-            self._come.wake(1)
+        self._come.wake(1)
 
     def put_nowait(self, item: Any) -> None:
         self.put(item, block=False)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        world = worlds[-1]
+        world = scheduler()
         end = None if timeout is None else world.now + timeout
         while not self._items:
             if not block or (end is not None and world.now >= end):
                 raise real_queue.Empty
             world.wait(self._come, None if end is None else end - world.now)
         found = self._items.popleft()
-        if self._gone:
-            self._gone.wake(1)
+        self._gone.wake(1)
         return found
 
     def get_nowait(self) -> Any:
@@ -350,10 +355,9 @@ def _monotonic() -> float:
 
 def _wall() -> float:
     """The clock on the wall of the machine that asks: each has its own."""
-    world = worlds[-1]
-    if world.clocks and world.current:
-        return EPOCH + world.now + world.clocks.get(world.current.process.name, 0.0)
-    return EPOCH + world.now
+    world = scheduler()
+    off = world.clocks.get(world.current.process.name, 0.0) if world.current else 0.0
+    return EPOCH + world.now + off
 
 
 monotonic, wall, sleep = _monotonic, _wall, _sleep
