@@ -85,7 +85,9 @@ class PartyServer:
         self._history = History(config.state, wall)
         self._history.tidy()
         remove_leftovers(config.state)
-        self._worker = Worker(self._live, self._book, self._audit, self._peers, self._history)
+        self._worker = Worker(
+            self._live, self._book, self._audit, self._peers, self._history, clock
+        )
         for record in self._book.all():
             if record.state in (State.ACCEPTED, State.QUEUED):
                 self._worker.expect(record)

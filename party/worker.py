@@ -8,7 +8,7 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +32,7 @@ from coterie.jobs.run.answers_file import (
     has_answers,
     remove_answers,
 )
-from coterie.jobs.run.party_run import Progress, run_party
+from coterie.jobs.run.party_run import AGREE, Progress, run_party
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.ledger import Ledger
 from coterie.party.books.models import ModelFolder
@@ -77,15 +77,17 @@ class Worker:
         audit: AuditLog,
         peers: PeerService,
         history: History | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._live = live
+        self._clock = clock
         self.history = history or History(live.config.state)
         self._book = book
         self._audit = audit
         self._peers = peers
         self._threads: dict[str, threading.Thread] = {}
         self._began_under: dict[str, PartyConfig] = {}  # by running job
-        self.turns = Turns(live, book, audit, self._begin, self.stop)
+        self.turns = Turns(live, book, audit, self._begin, self.stop, clock)
         peers.places = self.turns
 
     @property
@@ -123,6 +125,7 @@ class Worker:
             heartbeat=self._config.heartbeat,
             memory=self._config.memory,
             on_failure=lambda error: self._failed(record, error),
+            clock=self._clock,
         )
         self._peers.add(record.session)
 
@@ -155,7 +158,7 @@ class Worker:
         if failure is not None:
             self.stop(record, failure)
         elif session is not None:  # the job was ended meanwhile
-            threading.Thread(target=self._retire, args=(session,), daemon=True).start()
+            self._retire(record, session)
         self.turns.leave(record.job_id)
 
     def stop(self, record: Record, error: CoterieError) -> None:
@@ -172,12 +175,18 @@ class Worker:
         session = record.session
         self._end(record, error)
         if session is not None and record.job_id not in self._threads:
-            threading.Thread(target=self._retire, args=(session,), daemon=True).start()
+            self._retire(record, session)
 
-    def _retire(self, session: Session) -> None:
-        """Retires a session that was never started, which sends its farewell to its callers."""
-        session.close()
-        self._peers.retire(session)
+    def _retire(self, record: Record, session: Session) -> None:
+        """Retires a session that was never started, once it has sent its farewell to its callers."""
+
+        def retire() -> None:
+            session.close()
+            self._peers.retire(session)
+            if record.session is session:  # and not that of a later attempt
+                record.session = None
+
+        threading.Thread(target=retire, daemon=True).start()
 
     def expire(self) -> None:
         """Gives up jobs that nobody has approved or started for too long."""
@@ -223,6 +232,7 @@ class Worker:
     def _run(self, record: Record, session: Session, job: Job, config: PartyConfig) -> None:
         answers: AnswersFile | None = None
         try:
+            session.step = AGREE  # until the job tells of another: peers may fail to meet
             for peer in session.peers:
                 if config.identity.finds_revoked(peer, config.peers[peer].address):
                     raise PeerLostError(peer, STEP, "shows a certificate that was revoked")
@@ -382,7 +392,8 @@ class Worker:
             state, reason, told, code, culprit = State.FINISHED, "", "", 0, ""
         else:
             if isinstance(error, PeerError) and not error.step:
-                error = error.placed(record.step)
+                running = record.state == State.RUNNING
+                error = error.placed(record.step or (AGREE if running else ""))
             state = State.CANCELLED if isinstance(error, CancelledError) else State.FAILED
             if isinstance(error, RefusedError) and record.state in _UNSTARTED:
                 state = State.REFUSED

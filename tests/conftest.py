@@ -5,8 +5,13 @@ than most tests take, and the tests of the lower rooms need neither.
 """
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import cores, durations
+
+# What a test says must not depend on how busy the machine is.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 JOB = """\
 kind: intersect
@@ -100,10 +105,11 @@ def network(tmp_path):
 
 
 @pytest.fixture
-def hasty(network):
-    """The network with a short deadline."""
-    from tests.transport.links import HASTY
+def clock(network):
+    """The time of the network's sessions, in which a deadline passes when a test lets it pass."""
+    from tests.transport.links import Clock
 
+    made = Clock()
     for node in network.nodes.values():
-        node.heartbeat = HASTY
-    return network
+        node.clock = made
+    return made

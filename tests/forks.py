@@ -2,7 +2,8 @@
 
     process = forks.start(["-m", "coterie", "party", "serve", "party.yaml"], stdout=subprocess.PIPE)
 
-Importing Coterie takes two processor seconds, and the tests start hundreds of servers and commands.
+Importing Coterie takes two processor seconds, and another until its first compiled loop runs; the
+tests start hundreds of servers and commands.
 A fork is as real as a process that was started anew: it has its own memory, descriptors and session,
 can be killed at any moment, and draws its own randomness. Tests of what happens before and during
 the imports (packaging, limits of memory) start Python themselves.
@@ -32,6 +33,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from coterie.anonymity.specialization.specialize import warm_up
+from coterie.protocols.intersection.identifiers import Identifiers
 from tests import ROOT
 
 _IMPORTED = """
@@ -62,10 +65,21 @@ class Forked:
     """A forked process, with what tests use of `subprocess.Popen`."""
 
     def __init__(
-        self, words: Sequence[str], cwd: Path, env: Mapping[str, str], files: Sequence[Any]
+        self,
+        words: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        files: Sequence[Any],
+        stdin: Any = subprocess.DEVNULL,
     ) -> None:
         own: list[IO[str] | None] = [None, None]
-        opened = [os.open(os.devnull, os.O_RDONLY)]
+        self.stdin: IO[str] | None = None
+        if stdin == subprocess.PIPE:
+            reading, writing = os.pipe()
+            opened = [reading]
+            self.stdin = os.fdopen(writing, "w", encoding="utf-8")
+        else:
+            opened = [os.open(os.devnull, os.O_RDONLY)]
         for at, file in enumerate(files):
             if file == subprocess.PIPE:
                 reading, writing = os.pipe()
@@ -138,10 +152,15 @@ def start(
     env: Mapping[str, str] | None = None,
     stdout: Any = subprocess.DEVNULL,
     stderr: Any = subprocess.DEVNULL,
+    stdin: Any = subprocess.DEVNULL,
 ) -> Forked:
     """Runs `python WORDS…`, where the words begin with -m and a module."""
     return Forked(
-        [str(word) for word in words], cwd or Path.cwd(), env or os.environ, (stdout, stderr)
+        [str(word) for word in words],
+        cwd or Path.cwd(),
+        env or os.environ,
+        (stdout, stderr),
+        stdin,
     )
 
 
@@ -208,6 +227,8 @@ def _become(request: dict[str, Any], descriptors: Sequence[int]) -> None:
 def main(path: str) -> None:
     for name in _IMPORTED.split():
         importlib.import_module(name)
+    Identifiers.pack([b"any"]).suspects()  # the first compiled loop that runs loads all of numba
+    warm_up()
     gc.collect()
     gc.freeze()  # what is shared with the forks is not touched by their collections
     waking, woken = os.pipe()

@@ -38,8 +38,9 @@ from coterie.jobs.run.party_run import assemble
 from coterie.party.books.audit_check import verify
 from coterie.protos import jobs_pb2 as pb
 from tests.party.houses import Coordinator, Houses
-from tests.party.outcomes import FILES, KINDS, OUTCOMES, furnish, job, play
+from tests.party.outcomes import FILES, JOBS, OUTCOMES, furnish, job, play
 
+KINDS = tuple(JOBS)
 SETTLE = 3.0  # seconds for the last farewells
 SPARE = {"descriptors": 2, "threads": 4, "temporary": 0}
 EARLY = 10  # jobs after which the servers hold what they may hold at the end
@@ -47,8 +48,9 @@ SLOW = 50  # one job in so many may be kept waiting by something else
 TRIES = 5  # of one job
 BUSY = (grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.UNAVAILABLE)
 HANGING = 120.0  # seconds after which a job that has not ended hangs
-# What every run of a job has in common; not its tree, because these columns are equally good.
-SAME = ("records", "winners", "cut", "tables")
+# What is not the same in every run of a job: these columns are equally good, and pairs are drawn.
+UNLIKE = ("seconds", "parties", "job", "opened")
+DRAWN = {"tree": ("tree",), "bayesnet": ("edges",), "identify": ("sets",)}
 
 
 def held(houses: Houses, name: str) -> dict[str, int]:
@@ -113,7 +115,7 @@ class Player:
         while True:
             self._coordinator.proposed.clear()
             try:
-                play(self._houses, self._coordinator, number)
+                play(self._houses, self._coordinator, number, KINDS)
                 return slow
             except grpc.RpcError as error:
                 if error.code() not in BUSY or not self._alive() or len(slow) == TRIES:
@@ -268,9 +270,8 @@ def result_of(
         out = Path(scratch) / "out"
         out.mkdir()
         result = assemble(parse_job(text, FILES.get(kind, {})), folders, out, job_id)
-        release = out / "release.csv"
-        found = {key: result[key] for key in SAME if key in result}
-        return {**found, "release": release.read_text() if release.exists() else ""}
+        found = {k: v for k, v in result.items() if k not in (*UNLIKE, *DRAWN.get(kind, ()))}
+        return {**found, **{path.name: path.read_text() for path in sorted(out.glob("*.csv"))}}
 
 
 def many_kills(houses: Houses, minutes: float, seed: str) -> bool:

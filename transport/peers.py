@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol, TypeVar
 
 import grpc
@@ -34,10 +35,24 @@ T = TypeVar("T", SessionRef, Parting, Reservation)
 RESERVE = "/coterie.v1.Peers/Reserve"
 
 
+@dataclass(frozen=True)
+class EndedSession:
+    """What is remembered of a session that has ended: a hundredth of what the session held."""
+
+    session: str
+    me: str
+    peers: tuple[str, ...]
+    last_words: Farewell | None
+
+    @staticmethod
+    def of(session: Session) -> EndedSession:
+        return EndedSession(session.session, session.me, session.peers, session.last_words)
+
+
 class Places(Protocol):
     """Where a server reserves places for jobs that are to begin."""
 
-    def reserve(self, peer: str, session: Session, request: Reservation) -> Reserved:
+    def reserve(self, peer: str, session: Session | EndedSession, request: Reservation) -> Reserved:
         """This peer asks for a place, or gives one back; `RefusedError` if it may not."""
 
     def begun(self, session: Session) -> None:
@@ -72,8 +87,8 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         self._identify = identify
         self._clock = clock
         self._lock = threading.Lock()
-        self._sessions: dict[str, Session] = {}
-        self._ended: list[tuple[float, Session]] = []
+        self._sessions: dict[str, Session | EndedSession] = {}
+        self._ended: list[tuple[float, EndedSession]] = []
         self.places: Places | None = None
         self.compare: Compare = _refuse  # or raises `RefusedError`
 
@@ -100,19 +115,21 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
             self._sessions[session.session] = session
 
     def retire(self, session: Session) -> None:
-        """Notes the end of the session, which answers late peers for a while longer."""
-        now = self._clock()
+        """Notes the end of the session; late peers are told of it for a while longer."""
+        now, ended = self._clock(), EndedSession.of(session)
         with self._lock:
-            self._ended.append((now, session))
+            if self._sessions.get(session.session) is session:  # and not that of a later attempt
+                self._sessions[session.session] = ended
+            self._ended.append((now, ended))
             while self._ended[0][0] < now - _REMEMBERED:
                 old = self._ended.pop(0)[1]
-                if self._sessions.get(old.session) is old:  # and not that of a later attempt
+                if self._sessions.get(old.session) is old:
                     del self._sessions[old.session]
 
     def _collect(self, request: bytes, context: grpc.ServicerContext, send: Send) -> None:
         peer, session, _ = self._called(SessionRef, request, context)
         _answer_if_failed(session, context)
-        if not session.accept(peer):
+        if isinstance(session, EndedSession) or not session.accept(peer):
             reason = f"{peer} opened a second stream in this session"
             _abort(context, grpc.StatusCode.PERMISSION_DENIED, reason)
         if self.places is not None:
@@ -121,7 +138,8 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
 
     def _part(self, request: bytes, context: grpc.ServicerContext) -> bytes:
         peer, session, parting = self._called(Parting, request, context)
-        session.part(peer, parting.farewell)
+        if isinstance(session, Session):
+            session.part(peer, parting.farewell)
         return _PARTED
 
     def _reserve(self, request: bytes, context: grpc.ServicerContext) -> bytes:
@@ -156,7 +174,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
 
     def _called(
         self, kind: type[T], request: bytes, context: grpc.ServicerContext
-    ) -> tuple[str, Session, T]:
+    ) -> tuple[str, Session | EndedSession, T]:
         """Who calls, the session that is meant, and the request."""
         peer, read = self._read(kind, request, context)
         with self._lock:
@@ -172,7 +190,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         return peer, session, read
 
 
-def _answer_if_failed(session: Session, context: grpc.ServicerContext) -> None:
+def _answer_if_failed(session: Session | EndedSession, context: grpc.ServicerContext) -> None:
     """Answers the caller of a failed session with the session's farewell."""
     words = session.last_words
     if words is not None:

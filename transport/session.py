@@ -181,9 +181,9 @@ class Session:
         if out.hung_up and not out.taken.is_set():
             # The peer may have ended the session, and report that on the other connection a little
             # later.
-            until = time.monotonic() + self._heartbeat.deadline / 2
+            until = self._clock() + self._heartbeat.deadline / 2
             link = self._incoming[peer]
-            while not (self.error or self._done or link.finished) and time.monotonic() < until:
+            while not (self.error or self._done or link.finished) and self._clock() < until:
                 time.sleep(0.02)
             if link.finished:
                 out.taken.set()

@@ -91,7 +91,8 @@ class Follower:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self._wakefulness = Wakefulness(patience.heartbeat / 4, clock, wall)
+        self._every = patience.heartbeat / 4  # seconds between calls for a sign of life
+        self._wakefulness = Wakefulness(self._every, clock, wall)
         self._clients = clients
         self._job_id = job_id
         self._board = board
@@ -166,9 +167,8 @@ class Follower:
         return (waits or slept) and error.code() in _GOING_AWAY
 
     def _ping(self, name: str) -> None:
-        every = self._patience.heartbeat / 4
-        while not self._stopped.wait(every):
-            if self._clients[name].alive(every * 2):
+        while not self._stopped.wait(self._every):
+            if self._clients[name].alive(self._every * 2):
                 self._heard[name].at = self._clock()
                 self._board.sign(name)
 
@@ -255,6 +255,7 @@ class Follower:
     def require_signs(self) -> None:
         """Raises an error that names a party without news for the length of the heartbeat.
 
+        Of several silent parties, the one that has been silent for the longest time is named.
         Called wherever the run waits; interrupts from outside are raised here too.
         """
         self._check()
@@ -262,12 +263,12 @@ class Follower:
             self._slept = self._wakefulness.slept
             for heard in self._heard.values():  # no party could be heard meanwhile
                 heard.at = self._clock()
-        for name, heard in self._heard.items():
-            silence = self._clock() - heard.at
-            if silence > self._patience.heartbeat and heard.state not in _FAILED:
-                raise self.verdict(
-                    PeerLostError(name, heard.step, f"gave no sign of life for {silence:.0f} s")
-                )
+        heard_at = {n: heard.at for n, heard in self._heard.items() if heard.state not in _FAILED}
+        name = min(heard_at, key=heard_at.__getitem__, default="")
+        silence = self._clock() - heard_at[name] if name else 0.0
+        if silence > self._patience.heartbeat:
+            lost = f"gave no sign of life for {silence:.0f} s"
+            raise self.verdict(PeerLostError(name, self._heard[name].step, lost))
 
     @property
     def begun(self) -> bool:

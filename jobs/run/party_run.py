@@ -43,6 +43,7 @@ from coterie.protocols.primitives.randomness import Random
 WIRE = 3
 SUMMARY = "summary.json"
 OPENED = "opened.json"
+AGREE = "agree"  # the first step
 FINISH = "finish"  # the step that is reported last
 _OLDER = "bring the older of the two up to date"
 _HEAD = re.compile(r"[0-9a-f]{64}")
@@ -184,7 +185,7 @@ def agree(channel: Channel, job: Job, head: str = "", rng: Random | None = None)
     From then on the channel has the answers that all parties have kept. Returns the heads of the
     peers' audit logs, of those that keep one.
     """
-    with channel.step("agree"):
+    with channel.step(AGREE):
         digest = channel.open(JOB_DIGEST, job.digest)
         if head:
             channel.open(AUDIT_HEAD, head)

@@ -34,6 +34,7 @@ from coterie.protocols.messaging.opening import tell
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.peers_pb2 import BEGIN, INQUIRE, RELEASE, Farewell, Reservation, Reserved
 from coterie.transport.error_messages import describe
+from coterie.transport.peers import EndedSession
 from coterie.transport.session import Session
 
 log = logging.getLogger("coterie.party")
@@ -54,8 +55,10 @@ class Turns:
         audit: AuditLog,
         begin: Callable[[Record], None],
         stop: Callable[[Record, CoterieError], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._live = live
+        self._clock = clock
         self._book = book
         self._audit = audit
         self._begin = begin
@@ -66,7 +69,7 @@ class Turns:
             lambda: self._config.limits.running,
             lambda: self._config.limits.reserved,
             self._granted,
-            time.monotonic,
+            clock,
         )
         book.place = self._queue.place
 
@@ -153,7 +156,8 @@ class Turns:
             gone = self._stopping.is_set() or record.state != State.QUEUED
             return gone or not self._queue.holds(record.job_id)
 
-        places = Reservations(session, self._connect, self._config.heartbeat, needless)
+        heartbeat = self._config.heartbeat
+        places = Reservations(session, self._connect, heartbeat, needless, self._clock)
         try:
             if places.secure():
                 self._pauses.pop(record.job_id, None)
@@ -172,7 +176,7 @@ class Turns:
         finally:
             places.close()
 
-    def reserve(self, peer: str, session: Session, request: Reservation) -> Reserved:
+    def reserve(self, peer: str, session: Session | EndedSession, request: Reservation) -> Reserved:
         """A place for a job that is queued here, too, asked for by the party that leads it."""
         if request.ask == INQUIRE:
             asked = self._book.get(session.session)

@@ -12,7 +12,14 @@ from coterie.protocols.messaging.channel import Channel, Message
 from coterie.protocols.messaging.wire import encode
 from coterie.protos.peers_pb2 import Farewell, Parting
 from coterie.transport.frames import HEARTBEAT, closing
+from tests.coordinator.support import wait_for
 from tests.transport.raw import SESSION, RawReceiver, RawSender, frame, message
+
+
+@pytest.fixture(autouse=True)
+def patient_calls(monkeypatch):
+    """The call that tells a peer of the end has the time that a busy machine needs for it."""
+    monkeypatch.setattr("coterie.transport.session._TELLING", 60.0)
 
 
 @pytest.fixture
@@ -146,12 +153,13 @@ def test_a_stream_that_opens_with_a_farewell_ends_the_session(session, sender):
     ends_with(session, PeerLostError, "a: stopped: no room")
 
 
-def test_a_peer_that_falls_silent_is_lost_after_the_deadline(hasty, session_of_two, sender):
+def test_a_peer_that_falls_silent_is_lost_after_the_deadline(clock, session_of_two, sender):
     sender.opened().send(*message())
     channel = Channel(session_of_two, SESSION)
     with channel.step("one"):
         channel.recv("a")
-        with pytest.raises(PeerLostError, match=r"a: sent no sign of life for 2 s"):
+        clock.now += 61
+        with pytest.raises(PeerLostError, match=r"a: sent no sign of life for 60 s"):
             channel.recv("a")
     assert sender.last_words().culprit == "a"  # even the silent one is told
 
@@ -243,24 +251,37 @@ def test_whoever_calls_a_session_that_has_failed_hears_why(session, receiver):
     assert (peer.farewell().culprit, peer.farewell().step) == ("c", "two")
 
 
-def test_a_peer_that_hangs_up_is_lost(hasty, session_of_two, receiver, sender):
+def let_end(clock, session, sender):
+    """Time passes, and a gives signs of life all the while, until the session ends."""
+
+    def ended():
+        clock.let_pass([session], 5, sender.opened)
+        return session.error
+
+    wait_for(ended, "the end of the session")
+
+
+def test_a_peer_that_hangs_up_is_lost(clock, session_of_two, receiver, sender):
     sender.opened()
     peer = receiver()
     assert peer.next().heartbeat
     peer.call.cancel()
+    let_end(clock, session_of_two, sender)
     with pytest.raises(PeerLostError, match="a: broke the connection"):
         session_of_two.receive("a")
 
 
 def test_a_peer_that_hangs_up_after_its_farewell_has_finished(
-    hasty, session_of_two, receiver, sender
+    clock, session_of_two, receiver, sender
 ):
     peer = receiver()
     assert peer.next().heartbeat
     sender.opened().send(closing(Farewell()))
     assert not sender.last_words().failed
     peer.call.cancel()
-    time.sleep(1.5)
+    wait_for(session_of_two._outgoing["a"].taken.is_set, "the end of the call")
+    clock.now += 1000
+    time.sleep(0.3)  # the monitor looks several times
     assert session_of_two.error is None
     session_of_two.transmit("a", Message(SESSION, "", 0, encode([5])))  # to nobody
 
@@ -296,14 +317,12 @@ def test_whoever_sends_to_a_peer_that_takes_nothing_is_freed_when_the_session_en
 
 
 def test_a_peer_that_lives_but_takes_nothing_is_lost_after_the_deadline(
-    hasty, session_of_two, receiver, sender
+    clock, session_of_two, receiver, sender
 ):
     peer = receiver()
     assert peer.next().heartbeat
+    sender.opened()
     thread, outcome = flooding(session_of_two)
-    for _ in range(300):
-        sender.send(HEARTBEAT)
-        thread.join(0.1)
-        if not thread.is_alive():
-            break
-    assert [str(error) for error in outcome] == ["a: took nothing for 2 s"]
+    let_end(clock, session_of_two, sender)
+    thread.join(60)
+    assert [str(error) for error in outcome] == ["a: took nothing for 60 s"]

@@ -65,7 +65,7 @@ def process(*arguments):
     return Started(*arguments)
 
 
-def finish(started, seconds=60):
+def finish(started, seconds=100):
     try:
         code = started.wait(seconds)
     finally:

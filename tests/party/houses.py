@@ -7,7 +7,7 @@ import secrets
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from coterie.party.config import load_party
 from coterie.party.server import PartyServer
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
+from coterie.transport.session import Session
 from coterie.trust.identity import Identity
 from tests import ROOT, forks
 from tests.party.authority import Authority
@@ -93,6 +94,7 @@ class Houses:
     ports: dict[str, int] = field(init=False)
     authority: Authority = field(init=False)
     stack: ExitStack = field(default_factory=ExitStack, init=False)
+    clock: Callable[[], float] = field(default=time.monotonic, init=False)  # of `serve`
     processes: dict[str, forks.Forked] = field(default_factory=dict, init=False)
     servers: dict[str, PartyServer] = field(default_factory=dict, init=False)
 
@@ -153,12 +155,6 @@ class Houses:
                 content[key] = value
         self.path(name).write_text(yaml.safe_dump(content, sort_keys=False))
 
-    def hasten(self) -> None:
-        """A short deadline, for tests in which it passes."""
-        self.heartbeat = (0.2, 3.0)
-        for name in self.names:
-            self.write(name)
-
     def job(self, name: str = "common", parties: Sequence[str] | None = None) -> str:
         entries = {
             n: {"address": f"127.0.0.1:{self.ports.get(n, 1)}"} for n in parties or self.names
@@ -168,7 +164,7 @@ class Houses:
 
     def serve(self, name: str) -> PartyServer:
         """A server in this process."""
-        server = PartyServer(load_party(self.path(name)))
+        server = PartyServer(load_party(self.path(name)), self.clock)
         server.start()
         self.servers[name] = server
         self.stack.callback(lambda: self.servers.pop(name).stop() if name in self.servers else None)
@@ -178,13 +174,21 @@ class Houses:
         for name in self.names:
             self.serve(name)
 
+    def log(self, name: str) -> Path:
+        """What the servers of this name have written to standard error.
+
+        It is a file, because a server whose log nobody reads out of a pipe stands still one day.
+        """
+        return self.folder / f"{name}.log"
+
     def launch(self, name: str) -> forks.Forked:
-        process = forks.start(
-            ["-m", "coterie", "party", "serve", self.path(name), "--json"],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        with self.log(name).open("ab") as log:
+            process = forks.start(
+                ["-m", "coterie", "party", "serve", self.path(name), "--json"],
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
         self.processes[name] = process
         self.stack.callback(_end_process, process)
         return process
@@ -192,7 +196,7 @@ class Houses:
     def await_start(self, name: str) -> None:
         process = self.processes[name]
         line = process.stdout.readline()
-        assert line, process.communicate()[1]
+        assert line, self.log(name).read_text()
         assert json.loads(line)["listen"].endswith(f":{self.ports[name]}")
 
     def spawn(self, name: str) -> None:
@@ -205,6 +209,11 @@ class Houses:
             self.launch(name)
         for name in self.names:
             self.await_start(name)
+
+    def sessions(self, job_id: str) -> list[Session]:
+        """The ends of a job's session at the servers in this process that take part in it now."""
+        records = [server._book.get(job_id) for server in self.servers.values()]
+        return [record.session for record in records if record and record.session]
 
     def coordinator(self, name: str = "analyst") -> Coordinator:
         addresses = {n: f"127.0.0.1:{port}" for n, port in self.ports.items()}

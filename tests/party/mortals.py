@@ -26,7 +26,7 @@ class Mortals(Houses):
         scratch.mkdir(parents=True)
         self.written = write_job(name, scratch)
         part = PEOPLE[name][2] if name in PEOPLE else ""
-        super().__init__(folder, self.written.party_names, (0.2, 10.0))
+        super().__init__(folder, self.written.party_names, (0.2, 30.0))
         for path in scratch.iterdir():
             path.rename(folder / path.name)
         content = yaml.safe_load((folder / "job.yaml").read_text())
@@ -58,7 +58,10 @@ class Mortals(Houses):
         for name in idle:
             when, number = kills.get(name, ("before", "never"))
             words = ["-m", "tests.party.mortal_server", str(self.path(name)), when, str(number)]
-            self.processes[name] = forks.start(words, cwd=ROOT, stdout=subprocess.PIPE)
+            with self.log(name).open("ab") as log:
+                self.processes[name] = forks.start(
+                    words, cwd=ROOT, stdout=subprocess.PIPE, stderr=log
+                )
             self.stack.callback(self.processes[name].kill)
         for name in idle:
             self.await_start(name)

@@ -1,41 +1,76 @@
 """Jobs of several kinds at three houses, and every way in which a job can end."""
 
-import yaml
-
+from coterie.party.books.models import ModelFolder
 from coterie.protos import jobs_pb2 as pb
+from tests.jobs.kinds.predict.kept import part
 from tests.party.served import change
 
 COLUMNS = {"lender": "Sex", "bank": "Job", "card": "Late"}
-KINDS = ("intersect", "integrate", "count", "tree")
+KINDS = ("intersect", "integrate", "count", "tree")  # those of most tests
 FILES = {"integrate": {"ab.csv": b"a;*\nb;*\n"}}
+_PLAIN = {column: {"party": name} for name, column in COLUMNS.items()}
+_TABLES = {column: {**attribute, "taxonomy": "ab.csv"} for column, attribute in _PLAIN.items()}
+_POOLED = {"partition": "horizontal", "id": None, "minimum": 3}
+# What a job of each kind says beside the parties and the identifier.
+JOBS = {
+    "intersect": {},
+    "integrate": {
+        "class": "Class",
+        "attributes": _TABLES,
+        "requirement": [{"qid": list(COLUMNS.values()), "k": 2}],
+    },
+    "count": {"attributes": _PLAIN, "tables": [["Sex", "Job"]], "minimum": 2},
+    "tree": {"class": "Class", "attributes": _PLAIN, "minimum": 10, "open": True},
+    "bayesnet": {"class": "Class", "attributes": _PLAIN, "minimum": 5},
+    "aggregate": {
+        "attributes": {**_PLAIN, "Amount": {"party": "bank", "range": [0, 50]}},
+        "by": ["Sex"],
+        "measures": [{"count": True}, {"mean": "Amount"}],
+    },
+    "regress": {
+        **_POOLED,
+        "model": "logistic",
+        "outcome": "Class",
+        "features": ["Amount"],
+        "attributes": {"Class": {"values": ["n", "y"]}},
+    },
+    "cluster": {**_POOLED, "attributes": {"Amount": {}}, "clusters": 2},
+    "identify": {"attributes": _PLAIN},
+    "rules": {"attributes": _PLAIN, "support": 0.1, "confidence": 0.6},
+    "predict": {"attributes": _PLAIN, "model": "risk", "recipients": "all"},
+}
 
 
 def furnish(houses):
-    """Tables and policies that permit jobs of all these kinds."""
+    """Tables, policies and a kept model that permit jobs of all kinds."""
     for name, column in COLUMNS.items():
-        rows = (f"p{i},{'ab'[i % 3 == 0]},{'yn'[i % 2]}\n" for i in range(40))
-        (houses.folder / f"{name}.csv").write_text(f"ID,{column},Class\n" + "".join(rows))
-        used = ["ID", column, "Class"]
-        columns = {"use": used, "release": used[1:], "raw": used[1:]}
-        policy = {"kinds": list(KINDS), "columns": columns, "smallest_k": 2}
-        houses.write(name, policy={**policy, "examinations": 100_000})
+        rows = (f"p{i},{'ab'[i % 3 == 0]},{'yn'[i % 2]},{i * 7 % 40}\n" for i in range(40))
+        (houses.folder / f"{name}.csv").write_text(f"ID,{column},Class,Amount\n" + "".join(rows))
+        used = ["ID", column, "Class", "Amount"]
+        policy = {
+            "kinds": list(JOBS),
+            "columns": {"use": used, "release": used[1:], "raw": used[1:]},
+            "smallest_k": 2,
+            "recipients": list(houses.names),
+            "models": "keep",
+            "examinations": 100_000,
+        }
+        houses.write(name, policy=policy)
+        _keep_model(houses, name)
+
+
+def _keep_model(houses, name):
+    """The part of a model that this party would have kept of an earlier job."""
+    attributes = {column: (party, ["a", "b"], []) for party, column in COLUMNS.items()}
+    left = houses.folder / f"left-{name}"
+    left.mkdir()
+    part("bayesnet", attributes, name, name="risk", classes=("n", "y")).write(left)
+    houses.state(name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    ModelFolder(houses.state(name)).take(left, "analyst", "a" * 32)
 
 
 def job(houses, kind):
-    text = yaml.safe_load(houses.job(kind))
-    attributes = {c: {"party": name, "taxonomy": "ab.csv"} for name, c in COLUMNS.items()}
-    plain = {column: {"party": name} for name, column in COLUMNS.items()}
-    more = {
-        "intersect": {},
-        "count": {"attributes": plain, "tables": [["Sex", "Job"]], "minimum": 2},
-        "tree": {"class": "Class", "attributes": plain, "minimum": 10, "open": True},
-        "integrate": {
-            "class": "Class",
-            "attributes": attributes,
-            "requirement": [{"qid": list(COLUMNS.values()), "k": 2}],
-        },
-    }
-    return yaml.safe_dump({**text, "kind": kind, **more[kind]}, sort_keys=False)
+    return change(houses.job(kind), **{"kind": kind, **JOBS[kind]})
 
 
 def _ends(houses, coordinator, job_id):
@@ -93,9 +128,9 @@ OUTCOMES = {
 }
 
 
-def play(houses, coordinator, number):
+def play(houses, coordinator, number, kinds=KINDS):
     """One job: each number has its kind and its outcome, which is checked."""
-    kind = KINDS[number % len(KINDS)]  # the first ten jobs have every kind, and every outcome twice
+    kind = kinds[number % len(kinds)]
     outcome = list(OUTCOMES)[number % len(OUTCOMES)]
     ends = outcome(houses, coordinator, kind)
     assert ends == {OUTCOMES[outcome]}, (kind, outcome.__name__, ends)

@@ -9,6 +9,7 @@ from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
 from coterie.party.books.ledger import Ledger
 from coterie.protos import jobs_pb2 as pb
+from tests.coordinator.support import wait_for
 from tests.party.mortals import Mortals, release
 
 
@@ -42,7 +43,7 @@ def test_a_party_that_is_killed_in_a_round_goes_on_to_the_same_release(mortals, 
     expected["utility"] = found["utility"]  # a simulation measures more
     del expected["alone"]
     assert found == expected
-    assert mortals.answers() == []
+    wait_for(lambda: mortals.answers() == [], "what was kept to be gone")
     steps = (mortals.state("bank") / "steps").read_text().split()
     assert (
         steps.count("intersect/sizes") == 2
@@ -75,7 +76,7 @@ def test_a_party_that_is_killed_after_its_last_message_has_finished(mortals, tmp
     if done.code:  # else the lender had told everything before the bank was missed
         assert mortals.attach(out).code == 0
     assert release(out) == release(tmp_path / "first")
-    assert mortals.answers() == []
+    wait_for(lambda: mortals.answers() == [], "what was kept to be gone")
 
 
 # In this process: a job that has begun at the lender alone.
@@ -119,7 +120,7 @@ def test_a_job_that_had_begun_at_one_party_goes_on_at_all(houses):
     assert resume(coordinator, job_id) == {pb.ACCEPTED}
     coordinator.queue(job_id)
     assert {coordinator.end(job_id, name).state for name in houses.names} == {pb.FINISHED}
-    assert kept(houses) == []
+    wait_for(lambda: kept(houses) == [], "what was kept to be gone")
 
 
 def test_changed_data_ends_a_job_that_was_interrupted(houses):
@@ -135,7 +136,7 @@ def test_changed_data_ends_a_job_that_was_interrupted(houses):
     for name in houses.names:
         assert coordinator.end(job_id, name).state == pb.FAILED
     assert resume(coordinator, job_id) == {pb.FAILED}
-    assert kept(houses) == []
+    wait_for(lambda: kept(houses) == [], "what was kept to be gone")
 
 
 @pytest.mark.parametrize("how", ["cancelled", "expired"])
@@ -152,6 +153,6 @@ def test_what_an_interrupted_job_has_kept_goes_with_it(houses, how):
             for record in one._book.all():
                 record.since -= 86_401
             one._worker.expire()
-    assert kept(houses) == []
+    wait_for(lambda: kept(houses) == [], "what was kept to be gone")
     assert server._book.get(job_id).state == pb.CANCELLED
     assert resume(houses.coordinator(), job_id) == {pb.CANCELLED}

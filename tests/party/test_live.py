@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +12,7 @@ from coterie.party.config import load_party
 from coterie.party.live import Live
 from coterie.party.operator.check import examine
 from coterie.protos import jobs_pb2 as pb
+from tests.coordinator.support import wait_for
 from tests.party.served import states
 
 
@@ -24,10 +24,7 @@ def audited(houses, name, event):
 def take_up(houses, name, event="file taken up", times=1):
     """Asks the server in this process to look, and waits until it has said what it found."""
     houses.servers[name].reload()
-    end = time.monotonic() + 20
-    while len(audited(houses, name, event)) < times:
-        assert time.monotonic() < end, f"no line '{event}'"
-        time.sleep(0.02)
+    wait_for(lambda: len(audited(houses, name, event)) >= times, f"a line '{event}'")
     return audited(houses, name, event)[-1]
 
 
@@ -49,10 +46,7 @@ def test_a_renewed_certificate_does_not_lock_the_operator_out(houses):
 def test_files_are_watched_without_a_signal(houses):
     houses.serve("bank")
     houses.write("bank", policy={"consent": "manual"})
-    end = time.monotonic() + 30
-    while not audited(houses, "bank", "file taken up"):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    wait_for(lambda: audited(houses, "bank", "file taken up"), "the server to look")
     assert houses.servers["bank"].config.policy.consent == "manual"
 
 
@@ -202,11 +196,13 @@ def test_sighup_makes_a_served_process_look_at_once(houses):
     houses.spawn("bank")
     houses.write("bank", policy={"consent": "manual"})
     os.kill(houses.processes["bank"].pid, signal.SIGHUP)
-    end = time.monotonic() + 20
-    while not audited(houses, "bank", "file taken up"):
-        assert time.monotonic() < end
-        assert houses.processes["bank"].poll() is None
-        time.sleep(0.05)
+    wait_for(
+        lambda: (
+            audited(houses, "bank", "file taken up") or houses.processes["bank"].poll() is not None
+        ),
+        "the server to look",
+    )
+    assert houses.processes["bank"].poll() is None
 
 
 def test_only_the_operator_is_told_about_the_file(houses):

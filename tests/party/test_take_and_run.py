@@ -3,8 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
-import textwrap
 
 import pytest
 import yaml
@@ -14,31 +12,8 @@ from coterie.base.errors import EnvironmentFaultError
 from coterie.party.books.ledger import Ledger
 from coterie.party.cli import party
 from coterie.protos import jobs_pb2 as pb
-from tests import ROOT
+from tests import ROOT, forks
 from tests.party.lending import COLUMNS, as_lenders, propose_loans, run_loans
-
-# A server that dies at once, as by kill -9, right before or after its Nth booking.
-DYING = """
-    import os, signal, sys
-    from coterie.__main__ import main
-    from coterie.party.books.ledger_lines import Booking, LedgerFile
-
-    when, number, seen = sys.argv[1], int(sys.argv[2]), 0
-    append = LedgerFile.append
-
-    def die(file, line):
-        global seen
-        seen += isinstance(line, Booking)
-        if when == "before" and seen == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-        append(file, line)
-        if when == "after" and seen == number:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    LedgerFile.append = die
-    sys.argv = ["coterie", "party", "serve", sys.argv[3], "--json"]
-    sys.exit(main())
-"""
 
 
 @pytest.fixture
@@ -131,20 +106,15 @@ def test_the_operator_forgives_at_the_command_line(lenders, monkeypatch):
 
 @pytest.mark.parametrize(("when", "number"), [("after", 1), ("after", 3), ("before", 2)])
 def test_a_killed_server_has_booked_whatever_it_sent(lenders, when, number):
-    code = textwrap.dedent(DYING)
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, when, str(number), str(lenders.path("bank"))],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
+    words = ["-m", "tests.party.mortal_ledger", lenders.path("bank"), when, number]
+    process = forks.start(words, cwd=ROOT, stdout=subprocess.PIPE)
     try:
         process.stdout.readline()
         lenders.serve("lender")
         coordinator, job_id, _ = propose_loans(lenders)
         coordinator.start(job_id)
         assert coordinator.end(job_id, "lender").state == pb.FAILED
-        assert process.wait(30) == -signal.SIGKILL
+        assert process.wait(60) == -signal.SIGKILL
     finally:
         process.kill()
         process.communicate()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent import futures
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,39 @@ import grpc
 from coterie.transport.peers import PeerService
 from coterie.transport.session import Heartbeat, Session
 from coterie.trust.identity import SERVER_OPTIONS, caller_of
+from tests.coordinator.support import wait_for
 from tests.party.authority import Authority
 
-PATIENT = Heartbeat(interval=0.1, deadline=30.0)  # no busy machine may end a session
-HASTY = Heartbeat(interval=0.1, deadline=2.0)  # for tests in which the deadline passes
+PATIENT = Heartbeat(interval=0.1, deadline=60.0)  # no busy machine may end a session
+
+
+class Clock:
+    """A time that passes when a test says so, and not because the machine is busy."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def let_pass(
+        self,
+        sessions: Iterable[Session],
+        seconds: float,
+        sign: Callable[[], object] = lambda: None,
+    ) -> None:
+        """These seconds pass at once, after which every peer that has a stream is heard again.
+
+        `sign` has peers give a sign of life that do not do so by themselves.
+        """
+        ends = list(sessions)
+        self.now += seconds
+        sign()
+        wait_for(lambda: all(map(self._is_heard, ends)), "signs of life")
+
+    def _is_heard(self, session: Session) -> bool:
+        links = [link for link in session._incoming.values() if link.opened and not link.finished]
+        return session.error is not None or all(link.heard == self.now for link in links)
 
 
 class Node:
@@ -26,6 +55,7 @@ class Node:
         self.name = name
         self.folder = folder
         self.heartbeat = heartbeat
+        self.clock: Callable[[], float] = time.monotonic
         self.identity = authority.identity(name)
         self.service = PeerService(name, lambda context: caller_of(context).name)
         self.server = grpc.server(futures.ThreadPoolExecutor(64), options=SERVER_OPTIONS)
@@ -38,7 +68,6 @@ class Node:
         session: str,
         peers: tuple[str, ...],
         memory: int = 1 << 30,
-        clock: Callable[[], float] = time.monotonic,
     ) -> Session:
         made = Session(
             session,
@@ -47,7 +76,7 @@ class Node:
             spool_folder=self.folder,
             heartbeat=self.heartbeat,
             memory=memory,
-            clock=clock,
+            clock=self.clock,
         )
         self.service.add(made)
         return made

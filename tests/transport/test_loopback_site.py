@@ -28,7 +28,7 @@ def ask(site, method, path, body=None, session=None, **changed):
     headers |= {name: value for name, value in changed.items() if value is not None}
     for name in [name for name, value in changed.items() if value is None]:
         headers.pop(name)
-    connection = http.client.HTTPConnection(host, timeout=5)
+    connection = http.client.HTTPConnection(host, timeout=60)
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
     return answer.status, answer.read().decode(), answer.headers

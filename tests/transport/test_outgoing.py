@@ -139,12 +139,17 @@ def test_a_frame_that_is_not_taken_is_timed_and_whoever_waits_is_freed(out, room
     while out.sending_since is None or len(call.sent) < room:
         assert time.monotonic() < deadline
         time.sleep(0.001)
-    putting = threading.Thread(
-        target=lambda: [out.put(message(n)) for n in range(200_000)], daemon=True
-    )
+    enough = threading.Event()
+
+    def put():
+        while not enough.is_set():
+            out.put(message(0))
+
+    putting = threading.Thread(target=put, daemon=True)
     putting.start()
     out.end_now(LAST_WORDS)
     out.give_up()
+    enough.set()
     putting.join(60)
     keeper.join(60)
     assert not putting.is_alive()

@@ -17,44 +17,24 @@ from coterie.base.errors import (
 from coterie.protocols.messaging.channel import Channel, Message
 from coterie.protocols.messaging.wire import encode
 from coterie.transport.session import Heartbeat
+from tests.coordinator.support import wait_for
 from tests.transport.links import GrpcNetwork
 
 SESSION = "0123456789abcdef" * 2
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
-def wait_until(condition, seconds=20):
-    """Polls what has no event to wait for."""
-    waiting = threading.Event()
-    for _ in range(int(seconds / 0.01)):
-        if condition():
-            return
-        waiting.wait(0.01)
-    raise AssertionError("it did not happen")
-
-
-def test_heartbeats_keep_a_session_alive_that_has_nothing_to_say(tmp_path):
-    network = GrpcNetwork(tmp_path, ("a", "b"))
-    clock = Clock()
-    ends = network.sessions(SESSION, clock=clock)
-    heard = [ends["a"]._incoming["b"], ends["b"]._incoming["a"]]
-    wait_until(lambda: all(link.opened for link in heard))
+def test_heartbeats_keep_a_session_alive_that_has_nothing_to_say(network, clock):
+    ends = network.sessions(SESSION)
+    heard = [link for end in ends.values() for link in end._incoming.values()]
+    wait_for(lambda: all(link.opened for link in heard), "all streams")
     for _ in range(5):
         clock.now += 0.9 * network.nodes["a"].heartbeat.deadline
-        wait_until(lambda: all(link.heard == clock.now for link in heard))
-    assert [end.error for end in ends.values()] == [None, None]
+        wait_for(lambda: all(link.heard == clock.now for link in heard), "heartbeats")
+    assert [end.error for end in ends.values()] == [None, None, None]
     ends["a"].transmit("b", Message(SESSION, "", 0, encode([5])))
     assert Channel(ends["b"], SESSION).recv("a") == 5
     for end in ends.values():
         end.close(0)
-    network.close()
 
 
 def test_a_short_message_waits_for_a_peer_that_does_not_know_the_session_yet(network):
@@ -69,20 +49,23 @@ def test_a_short_message_waits_for_a_peer_that_does_not_know_the_session_yet(net
     late.close(0)
 
 
-def test_a_peer_that_never_knows_the_session_is_named_at_the_deadline(hasty):
-    lonely = hasty.nodes["a"].session(SESSION, ("b",))
-    lonely.start(lambda peer: hasty.connect("a", peer))
+def test_a_peer_that_never_knows_the_session_is_named_at_the_deadline(network, clock):
+    lonely = network.nodes["a"].session(SESSION, ("b",))
+    lonely.start(lambda peer: network.connect("a", peer))
+    wait_for(lambda: "no such session" in lonely._incoming["b"].trouble, "an answer")
+    clock.now += 61
     with pytest.raises(PeerLostError, match=r"b: .*cannot be reached: b knows no such session"):
         lonely.receive("b")
     lonely.close(0)
 
 
-def test_sending_without_end_to_a_peer_that_does_not_listen_ends_at_the_deadline(hasty):
-    lonely = hasty.nodes["a"].session(SESSION, ("b",))
-    lonely.start(lambda peer: hasty.connect("a", peer))
+def test_sending_without_end_to_a_peer_that_does_not_listen_ends_at_the_deadline(network, clock):
+    lonely = network.nodes["a"].session(SESSION, ("b",))
+    lonely.start(lambda peer: network.connect("a", peer))
     channel = Channel(lonely, SESSION)
 
     def flood():
+        threading.Timer(0.2, lambda: setattr(clock, "now", clock.now + 61)).start()
         while True:
             channel.send("b", bytes(1 << 20))
 
@@ -91,10 +74,12 @@ def test_sending_without_end_to_a_peer_that_does_not_listen_ends_at_the_deadline
     lonely.close(0)
 
 
-def test_an_address_where_nobody_listens_is_named_with_the_cause(hasty):
-    lonely = hasty.nodes["a"].session(SESSION, ("b",))
-    identity = hasty.nodes["a"].identity
+def test_an_address_where_nobody_listens_is_named_with_the_cause(network, clock):
+    lonely = network.nodes["a"].session(SESSION, ("b",))
+    identity = network.nodes["a"].identity
     lonely.start(lambda peer: identity.connect(peer, "127.0.0.1:1"))
+    wait_for(lambda: "connection refused" in lonely._incoming["b"].trouble, "a refusal")
+    clock.now += 61
     with pytest.raises(PeerLostError, match=r"b: .*cannot be reached: connection refused"):
         lonely.receive("b")
     lonely.close(0)

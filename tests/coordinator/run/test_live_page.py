@@ -28,7 +28,7 @@ class Reader:
 
     def _ask(self, method, name, body=None):
         headers = {"Origin": self.origin, "Authorization": f"Bearer {getattr(self, 'session', '')}"}
-        connection = http.client.HTTPConnection(self.origin.removeprefix("http://"), timeout=5)
+        connection = http.client.HTTPConnection(self.origin.removeprefix("http://"), timeout=60)
         connection.request(method, f"/{name}", body, headers)
         return json.loads(connection.getresponse().read())
 
@@ -120,7 +120,7 @@ def test_the_end_waits_for_a_browser_and_gives_it_the_report(page, tmp_path):
         pass
     assert view["report"]
     assert page.reader.get("report") == {"page": "<p>done</p>"}
-    ending.join(2)
+    ending.join(60)
     assert not ending.is_alive()
 
 

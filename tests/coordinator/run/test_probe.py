@@ -65,7 +65,7 @@ def tls_server(folder, name, authority=None):
     return serve
 
 
-def last(address, identity, name="bank", seconds=5):
+def last(address, identity, name="bank", seconds=60):
     *before, check = probe(name, address, identity, seconds)
     assert all(one.state == "ok" for one in before)
     return check.name, check.state, check.detail

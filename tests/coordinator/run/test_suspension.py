@@ -37,18 +37,19 @@ class Quiet:
         pass
 
 
-def follower(clock):
+def follower(clock, *names):
     made = Follower(
-        {"bank": Quiet()}, "0" * 32, Quiet(), Patience(heartbeat=10, gather=0), clock=clock,
-        wall=clock,
+        {name: Quiet() for name in names}, "0" * 32, Quiet(), Patience(heartbeat=10, gather=0),
+        clock=clock, wall=clock,
     )  # fmt: skip
-    made._heard["bank"] = Heard(clock(), pb.RUNNING)
+    for name in names:
+        made._heard[name] = Heard(clock(), pb.RUNNING)
     return made
 
 
 def test_a_party_is_not_blamed_for_the_time_in_which_the_coordinator_slept():
     clock = Clock()
-    following = follower(clock)
+    following = follower(clock, "bank")
     following.require_signs()
     clock.now += 12
     following.require_signs()
@@ -62,10 +63,21 @@ def test_a_party_is_not_blamed_for_the_time_in_which_the_coordinator_slept():
 
 def test_a_party_that_is_silent_while_the_coordinator_is_awake_is_lost():
     clock = Clock()
-    following = follower(clock)
+    following = follower(clock, "bank")
     for _ in range(40):
         clock.now += 0.25
         following.require_signs()
     clock.now += 0.25
     with pytest.raises(PeerLostError):
+        following.require_signs()
+
+
+def test_of_two_silent_parties_the_one_that_fell_silent_first_is_lost():
+    clock = Clock()
+    following = follower(clock, "lender", "bank")
+    following._heard["bank"].at -= 1
+    for _ in range(45):
+        clock.now += 0.25
+        following._wakefulness.look()
+    with pytest.raises(PeerLostError, match="bank: gave no sign of life for 12 s"):
         following.require_signs()

@@ -3,7 +3,6 @@
 import json
 import sys
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from coterie.base.errors import UsageError
 from coterie.party.config import load_party
 from coterie.protos import jobs_pb2 as pb
+from tests.coordinator.support import wait_for
 from tests.party.test_live import audited
 
 
@@ -20,20 +20,13 @@ def propose(houses):
     return stub.Propose(pb.Proposal(job_id="a" * 32, job_yaml=houses.job()), timeout=60)
 
 
-def wait_for(what):
-    end = time.monotonic() + 30
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
 def test_a_command_is_told_that_a_job_waits(houses):
     target = houses.folder / "told.json"
     script = "import pathlib,sys; pathlib.Path(sys.argv[1]).write_text(sys.stdin.read())"
     command = [sys.executable, "-c", script, str(target)]
     houses.write("bank", policy={"consent": "manual"}, notify={"command": command})
     assert propose(houses).state == pb.WAITING
-    wait_for(lambda: target.exists() and target.read_text())
+    wait_for(lambda: target.exists() and target.read_text(), "the notice")
     told = json.loads(target.read_text())
     assert (told["event"], told["job"], told["name"]) == ("waiting", "a" * 32, "common")
     assert (told["coordinator"], told["party"]) == ("analyst", "bank")
@@ -56,7 +49,7 @@ def test_a_webhook_gets_what_the_steward_asked_for(houses):
     houses.write("bank", notify={"webhook": url, "on": ["accepted", "cancelled"]})
     assert propose(houses).state == pb.ACCEPTED
     houses.coordinator().stubs["bank"].Cancel(pb.Cancellation(job_id="a" * 32), timeout=60)
-    wait_for(lambda: len(got) == 2)
+    wait_for(lambda: len(got) == 2, "two notices")
     assert [told["event"] for told in got] == ["accepted", "cancelled"]
     server.shutdown()
     server.server_close()
@@ -66,7 +59,7 @@ def test_a_hook_that_fails_stops_no_job_and_is_noted(houses):
     command = ["/nowhere/to/be/found"]
     houses.write("bank", policy={"consent": "manual"}, notify={"command": command})
     assert propose(houses).state == pb.WAITING
-    wait_for(lambda: audited(houses, "bank", "not notified"))
+    wait_for(lambda: audited(houses, "bank", "not notified"), "a line")
     [line] = audited(houses, "bank", "not notified")
     assert (line["job"], line["about"]) == ("a" * 32, "waiting")
 
