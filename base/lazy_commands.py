@@ -1,4 +1,4 @@
-"""Groups of commands of which each is imported when it is used."""
+"""A group of commands, each of which is imported only when it is used."""
 
 from __future__ import annotations
 

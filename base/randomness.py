@@ -1,7 +1,7 @@
 """Random numbers for what hides people's values: from the operating system, in whole columns.
 
 Whoever knows some records sees the noise on them. The numbers of a statistical generator would then
-tell its state, and with it the noise on all other records; those of the operating system tell
+reveal its state, and with it the noise on all other records; those of the operating system reveal
 nothing. Tests inject a seeded source of bytes in its place, such as `default_rng(1).bytes`.
 """
 
@@ -15,9 +15,9 @@ import numpy as np
 
 from coterie.base.arrays import Floats
 
-Bytewise: TypeAlias = Callable[[int], bytes]
+Bytewise: TypeAlias = Callable[[int], bytes]  # returns this many random bytes
 SYSTEM: Bytewise = os.urandom
-_BITS = 52  # with half a unit more, all that a float takes
+_BITS = 52  # random ones; the half that is added makes 53, the precision of a float
 
 
 def uniform(shape: tuple[int, ...], source: Bytewise = SYSTEM) -> Floats:

@@ -1,4 +1,4 @@
-"""Scores of records and sums over them, in one pass, compiled, and in the thread that asks.
+"""Scores of records and sums over them, in one pass, compiled, and in the calling thread.
 
 A matrix library shares such products out to threads of its own, which spin while they wait for each
 other. Parties on one machine, or a party beside other work, then spend many times the seconds that
@@ -26,9 +26,9 @@ def weighted_sums(
 ) -> tuple[Floats, Floats]:
     """The sums of slope * x and of weight * x x' over the records of each part.
 
-    `parts` has the number of each record's part, below `number`; without, all are of one. The
-    products are symmetric: they are added up, and returned, on and below the diagonal only, row
-    after row, as `protocols.models.symmetric.unpacked` takes them.
+    `parts` has the number of each record's part, below `number`; without it, all records are of one
+    part. The products are symmetric: they are added up, and returned, on and below the diagonal
+    only, row after row, as `protocols.models.symmetric.unpacked` takes them.
     """
     size = x.shape[1]
     first, second = np.zeros((number, size)), np.zeros((number, size, size))
@@ -38,10 +38,10 @@ def weighted_sums(
     return first, second[:, below[0], below[1]]
 
 
-def pair_counts(alike: Array) -> Floats:
+def pair_counts(truths: Array) -> Floats:
     """For every two columns of truth values, the number of records in which both are true."""
-    found = np.zeros((alike.shape[1], alike.shape[1]), np.int64)
-    _add_pairs(alike, found)
+    found = np.zeros((truths.shape[1], truths.shape[1]), np.int64)
+    _add_pairs(truths, found)
     return (found + np.tril(found, -1).T).astype(np.float64)
 
 
@@ -72,12 +72,12 @@ def _add_products(
 
 
 @compiled
-def _add_pairs(alike: Array, found: Array) -> None:
-    true = np.empty(alike.shape[1], np.int64)
-    for record in range(alike.shape[0]):
+def _add_pairs(truths: Array, found: Array) -> None:
+    true = np.empty(truths.shape[1], np.int64)
+    for record in range(truths.shape[0]):
         number = 0
-        for column in range(alike.shape[1]):
-            if alike[record, column]:
+        for column in range(truths.shape[1]):
+            if truths[record, column]:
                 true[number] = column
                 number += 1
         for one in range(number):

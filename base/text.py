@@ -42,7 +42,7 @@ def numbered(number: int, noun: str) -> str:
 
 
 def first_names(names: Sequence[str], most: int = 20) -> str:
-    """Names with commas; of more than `most` the first, and how many are left."""
+    """Names with commas between them: the first `most`, then the number of the others."""
     left = len(names) - most
     shown = ", ".join(names[:most])
     return f"{shown} and {left:,} more" if left > 0 else shown

@@ -46,6 +46,11 @@ class Meter:
                 raise RuntimeError("a wrong result")
         return result, least(found)
 
+    def report(self, found: Any, spent: Spent) -> dict[str, Any]:
+        """What a party tells a benchmark: what it found, and what that cost it."""
+        rounds = self.wire.total.rounds
+        return {**spent, "rounds": rounds, "found": found, "peak_mb": peak_megabytes()}
+
 
 def least(found: Sequence[Spent]) -> Spent:
     """The least of several repetitions: other work on the machine only ever adds."""
@@ -63,7 +68,7 @@ def combined(parties: Iterable[Spent]) -> Spent:
 
 
 def added(parts: Iterable[Spent]) -> Spent:
-    """What parts cost that were done one after the other."""
+    """The cost of parts that were done one after the other."""
     found = list(parts)
     return {key: sum(part[key] for part in found) for key in found[0]}
 
@@ -104,7 +109,7 @@ def totals(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def beside(runs: Sequence[dict[str, Any]], peer: tuple[Any, Spent] | None) -> dict[str, Any]:
-    """The same, and what a peer with all records in one place took."""
+    """As `totals`, and what a peer with all records in one place took."""
     told: dict[str, Any] = {**totals(runs), "peer": None}
     if peer is not None:
         told["peer"] = {key: peer[1][key] for key in ("seconds", "cpu_seconds")}

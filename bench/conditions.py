@@ -1,4 +1,4 @@
-"""Conditions on a sensitive column, decided on shares: seconds a proposal, on Adult, by model.
+"""Conditions on a sensitive column, decided on shares: seconds for a proposal, on Adult, by model.
 
 Two parties in one process hold the attributes of the Adult table, as paper 1 divides them: the first
 also holds the sensitive column, `occupation`, the second the class. A proposal of the second party is

@@ -78,7 +78,7 @@ def measure_counts(
 
 
 def measure_releases(folder: Path, people: int, releases: int) -> dict[str, Any]:
-    """Releases in groups of 20, each of which divides the same people alike."""
+    """Releases in groups of 20, each of which divides the same people in the same way."""
     history, asked = History(folder), np.arange(people)
     groups = {"Sex, Age": asked // 20}
     for at in range(releases):

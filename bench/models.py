@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from coterie.bench import _sessions
-from coterie.bench._spent import Meter, found_of, peak_megabytes, totals
+from coterie.bench._spent import Meter, found_of, totals
+from coterie.bench.peers.question_jobs import CATEGORICAL
 from coterie.experiments.secure_data_integration.adult_data import (
     VARIABLE,
     add_data_option,
@@ -25,10 +26,6 @@ from coterie.experiments.secure_data_integration.adult_data import (
 )
 
 PAPER_SECONDS = 2.5 * 3600
-CATEGORICAL = (
-    "workclass", "education", "marital-status", "occupation", "relationship", "race", "sex",
-    "native-country",
-)  # fmt: skip
 
 
 def net_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dict[str, Any]:
@@ -92,7 +89,7 @@ def _measured(channel: Any, work: Any) -> dict[str, Any]:
 
     meter = Meter(channel)
     found, spent = meter.measure(lambda: work(meter.channel, Random()))
-    return {**spent, "rounds": meter.wire.total.rounds, "found": found, "peak_mb": peak_megabytes()}
+    return meter.report(found, spent)
 
 
 def bayes_net(records: int) -> dict[str, Any]:

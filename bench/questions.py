@@ -1,8 +1,8 @@
-"""Questions without a joint table, beside the intersection that precedes them. Prints JSON.
+"""Questions without a joint table, measured apart from the intersection before them. Prints JSON.
 
 Each part is one function in `PARTS`; without names all parts run. Parties are processes on this
-machine over mTLS, with a record of each other's people already lined up: the intersection is
-measured by `coterie bench intersect`.
+machine over mTLS. The first three parts begin with records that are lined up already: `coterie bench
+intersect` measures the intersection.
 
     aggregate   number, sum and mean of a column of the first party by three columns (2, 5 and 15
                 values): all at a second party; and one each at three parties; the former also with

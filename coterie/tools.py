@@ -1,4 +1,4 @@
-"""`coterie bench` and `coterie experiment`: they use rooms that may import the coordinator's."""
+"""`coterie bench` and `coterie experiment`, whose rooms may import the coordinator's, but not the reverse."""
 
 from __future__ import annotations
 

@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import re
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
 _OUTSIDE = {"index.md": "README.md"} | {n: n for n in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")}  # fmt: skip
 _NOTEBOOK = "notebook"
+
+
+@event_priority(100)  # before the plugin reads its own settings
+def on_config(config: Any) -> Any:
+    """Has the reference read the few modules that it is about, and not all of the package."""
+    folder = Path(tempfile.mkdtemp(prefix="coterie-reference-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    config.plugins["mkdocstrings"].config.handlers["python"]["paths"] = [str(_documented(folder))]
+    return config
+
+
+def _documented(folder: Path) -> Path:
+    """A copy of the package that has the modules named in api.md, and those that lead to them."""
+    named = re.findall(r"^::: (coterie\.[\w.]+)\.\w+$", (ROOT / "docs/api.md").read_text(), re.M)
+    for module in named:
+        *packages, name = module.split(".")
+        for depth in range(1, len(packages) + 1):
+            _copy(Path(*packages[:depth], "__init__.py"), folder)
+        _copy(Path(*packages, f"{name}.py"), folder)
+    return folder
+
+
+def _copy(source: Path, folder: Path) -> None:
+    (folder / source).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / source, folder / source)
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -1,4 +1,4 @@
-"""The Adult table as codes, `?` a value like others, for experiments that count."""
+"""The Adult table as codes for experiments that count; `?` is a value like any other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRAINING, TEST = "adult.train.csv", "adult.test.csv"
 def load_census(
     folder: Path, names: Sequence[str], files: Sequence[str] = (TRAINING,), distinct: bool = False
 ) -> CodedTable:
-    """These columns of the files' rows; with `distinct`, without rows alike in all of them."""
+    """These columns of the files' rows; with `distinct`, every different row once."""
     for file in files:
         if not (folder / file).exists():
             raise DataError(f"{folder / file}: not there; --data names another folder")

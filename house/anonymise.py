@@ -16,7 +16,7 @@ from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.utility.measures import utility_lines
 from coterie.base.text import first_names, numbered
 from coterie.house.prepare import Prepared, named_in_errors, prepare
-from coterie.house.table_file import TableFile
+from coterie.house.table_file import MethodFile, TableFile
 from coterie.jobs.kinds.integrate.release_table import Coded, write_parquet, write_release
 from coterie.jobs.run.archive import save_job
 
@@ -36,8 +36,8 @@ def anonymise_file(file: TableFile) -> tuple[Prepared, Anonymized, dict[str, Any
     return prepared, answer, result
 
 
-def about_job(file: TableFile) -> dict[str, str]:
-    """Which table file made a release, and when."""
+def about_job(file: TableFile | MethodFile) -> dict[str, str]:
+    """Which file made a release, and when."""
     return {
         "digest": file.digest,
         "version": __version__,
@@ -101,15 +101,15 @@ def lines(result: dict[str, Any], out: Path) -> list[str]:
     """The result in a few lines for a person."""
     gone = f", {result['suppressed']:,} suppressed" if result["suppressed"] else ""
     dropped = f", {result['dropped']:,} dropped for missing values" if result["dropped"] else ""
-    told = [f"{result['method']}: {numbered(result['records'], 'record')}{gone}{dropped}"]
-    told += [
+    found = [f"{result['method']}: {numbered(result['records'], 'record')}{gone}{dropped}"]
+    found += [
         f"  k={entry['k']} on {first_names(entry['qid'])}: smallest group {entry['smallest']} "
         f"of {entry['groups']:,}"
         for entry in result["anonymity"]
     ]
     risk = result["risk"]
-    told.append(
+    found.append(
         f"  risk to be found: highest {risk['prosecutor']:.3g}, mean {risk['marketer']:.3g}"
     )
-    told += [f"  {line}" for line in utility_lines(result["utility"])]
-    return [*told, f"release: {out / RELEASE}", f"result: {out / RESULT}"]
+    found += [f"  {line}" for line in utility_lines(result["utility"])]
+    return [*found, f"release: {out / RELEASE}", f"result: {out / RESULT}"]

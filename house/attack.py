@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from coterie.anonymity.anatomy.anatomy import GROUP
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.risk.linkage import Linked, link
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.errors import DataError, UsageError
 from coterie.base.text import numbered
-from coterie.house.anatomy.attack import GROUP, is_anatomised, with_sensitive
+from coterie.house.anatomy.attack import is_anatomised, with_sensitive
 from coterie.house.table_file import load_table_file
 from coterie.house.verify import is_table_result
 from coterie.jobs.data.batches import column_names
@@ -92,7 +93,7 @@ def _read(path: Path) -> dict[str, Released]:
 
 
 def _chance(found: Linked, row: int) -> float:
-    """That a candidate is the person, at most: candidates and rivals both stand in the way."""
+    """The largest probability that a candidate is the person, by all candidates and all rivals."""
     most = max(int(found.candidates[row]), int(found.rivals[row]))
     return 1 / most if found.candidates[row] else 0.0
 
@@ -119,13 +120,13 @@ def by_chance(result: dict[str, Any]) -> list[dict[str, Any]]:
 def lines(result: dict[str, Any]) -> list[str]:
     """A few lines for a person; the people who are found most surely first."""
     people = result["people"]
-    told = [
+    found = [
         f"{len(people):,} {'person' if len(people) == 1 else 'people'}, {numbered(result['records'], 'released record')}, linked on "
         f"{', '.join(result['linked_on'])}",
         f"{result['matched']:,} match a record, {result['found']:,} match one record alone "
         "and nobody else does",
     ]
-    told += [
+    found += [
         f"{name}: certain for {result['certain'][name]:,} people, if they are in the release"
         for name in result["sensitive"]
     ]
@@ -135,10 +136,10 @@ def lines(result: dict[str, Any]) -> list[str]:
         for name in result["sensitive"]:
             value, share = next(iter(person["inferred"][name].items()))
             guesses.append(f"{name} {value} ({100 * share:.3g} %)")
-        told.append(
+        found.append(
             f"  row {person['row']:,}: {numbered(person['candidates'], 'record')}, chance "
             f"{person['chance']:.3g}" + (f"; {', '.join(guesses)}" if guesses else "")
         )
     if len(order) > _SHOWN:
-        told.append(f"  and {len(order) - _SHOWN:,} more; --json has them all")
-    return told
+        found.append(f"  and {len(order) - _SHOWN:,} more; --json has them all")
+    return found

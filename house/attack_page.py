@@ -29,11 +29,11 @@ def _verdict(result: dict[str, Any]) -> Opinion:
     certain = max((result["certain"][name] for name in result["sensitive"]), default=0)
     lines: list[Content] = [
         ["The release and the table of people share ", *listed(result["linked_on"]), "."],
-        f"{result['matched']:,} of {people:,} people match at least one record.",
-        f"{found:,} match one record alone, and nobody else matches it: they are found.",
+        f"People who match at least one record: {result['matched']:,} of {people:,}.",
+        f"People who match one record alone, which nobody else matches, and so are found: {found:,}.",
     ]
     lines += [
-        [foreign(name), f" is certain for {result['certain'][name]:,} people, if they are in the release at all."]
+        [foreign(name), ": people for whom it is certain, if they are in the release at all: ", f"{result['certain'][name]:,}."]
         for name in result["sensitive"]
     ]  # fmt: skip
     if found or certain:
@@ -45,14 +45,21 @@ def _candidates(people: list[dict[str, Any]]) -> Part:
     counts = [person["candidates"] for person in people if person["candidates"]]
     columns = []
     for low, high in zip(_SIZES, (*_SIZES[1:], None), strict=True):
-        name = str(low) if high == low + 1 else f"{low}+" if high is None else f"{low}-{high - 1}"  # fmt: skip
+        name = str(low) if high == low + 1 else f"{low}+" if high is None else f"{low}–{high - 1}"  # fmt: skip
         inside = [c for c in counts if c >= low and (high is None or c < high)]
         columns.append((name, float(len(inside))))
     return Part(
         "How many records could be each person's",
         [
-            note("The further to the left, the closer somebody is to being found."),
-            histogram("People by the number of records that could be theirs", columns, "records"),
+            note(
+                "A bar is the number of people for whom so many records of the release fit. The "
+                "further to the left, the closer somebody is to being found."
+            ),
+            histogram(
+                "People by the number of records that could be theirs",
+                columns,
+                "records that could be a person's",
+            ),
         ],
         public=False,
     )
@@ -83,19 +90,29 @@ def _surest(result: dict[str, Any]) -> Part:
         guesses: list[Content] = []
         for name in result["sensitive"]:
             value, share = next(iter(person["inferred"][name].items()))
-            guesses += [foreign(name), " ", foreign(value), f" ({share:.0%}) "]
-        numbers = [f"{person['row']:,}", f"{person['candidates']:,}", f"{person['chance']:.3g}"]
+            guesses += [", "] if guesses else []
+            guesses += [foreign(name), " = ", foreign(value), f" ({share:.0%})"]
+        numbers = [f"{person['row']:,}", f"{person['candidates']:,}", f"{person['chance']:.2%}"]
         rows.append([*numbers, guesses] if guessed else [*numbers])
     left = len(order) - _SHOWN
     more = [note(f"… and {left:,} more people; --json has all of them.")] if left > 0 else []
     return Part(
         "The people who are found most surely",
         [
-            note("The chance is the most that one of the records is that person's."),
+            note(
+                "Row: of the table of people. Records: those of the release that could be the "
+                "person's. Chance: how likely one of them is, at most."
+                + (
+                    " Likeliest values: those that most of these records have, with their share."
+                    if guessed
+                    else ""
+                )
+            ),
             table(
                 ["row", "records", "chance", *(["likeliest values"] if guessed else [])],
                 rows,
                 (0, 1, 2),
+                sentences=guessed,
             ),
             *more,
         ],

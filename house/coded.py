@@ -23,11 +23,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from coterie.anonymity.table.columns import code_type
+from coterie.anonymity.table.intervals import GAP
 from coterie.base.arrays import Array, Codes, Ints
 from coterie.base.errors import DataError
 from coterie.base.memory import give_back
 
-GAP = "?"
 _SLICE = 1 << 20  # records that are counted together
 _TRIMMED = 32  # pieces after which freed memory goes back, where it is scarce
 _NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
@@ -51,15 +51,15 @@ class CodedColumn:
     @property
     def kind(self) -> str:
         """`number`, `date`, `text`, `mixed` (some numbers, some not) or `empty`."""
-        told = self.values.filter(pc.not_equal(self.values, GAP))
-        if not len(told):
+        known = self.values.filter(pc.not_equal(self.values, GAP))
+        if not len(known):
             return "empty"
-        numbers = int(pc.sum(pc.match_substring_regex(told, _NUMBER)).as_py() or 0)
-        if numbers == len(told):
+        numbers = int(pc.sum(pc.match_substring_regex(known, _NUMBER)).as_py() or 0)
+        if numbers == len(known):
             return "number"
-        if pc.all(pc.match_substring_regex(told, _DATE)).as_py():
+        if pc.all(pc.match_substring_regex(known, _DATE)).as_py():
             return "date"
-        return "mixed" if numbers * 2 >= len(told) else "text"
+        return "mixed" if numbers * 2 >= len(known) else "text"
 
     def counts(self) -> Ints:
         """How often each value occurs."""
@@ -134,7 +134,7 @@ def coded_table(
     gap: str | None = GAP,
     empty: Callable[[str], DataError] = _no_records,
 ) -> CodedTable:
-    """Codes of all columns; in files if they take more than `memory` bytes, half of what is free.
+    """Codes of all columns; in files if they take more than `memory` bytes (default: half of free).
 
     An empty value counts as the text `gap`; None keeps it apart, as a null among the values.
     `empty` makes the error about a source without records.
@@ -173,7 +173,7 @@ class _Growing:
     def add(self, text: pa.ChunkedArray) -> None:
         """Takes in further texts.
 
-        To find them among the values known takes time in proportion to these, so texts wait until
+        Looking texts up among the known values takes time in proportion to these, so texts wait until
         they are half as many: a column of different values then takes no more than n log n.
         """
         self._waiting += (text if self.gap is None else pc.fill_null(text, self.gap)).chunks

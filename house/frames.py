@@ -139,8 +139,10 @@ def anonymise(
     """An anonymous version of a frame: groups of records equal in `qid` have at least k records.
 
     `sensitive` with the keys of a `requirement` (`l=3`, `t=0.2`, `alpha=0.5`) bounds a sensitive
-    column too; a list of columns is bounded together. `drop` names columns to leave out, such as identifiers; all others are released as
-    they are. A column that has another value in every record is refused, unless `keep` names it. docs/one-table.md has the methods; `clusters` and `by` go with `quantiles`.
+    column too; a list of columns is bounded together. `drop` names columns to leave out, such as
+    identifiers; all others are released as they are. A column that has another value in every record
+    is refused, unless `keep` names it. docs/one-table.md has the methods; `clusters` and `by` go with
+    `quantiles`.
     """
     for name, value, known in (
         ("method", method, tuple(METHODS)),
@@ -219,7 +221,7 @@ def _refuse_identifier(name: str, column: pa.ChunkedArray) -> None:
     try:
         different = len(pc.unique(column))
     except pa.ArrowException:
-        return  # a type without texts, of which reading it tells
+        return  # a type without texts; reading the column reports it
     if different == len(column) > 1:
         raise DataError(
             "{column} has another value in every record, so that it alone tells whose each record "

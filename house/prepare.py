@@ -48,7 +48,7 @@ def prepare(file: TableFile) -> Prepared:
 
 
 def prepare_text(file: TableFile, text: pa.Table, source: str) -> Prepared:
-    """The same, from a table of texts."""
+    """What `prepare` returns, from a table of texts."""
     if not text.num_rows:
         raise DataError(f"{source}: the table has no records")
     dropping = {a.name: a.declared for a in file.attributes if a.missing == "drop"}

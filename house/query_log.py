@@ -1,13 +1,14 @@
 """Priorities learned from a file of queries: which columns people ask for.
 
-Xiong, Rangachari, "Towards application-oriented data anonymization" (P3DM 2008), section 4.2: the weight
-of an attribute is how often it stands in the SELECT lists and WHERE clauses of a query log, divided by
-the largest such number. Only names are looked for; no query is run. Texts in quotation marks and
-comments are left aside, so that a value called like a column does not count.
+Xiong, Rangachari, "Towards application-oriented data anonymization" (P3DM 2008), section 4.2: the
+weight of an attribute is how often it stands in the SELECT lists and WHERE clauses of a query log,
+divided by the largest such number. Only names are looked for; no query is run. Texts in quotation marks
+and comments are left aside, so that a value with the name of a column does not count.
 
-A weight is from 0 to 1. Priorities multiply the score of a cut (erratum 3 of the article's restoration:
-added to it, weights of 0 and 1 exhaust one attribute before the others are looked at), so a weight w
-becomes the priority 1 + 3 w: the column asked for most counts four times one that nobody asks for.
+A weight is from 0 to 1. Erratum: the article adds weights to the score of a cut, so that weights of 0
+and 1 exhaust one attribute before the others are looked at. Here a priority multiplies the score, and a
+weight w becomes the priority 1 + 3 w: the column asked for most counts four times as much as one that
+nobody asks for.
 """
 
 from __future__ import annotations

@@ -10,12 +10,24 @@ from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.report import report_condensed
 from coterie.house.table_file import TableFile
 from coterie.jobs.file.result_file import Claim
+from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import Content, element, foreign
 from coterie.jobs.pages.measures import measures_part
-from coterie.jobs.pages.page import Part, facts, file_text, folded, note, table
+from coterie.jobs.pages.page import Part, facts, file_text, folded, moment, note, table
 from coterie.jobs.pages.release import read_release, release_parts
 
 RELEASE = "release.csv"
+_BARS = 20  # of the risk of a release that is too large to be drawn
+ANONYMOUS = ("An anonymous table", "One table, anonymised by its holder.")
+_OTHERS = {
+    CONDENSE: ("A synthetic table", "Synthetic records of one table, made by its holder."),
+    "anatomy": ("A table in two parts", "One table, published in two parts by its holder."),
+}
+
+
+def described(method: str) -> tuple[str, str]:
+    """The title of a public page, and what a method makes of a table, for people."""
+    return _OTHERS.get(method, ANONYMOUS)
 
 
 def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
@@ -24,7 +36,7 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
     if file.method == "anatomy":
         parts = [anatomy_part(file, result)]
     elif result.optional("on_disk") is not None:
-        parts = _told(result)
+        parts = _from_result(result)
     else:
         parts = release_parts(
             read_release(
@@ -35,7 +47,7 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
     about = result.entry("job")
     made: list[tuple[str, Content]] = [
         ("method", file.method),
-        ("date", about.entry("date").text()),
+        ("date", moment(about.entry("date").text())),
         ("version of Coterie", about.entry("version").text()),
         ("digest of the table file", element("span", about.entry("digest").text(), class_="mono")),
     ]
@@ -66,7 +78,7 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
     ]
 
 
-def _told(result: Claim) -> list[Part]:
+def _from_result(result: Claim) -> list[Part]:
     """The promise and the risk of a release that is too large to be read whole, from its result."""
     promise: list[list[Content]] = []
     for entry in result.entry("anonymity").items():
@@ -74,10 +86,15 @@ def _told(result: Claim) -> list[Part]:
         numbers = (entry.entry(key).integer(minimum=0) for key in ("k", "smallest", "groups"))
         promise.append([foreign(qid), *(f"{number:,}" for number in numbers)])
     risk: list[list[Content]] = []
+    drawn: list[tuple[str, float, str]] = []
     for entry in result.entry("risk").entry("by_qid").items():
         qid = ", ".join(name.text() for name in entry.entry("qid").items())
-        shares = (entry.entry(key).number() for key in ("prosecutor", "marketer"))
-        risk.append([foreign(qid), *(f"{share:.2%}" for share in shares)])
+        worst, mean = (entry.entry(key).number() for key in ("prosecutor", "marketer"))
+        risk.append([foreign(qid), f"{worst:.2%}", f"{mean:.2%}"])
+        drawn += [
+            (f"{qid}: at worst", worst, f"{worst:.2%}"),
+            (f"{qid}: on average", mean, f"{mean:.2%}"),
+        ]
     return [
         Part(
             "The promise",
@@ -87,9 +104,26 @@ def _told(result: Claim) -> list[Part]:
                     "that agree with them. The table was too large for the memory, so that this page "
                     "has its figures and no drawings."
                 ),
-                table(["known columns", "k", "smallest group", "groups"], promise, (1, 2, 3)),
-                table(["known columns", "prosecutor risk", "marketer risk"], risk, (1, 2)),
+                table(
+                    ["known columns", "k", "smallest group", "groups"],
+                    promise,
+                    (1, 2, 3),
+                    sentences=True,
+                ),
             ],
             public=True,
-        )
+        ),
+        Part(
+            "The risk that somebody is found",
+            [
+                note(
+                    "The chance that a record is linked to the right person by somebody who knows all "
+                    "columns of a line. At worst: for the records of the smallest group. On average: "
+                    "the share of all records that are linked rightly."
+                ),
+                bars("The highest and the mean chance to be found", drawn[:_BARS]),
+                table(["known columns", "at worst", "on average"], risk, (1, 2), sentences=True),
+            ],
+            public=True,
+        ),
     ]

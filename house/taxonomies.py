@@ -21,8 +21,6 @@ from coterie.anonymity.table.taxonomy import Taxonomy, read_taxonomy, taxonomy_o
 from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.sources import read_table
 
-BUILDERS = ("prefix", "codes", "dates", "equal", "quantile", "cuts")
-
 
 def build(data: Path, column: str, how: str, detail: str) -> list[list[str]]:
     """Leaf-to-root paths for the values of a column, which are checked as a taxonomy."""

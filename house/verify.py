@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from coterie.anonymity.models.audit import Released, check_risk, group_numbers
 from coterie.anonymity.models.privacy import TupleModel
 from coterie.base.errors import DataError, VerificationError
-from coterie.base.text import numbered
+from coterie.base.text import first_names, numbered
 from coterie.house.anatomy.verify import check_anatomy
 from coterie.house.checks.numbers import check_discernibility, check_numbers
 from coterie.house.checks.values import check_values
@@ -38,7 +38,12 @@ from coterie.house.large.verify import verify_stored
 from coterie.house.quantiles.verify import check_groups
 from coterie.house.table_file import TableFile, load_table_file
 from coterie.house.verify_source import check_source, shown_times
-from coterie.jobs.data.release_file import check_order, check_requirements, read_release
+from coterie.jobs.data.release_file import (
+    check_order,
+    check_requirements,
+    in_words,
+    read_release,
+)
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.document import read_document
 from coterie.jobs.file.result_file import RESULT, read_json
@@ -76,8 +81,13 @@ def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
             f"{folder / RESULT}: not the result of such a table file ({error})"
         ) from None
     return {
-        "verdict": f"holds: {numbered(len(file.requirements), 'requirement')} on "
-        f"{numbered(found['records'], 'record')}",
+        "verdict": "; ".join(
+            [
+                f"holds: {numbered(found['records'], 'record')}, sorted so that their order tells "
+                "nothing",
+                *map(in_words, found["requirements"]),
+            ]
+        ),
         "unchecked": [UNCHECKED if data is None else "whether each record is in its own group"],
         "job": "table",
         "kind": f"anonymise ({file.method})",
@@ -106,8 +116,14 @@ def _verify_anatomy(
             shown = found.columns[attribute.name].values
             check_values(plain, shown, folder / RELEASE, local=True)
     return {
-        "verdict": f"holds: {numbered(len(file.requirements), 'requirement')} on the groups of "
-        f"{numbered(found.records, 'record')}; {', '.join(found.raw)} are published as they are",
+        "verdict": "; ".join(
+            [
+                f"holds: {numbered(found.records, 'record')} in groups of at least "
+                f"{min(one['smallest'] for one in found.requirements):,}",
+                *dict.fromkeys(name for one in found.requirements for name in one["models"]),
+                f"published without any change: {first_names(found.raw)}",
+            ]
+        ),
         "unchecked": unchecked,
         "job": "table",
         "kind": "anonymise (anatomy)",

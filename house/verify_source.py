@@ -35,7 +35,7 @@ from coterie.jobs.data.sources import file_source
 _INTERVAL = re.compile(r"\[(\S+), (\S+?)([\])])")
 _GAPS = ("", "?")
 CLOSE = 1e-9
-_READ = 1 << 26  # the memory that reading is told to keep to
+_READ = 1 << 26  # bytes of memory for reading
 
 
 def check_source(

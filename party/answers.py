@@ -2,8 +2,8 @@
 
 A coordinator asks before a job (`doctor`), proposes one, watches it and fetches what it released;
 peers ask for places in the queue and hear how a job ended; a steward is notified. Each of these
-answers passes `tell` with one of the openings below. The one about the party's farewell to its peers
-stands in `transport.error_messages`.
+answers passes `tell` with one of the openings below. The opening of the farewell, by which peers hear
+why a job has ended, stands in `transport.error_messages`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ NOTICE = declare(
     why="The steward asked to be told.",
 )
 
-ASK = "how its identifiers are written, its steward sees by 'coterie party check'"
+ASK = "its steward sees by 'coterie party check' how its identifiers are written"
 
 
 def about_identifiers(prepared: Any, explain: str, counts: bool) -> list[str]:

@@ -14,14 +14,14 @@ from pathlib import Path
 import grpc
 import pyarrow as pa
 
-from coterie.base.addresses import from_this_machine
+from coterie.base.addresses import from_this_machine, port_of
 from coterie.base.errors import DataError, RefusedError
 from coterie.base.names import is_name
 from coterie.base.sizes import half_of_the_memory
 from coterie.jobs.data.filtered import filtered
 from coterie.jobs.data.sources import Source, parse_source
 from coterie.jobs.file.document import Node, Section, read_document, read_text
-from coterie.jobs.file.job import Job, party_name
+from coterie.jobs.file.job import Job, read_name
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import read_compute
 from coterie.party.limits import Limits, read_limits, read_size
@@ -86,10 +86,10 @@ class PartyConfig:
 
     @property
     def any_policy(self) -> Policy:
-        """What holds before it is known which table a job is about: the strictest of all policies.
+        """The policy before it is known which table a job is about: the strictest of all tables.
 
-        Whoever may propose a job about one table may propose; the table's own policy judges the
-        job.
+        Only the coordinators are those of all tables: whoever may propose a job about one table may
+        call, and the table's own policy judges the job.
         """
         if not self.tables:
             return self.policy
@@ -116,7 +116,7 @@ def load_party(path: Path) -> PartyConfig:
     """Reads a party file and the certificates it names."""
     text, folder = read_text(path), path.absolute().parent
     section = read_document(text, str(path))
-    name = party_name(section.required("name"))
+    name = read_name(section.required("name"))
     listen = _address(section.required("listen"), any_port=True)
     identity = _identity(section.required("tls"), folder, name)
     no_peers: dict[str, Peer] = {}
@@ -283,12 +283,10 @@ def _peers(node: Node, pins: _Pins, me: str) -> dict[str, Peer]:
 
 def _address(node: Node, any_port: bool = False) -> str:
     value = node.text()
-    host, colon, port = value.rpartition(":")
-    lowest = 0 if any_port else 1
-    if not colon or not host or not port.isascii() or not port.isdigit():
-        raise node.error(f"must be HOST:PORT, not '{value}'")
-    if not lowest <= int(port) < 65536:
-        raise node.error(f"must have a port from {lowest} to 65535, not {port}")
+    port = port_of(value)
+    if port is None or (port == 0 and not any_port):
+        lowest = 0 if any_port else 1
+        raise node.error(f"must be HOST:PORT with a port from {lowest} to 65535, not '{value}'")
     return value
 
 

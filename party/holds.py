@@ -1,8 +1,8 @@
 """Questions that a running job puts to the steward, and its wait for the answer.
 
 A job asks before its people are counted again (`policy.repeat` with `on: ask`), and before its output
-goes out (`policy.output`). While it waits it runs on for its peers and its coordinator: heartbeats are
-sent, and its step says that it waits. The limit of `policy.answer_within` counts from the first time
+goes out (`policy.output`). While the job waits, it runs for its peers and its coordinator: heartbeats
+are sent, and its step says that it waits. The limit of `policy.answer_within` counts from the first time
 the question was put: a restart of the server does not prolong it. An answer is on the disk, with the
 digest of what it was about, before the steward hears that it counts and before the job goes on: after
 an interruption the same question is not put again, and a no stays a no. A file that cannot be read

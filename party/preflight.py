@@ -38,8 +38,8 @@ def check_parties(config: PartyConfig, job: Job) -> None:
 def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool = False) -> None:
     """Checks that the policy permits the job.
 
-    Who owes something from an interrupted job pays by finishing it, so that debts do not keep a job
-    from being `resumed`; nor does the budget, to which the job was charged when it began.
+    A party that owes something because of an interrupted job pays by finishing it, so that debts do
+    not keep a job from being `resumed`; nor does the budget, which was charged when the job began.
     """
     config = config.for_job(job)
     refusals = judge(config.policy, job, config.name, coordinator)
@@ -60,7 +60,7 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool 
 
 
 def _check_budget(config: PartyConfig, job: Job, refusals: list[str]) -> list[str]:
-    """Adds why too little of the budget is left to `refusals`; what is spent, for the own log."""
+    """Adds to `refusals` why too little budget is left; returns what is spent, for the own log."""
     noise, budget = KINDS[job.kind].needs(job, config.name).noise, config.policy.budget
     if noise is None or budget is None:
         return []
@@ -72,7 +72,7 @@ def _check_budget(config: PartyConfig, job: Job, refusals: list[str]) -> list[st
 def _check_models(
     config: PartyConfig, job: Job, coordinator: str, resumed: bool, refusals: list[str]
 ) -> list[str]:
-    """Adds why the job may not keep or use a model to `refusals`; whose it is, for the own log.
+    """Adds to `refusals` why the job may not keep or use a model; returns whose it is, for the log.
 
     A job that is `resumed` has its name already.
     """
@@ -86,7 +86,7 @@ def _check_models(
 
 
 def charge(config: PartyConfig, job_id: str, job: Job) -> dict[str, str]:
-    """Charges a job to the budget of its table before it begins; what to note of it, if anything."""
+    """Charges a job to the budget of its table before it begins; returns what the audit log notes."""
     config = config.for_job(job)
     noise, budget = KINDS[job.kind].needs(job, config.name).noise, config.policy.budget
     if noise is None:

@@ -50,7 +50,7 @@ class Book:
         wall: Callable[[], float] = time.time,
         rewriting: Callable[[bytes], AbstractContextManager[None]] = lambda content: nullcontext(),
     ) -> None:
-        """Within `rewriting` the journal is written anew, with the content that it is given."""
+        """The journal is written anew inside the context `rewriting(new content)`."""
         self._state = state
         self._rewriting = rewriting
         self._clock = clock
@@ -249,7 +249,7 @@ class Book:
         `told` is the reason for the coordinator, by default the same reason. Raises
         `EnvironmentFaultError`, and changes nothing, if the journal cannot be written; but the end
         of a job takes effect even if it cannot be written. A job that FAILED and is `resumable` may
-        still be cancelled, or be taken up again by `reopen`.
+        still be cancelled, be taken up by `take_again`, or finish by `finish_late`.
         """
         told = reason if told is None else told
         with record.changed, self._writing:
@@ -314,7 +314,7 @@ class Book:
         return True
 
     def finish_late(self, record: Record) -> bool:
-        """An interrupted job whose result is complete everywhere has finished."""
+        """Marks an interrupted job as finished, since its result is complete everywhere."""
         unsettle(record)
         with record.changed, self._writing:
             if record.state != State.FAILED or not record.resumable:
@@ -341,7 +341,7 @@ class Book:
         return [r for r in self.all() if r.resumable and r.since < oldest]
 
     def set_eager(self, record: Record) -> None:
-        """The job is to be queued as soon as the operator approves it."""
+        """Notes that the job is to be queued as soon as the operator approves it."""
         with record.changed:
             if not record.eager:
                 self._write(record, "eager")

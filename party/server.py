@@ -150,7 +150,7 @@ class PartyServer:
             self._worker.turns.look()
 
     def reload(self) -> None:
-        """Has the files looked at now; may be called by a signal's handler."""
+        """Checks the party's files at once; may be called by a signal's handler."""
         self._asked.set()
 
     def _watch_files(self) -> None:
@@ -166,7 +166,7 @@ class PartyServer:
                 log.error("%s", error)
 
     def _taken_up(self, change: Change) -> None:
-        """A newer file is in force: says so, and judges anew what has not begun."""
+        """Reports that a newer file is in force, and judges anew the jobs that have not begun."""
         keys, after = list(change.keys), change.after
         log.info("%s: taken up: %s", after.file, ", ".join(keys) or "nothing that matters")
         self._audit.note(
@@ -179,7 +179,7 @@ class PartyServer:
         self._worker.judge_again()
 
     def _kept_back(self, reason: str) -> None:
-        """A newer file is not in force."""
+        """Reports a newer file that could not be taken up."""
         log.error("%s; the file of before stays in force", reason)
         self._audit.note("file refused", reason=one_line(reason), file=self.config.digest)
 
@@ -256,7 +256,7 @@ class PartyServer:
         return caller
 
     def _revoked(self, caller: Caller) -> None:
-        """Somebody has shown a certificate that does not count any more."""
+        """Notes that somebody has shown a revoked certificate."""
         try:
             self._audit.note(
                 "turned away", by=caller.name, certificate=caller.fingerprint, reason=REVOKED

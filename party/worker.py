@@ -98,7 +98,7 @@ class Worker:
         return [c for c in list(self._began_under.values()) if c is not self._config]
 
     def judge_again(self) -> None:
-        """A newer file is in force: what has not begun goes on only if this file permits it, too."""
+        """Stops jobs that have not begun and that the newer party file does not permit."""
         for record in self._book.all():
             job = record.job
             if job is None or record.state not in _UNSTARTED:
@@ -347,7 +347,7 @@ class Worker:
             raise
 
     def _break_off(self, record: Record, session: Session, error: BaseException) -> None:
-        """Ends a job that cannot go on, also one that has come to its end and cannot be accounted for."""
+        """Ends a job that cannot go on, even one whose end could not be written to the audit log."""
         if not session.fail(error):
             self._end(record, error)
 

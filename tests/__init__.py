@@ -3,6 +3,5 @@
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-ADULT = (
-    ROOT.parent / "shared/data/adult"
-)  # real data beside the project; tests skip where it is absent
+# Real data beside the project; tests are skipped where it is absent.
+ADULT = ROOT.parent / "shared/data/adult"

@@ -1,11 +1,12 @@
-"""Fixtures that several rooms' tests use."""
+"""Fixtures that several rooms' tests use.
+
+Each imports what it needs when a test asks for it: servers and coordinators take longer to import
+than most tests take, and the tests of the lower rooms need neither.
+"""
 
 import pytest
 
-from tests import durations
-from tests.coordinator.support import Organisations
-from tests.party.houses import Houses
-from tests.transport.links import HASTY, GrpcNetwork
+from tests import cores, durations
 
 JOB = """\
 kind: intersect
@@ -16,6 +17,12 @@ parties:
   card: {address: "127.0.0.1:3", data: card.csv}
 id: ID
 """
+
+
+def pytest_configure(config):
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        cores.stay_on(int(worker["workerid"].removeprefix("gw")))
 
 
 def pytest_collection_modifyitems(items):
@@ -52,6 +59,8 @@ def job(tmp_path):
 @pytest.fixture(scope="module")
 def organisations(tmp_path_factory):
     """Three real servers, for tests that leave them as they are."""
+    from tests.coordinator.support import Organisations
+
     made = Organisations(tmp_path_factory.mktemp("organisations"))
     try:
         made.start()
@@ -63,6 +72,8 @@ def organisations(tmp_path_factory):
 @pytest.fixture
 def own_organisations(tmp_path):
     """Three organisations whose servers a test starts, breaks and edits itself."""
+    from tests.coordinator.support import Organisations
+
     made = Organisations(tmp_path / "organisations")
     yield made
     made.stop()
@@ -71,6 +82,8 @@ def own_organisations(tmp_path):
 @pytest.fixture
 def houses(tmp_path):
     """Three organisations with party files and certificates; no server runs yet."""
+    from tests.party.houses import Houses
+
     made = Houses(tmp_path)
     with made.stack:
         yield made
@@ -79,6 +92,8 @@ def houses(tmp_path):
 @pytest.fixture
 def network(tmp_path):
     """Three parties that know each other, in this process."""
+    from tests.transport.links import GrpcNetwork
+
     made = GrpcNetwork(tmp_path)
     yield made
     made.close()
@@ -87,6 +102,8 @@ def network(tmp_path):
 @pytest.fixture
 def hasty(network):
     """The network with a short deadline."""
+    from tests.transport.links import HASTY
+
     for node in network.nodes.values():
         node.heartbeat = HASTY
     return network

@@ -39,13 +39,13 @@ _IMPORTED = """
     coterie.coordinator.cli.simulate coterie.coordinator.cli.doctor coterie.coordinator.cli.verify
     coterie.coordinator.cli.tables coterie.coordinator.cli.certs pyarrow.dataset pyarrow.parquet
 """
-# What a shell runs instead of `coterie`: it has the command forked and ends with its exit code.
+# What a shell runs instead of a module: it has the module forked and ends with its exit code.
 _CLIENT = """\
 #!{python} -IS
 import json, os, signal, socket, sys
 server = socket.socket(socket.AF_UNIX)
 server.connect({path!r})
-request = {{"words": ["-m", "coterie", *sys.argv[1:]], "cwd": os.getcwd(), "env": dict(os.environ)}}
+request = {{"words": ["-m", {module!r}, *sys.argv[1:]], "cwd": os.getcwd(), "env": dict(os.environ)}}
 data = json.dumps(request).encode()
 socket.send_fds(server, [len(data).to_bytes(8, "big")], [0, 1, 2])
 server.sendall(data)
@@ -145,15 +145,15 @@ def start(
     )
 
 
-def command(path: Path) -> None:
-    """Writes a program that is `coterie` for a shell."""
-    path.write_text(_CLIENT.format(python=sys.executable, path=_server()))
+def command(path: Path, module: str = "coterie") -> None:
+    """Writes a program that is `coterie` for a shell, or `python -m MODULE`."""
+    path.write_text(_CLIENT.format(python=sys.executable, path=_server(), module=module))
     path.chmod(0o755)
 
 
 @functools.cache
-def _server() -> str:
-    """The socket of the process that forks, started once for each process of tests."""
+def _begun() -> tuple[str, IO[str]]:
+    """The socket of the process that forks, started once for each process of tests, and its output."""
     path = os.path.join(tempfile.mkdtemp(prefix="coterie-forks-"), "socket")
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.forks", path],
@@ -165,7 +165,19 @@ def _server() -> str:
     assert server.stdin is not None
     assert server.stdout is not None
     atexit.register(server.stdin.close)
-    assert server.stdout.readline() == "ready\n", "the process that forks did not start"
+    return path, server.stdout
+
+
+def begin() -> None:
+    """Starts the process that forks and does not wait for it, for tests with something else to start."""
+    _begun()
+
+
+@functools.cache
+def _server() -> str:
+    """The socket of the process that forks, once it has imported everything."""
+    path, output = _begun()
+    assert output.readline() == "ready\n", "the process that forks did not start"
     return path
 
 

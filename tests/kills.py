@@ -6,8 +6,8 @@
 `memory` kills every party before and after each of its messages (at most N of them, spread evenly),
 in this process. `servers` kills real servers by SIGKILL, one, two or all at once, and has `coterie
 attach` go on; it also says which phase `coterie run` has named, beside the phase in which the party
-that it named stood. Each line is one place, or one job; a release that differs, and an attempt that does not end
-as it should, end the command with code 1.
+that it named stood. Each line is one place, or one job; a release that differs, and an attempt that
+does not end as it should, end the command with code 1.
 """
 
 from __future__ import annotations

@@ -7,13 +7,12 @@ The first part tells what each server holds after the first ten jobs, after two 
 outcome, then ten more times, and at the end. It ends with 1 if, after the last job, a server holds
 more descriptors, threads or temporary files than after the first ten, or a tenth more memory than
 when it had seen all kinds and outcomes. A call that is not answered within its minute, or a connection
-that does not come about, because something else keeps the disk or the processor busy, is told with
+that does not come about, because something else keeps the disk or the processor busy, is reported with
 what the servers' threads wait for; its job is cancelled and played again. The part ends with 1 if that
-happens more often than at every fiftieth job. The second kills any set of the
-parties (SIGKILL) at a random moment of each job and starts them again. It ends with 1 if a job hangs,
-ends without naming a reason, or finishes with another result than an undisturbed run; if a job
-afterwards does not finish; or if an audit log, a ledger or a journal is broken at the end. The two
-parts may run apart.
+happens more often than at every fiftieth job. The second part kills any set of the parties (SIGKILL) at
+a random moment of each job and starts them again. It ends with 1 if a job hangs, ends without naming a
+reason, or finishes with another result than an undisturbed run; if a job afterwards does not finish; or
+if an audit log, a ledger or a journal is broken at the end. The two parts may run apart.
 """
 
 from __future__ import annotations

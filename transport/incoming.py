@@ -65,7 +65,7 @@ class Incoming:
         self._clock = clock
         self._away = away
         self._call: Any = None
-        self._lock = threading.Lock()  # held by whoever decides by the next five
+        self._lock = threading.Lock()  # guards the next five fields
         self._lent = False  # the reader may read the stream itself
         self._inside = False  # the reader is reading the stream
         self._wanted = False  # the reader is waiting at the spool

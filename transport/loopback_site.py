@@ -72,7 +72,7 @@ class LoopbackSite:
         self._session = secrets.token_urlsafe(32)
         self._lock = threading.Lock()
         self._last: float | None = None
-        self._told: set[str] = set()
+        self._answered: set[str] = set()
         try:
             self._server = _Server((HOST, port), self)
         except OSError as error:
@@ -104,7 +104,7 @@ class LoopbackSite:
 
     def answered(self, view: str) -> bool:
         """Whether this view has been read."""
-        return view in self._told
+        return view in self._answered
 
     def enter(self, token: str) -> str | None:
         """A session in return for the token, which is used up."""
@@ -115,13 +115,15 @@ class LoopbackSite:
         return self._session
 
     def knows(self, header: str) -> bool:
+        """Whether this `Authorization` header carries the session; then the site is not idle."""
         known = hmac.compare_digest(f"Bearer {self._session}".encode(), header.encode())
         if known:
             self._last = time.monotonic()
         return known
 
     def note(self, view: str) -> None:
-        self._told.add(view)
+        """Remembers that this view has been read."""
+        self._answered.add(view)
 
 
 class _Server(ThreadingHTTPServer):

@@ -30,8 +30,8 @@ class Outgoing:
         self._cancel: Callable[[], object] = lambda: None
         self._early: list[bytes] = []
         self._early_bytes = 0
-        self._begun = threading.Event()  # or over
-        self._opened = threading.Event()  # or over
+        self._begun = threading.Event()  # the session has started, or the stream is over
+        self._opened = threading.Event()  # the peer has opened the stream, or it is over
         self._over = threading.Event()
         self._last_words: bytes | None = None
         self.sending_since: float | None = None  # when sending the present frame began

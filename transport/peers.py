@@ -48,7 +48,7 @@ class Places(Protocol):
 
 
 M = TypeVar("M", SessionRef, Parting, Reservation, Received)
-Compare = Callable[[str, str, str], str]
+Compare = Callable[[str, str, str], str]  # from peer, session and digest to this party's digest
 
 
 def _refuse(peer: str, session: str, digest: str) -> str:
@@ -75,7 +75,7 @@ class PeerService(grpc.GenericRpcHandler):  # type: ignore[misc]
         self._sessions: dict[str, Session] = {}
         self._ended: list[tuple[float, Session]] = []
         self.places: Places | None = None
-        self.compare: Compare = _refuse  # peer, session and digest; the answer, or `RefusedError`
+        self.compare: Compare = _refuse  # or raises `RefusedError`
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         if details.method == COLLECT:

@@ -333,9 +333,8 @@ class Session:
                 timer.cancel()
             late = self._clock() >= deadline or call.code() == grpc.StatusCode.CANCELLED
             if late and call.code() in _IN_VAIN:
-                self.fail(
-                    self._silent(peer)
-                )  # the same error whether this thread or the monitor sees it first
+                # The error is the same whether this thread or the monitor is first to see it.
+                self.fail(self._silent(peer))
             if late or call.code() not in _RETRIED or link.trouble in HOPELESS:
                 self._blame(peer, call)
                 return False

@@ -33,7 +33,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from coterie.base.checks import Check, failed, passed, validity
 from coterie.base.errors import CertificateError, EnvironmentFaultError, ExpiredError, UsageError
-from coterie.base.names import is_name
+from coterie.base.names import RULE, is_name
 
 CA = "ca"
 REVOKED = "ca.crl"  # the authority's list of certificates that no longer count
@@ -86,7 +86,10 @@ def issue(
 
 
 def hand_over(folder: Path, name: str, signed: x509.Certificate, target: Path) -> Issued:
-    """Writes the certificate and what belongs to the authority, each in the place of an earlier one."""
+    """Writes the certificate, and the authority's certificate and revocation list, into `target`.
+
+    Each file replaces an earlier one.
+    """
     certificate, expires = target / f"{name}.crt", signed.not_valid_after_utc
     write_file(certificate, signed.public_bytes(Encoding.PEM), 0o644)
     for file in (f"{CA}.crt", REVOKED):
@@ -97,10 +100,7 @@ def hand_over(folder: Path, name: str, signed: x509.Certificate, target: Path) -
 
 def require_certificate_name(name: str) -> None:
     if not is_name(name) or name == CA:
-        raise UsageError(
-            f"'{name}' is not a name for a certificate: letters, digits, '_', '.', '-', "
-            "at most 64, and not 'ca'"
-        )
+        raise UsageError(f"'{name}' is not a name for a certificate: {RULE}, and not '{CA}'")
 
 
 def authority_of(folder: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
@@ -126,7 +126,7 @@ def sign_key(
             f"{days}; ask for fewer with --days or make a new authority"
         )
     for host in hosts:
-        # Whoever connects to a party asks for its name: a certificate with it would do.
+        # Whoever connects to a party accepts every certificate with the party's name.
         if host != name and any((folder / ISSUED).glob(f"{host}-*.crt")):
             raise UsageError(f"--host: '{host}' is the name of another certificate")
     signed = (
@@ -200,7 +200,7 @@ def check_certificate(path: Path) -> Iterator[Check]:
     yield _chain_check(subject, path, certificate)
     listed = path.with_name(REVOKED)
     if listed.exists() and path.stem != CA:
-        from coterie.trust.revocation import load_revoked  # it needs this module
+        from coterie.trust.revocation import load_revoked  # that module imports this one
 
         if certificate.serial_number in load_revoked(listed, path.with_name(f"{CA}.crt")):
             yield failed(subject, "revoked", f"{listed.name} lists it", wrong)
@@ -323,7 +323,7 @@ def same_key(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> 
 
 
 def write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
-    """For its owner alone."""
+    """Writes the key into a file that only its owner can read."""
     write_file(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), 0o600)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import grpc
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.x509.oid import NameOID
 from grpc.experimental import ChannelOptions
 
@@ -28,6 +28,8 @@ from coterie.trust.certificates import (
     check_certificate,
     common_name,
     load_certificate,
+    load_key,
+    same_key,
 )
 from coterie.trust.revocation import load_revoked, shows_revoked
 
@@ -36,7 +38,7 @@ from coterie.trust.revocation import load_revoked, shows_revoked
 KEEPALIVE = (
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 60_000),
-    ("grpc.http2.max_pings_without_data", 0),  # as many as it takes
+    ("grpc.http2.max_pings_without_data", 0),  # no limit
 )
 SERVER_KEEPALIVE = (
     *KEEPALIVE,
@@ -62,7 +64,7 @@ SERVER_OPTIONS = (("grpc.http2.write_buffer_size", 2 << 20), *SERVER_KEEPALIVE)
 
 @dataclass(frozen=True)
 class Pin:
-    """The certificates that somebody may show: one, or the older and the newer while it renews."""
+    """The certificates that a peer may show: one, or an old and a new one while it is renewed."""
 
     pem: bytes
     fingerprints: frozenset[str]
@@ -118,13 +120,13 @@ class Identity:
 
 
 def renewed_credentials(current: Callable[[], Identity]) -> grpc.ServerCredentials:
-    """Of a server whose identity may be renewed: every handshake takes the one of that moment."""
+    """Credentials of a server whose identity may be renewed: a handshake uses the current one."""
     shown = [current()]
 
     def fetch() -> grpc.ServerCertificateConfiguration | None:
         now = current()
         if now is shown[0]:
-            return None  # as before
+            return None  # gRPC goes on with the last one
         shown[0] = now
         return now._served()
 
@@ -203,15 +205,7 @@ def load_identity(
         raise CertificateError(
             f"{key_path}: the key is readable by others (mode {mode:04o}); run chmod 600 on it"
         )
-    pem = key_path.read_bytes()
-    try:
-        key = serialization.load_pem_private_key(pem, None)
-    except (ValueError, TypeError) as error:
-        raise CertificateError(
-            f"{key_path}: not an unencrypted private key in PEM: {error}"
-        ) from None
-    form = (serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
-    if key.public_key().public_bytes(*form) != certificate.public_key().public_bytes(*form):
+    if not same_key(certificate, load_key(key_path)):
         raise CertificateError(f"{key_path}: is not the key of {certificate_path}")
     return _read(name, IdentityFiles(certificate_path, key_path, authority_path, revoked_path))
 

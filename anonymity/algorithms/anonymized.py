@@ -53,6 +53,6 @@ class Anonymized:
         return measured(self.table, self.columns, self.kept)
 
     def utility_by_use(self, class_name: str | None = None) -> Utility:
-        """All measures, also what counts and a classifier of the class lose."""
+        """All measures, with the errors of random counts and of a classifier of the class."""
         classes = None if class_name is None else self.table.labels[class_name]
         return measured_by_use(self.table, self.columns, self.kept, classes)

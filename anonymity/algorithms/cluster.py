@@ -10,8 +10,8 @@ join the clusters whose loss grows least. The loss of a cluster is its size time
 attributes of the height of the value that covers the cluster, as a share of the tree's height; for
 numbers it is the interval's share of the span. Ties go to the first record.
 
-Guarantee: every cluster has k to 2k-1 records before left-overs join, and every requirement holds:
-a cluster that fails a model on a sensitive attribute is merged with the cluster for which the loss
+Guarantee: every cluster has k records before the last ones join, and every requirement holds: a
+cluster that fails a model on a sensitive attribute is merged with the cluster for which the loss
 grows least, until none fails. The algorithm is greedy; no bound on the loss is known that would
 matter in practice.
 

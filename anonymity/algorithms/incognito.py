@@ -36,7 +36,8 @@ from coterie.base.arrays import Array
 from coterie.base.errors import DataError
 
 MOST_NODES = 1_000_000
-# What Datafly and Samarati count besides their own search: nodes, and groups in all of them at most.
+# Datafly and Samarati also count the satisfying nodes where the lattice has at most so many nodes
+# (without and with models) and at most so many groups in all nodes together.
 MOST_COUNTED, MOST_MODELLED, MOST_GROUPS = 100_000, 500, 500_000_000
 _SCALE = float(2**30)
 
@@ -76,9 +77,9 @@ def counted(satisfying: Array) -> dict[str, int | None]:
 
 
 def counted_where_cheap(task: Task, lattice: Lattice) -> dict[str, int | None]:
-    """The same numbers for a method that does not visit all nodes; None where that would be dear.
+    """The numbers of `counted` for a method that does not visit all nodes; None if that takes long.
 
-    Models are judged node by node in the interpreter, so that far fewer nodes are cheap with them.
+    Models are judged node by node in the interpreter, so the limit on nodes is far lower with them.
     """
     modelled = any(condition.models for condition in task.conditions)
     nodes = MOST_MODELLED if modelled else MOST_COUNTED

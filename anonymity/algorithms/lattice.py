@@ -206,8 +206,8 @@ def task_of(table: Table, requirements: Sequence[Requirement], most_suppressed: 
         )
     kept = keepable(judged, conditions)
     gone = table.records - len(kept)
-    told = ", ".join(f"k = {condition.k}" for condition in conditions)
-    check_limit(table.records, gone, most_suppressed, told)
+    required = ", ".join(f"k = {condition.k}" for condition in conditions)
+    check_limit(table.records, gone, most_suppressed, required)
     if not len(kept):
         raise DataError("the bounds in at_most leave no record; permit more general values")
     rest = judged if not gone else judged.take(kept)
@@ -226,7 +226,7 @@ def released_at(
         own.name: own.regions(level, rows) for own, level in zip(lattice.ladders, node, strict=True)
     }
     levels = dict(zip(lattice.names, (int(level) for level in node), strict=True))
-    told: dict[str, object] = {"lattice": {"nodes": lattice.nodes, **details, "levels": levels}}
+    found: dict[str, object] = {"lattice": {"nodes": lattice.nodes, **details, "levels": levels}}
     if task.table.at_most:
-        told["bounds_cost"] = task.table.records - len(task.kept)
-    return Anonymized(method, task.table, task.kept[rows], columns, told)
+        found["bounds_cost"] = task.table.records - len(task.kept)
+    return Anonymized(method, task.table, task.kept[rows], columns, found)

@@ -17,6 +17,7 @@ from coterie.anonymity.algorithms.bounds import check_limit, keepable
 from coterie.anonymity.algorithms.conditions import Condition, joint_conditions, judged_table
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
+from coterie.anonymity.table.hierarchy import parents_and_leaves
 from coterie.anonymity.table.table import (
     Generalized,
     Table,
@@ -49,8 +50,8 @@ def recode(
     judged = judged_table(table, requirements)
     conditions = joint_conditions(requirements, judged)
     kept = keepable(judged, conditions)
-    told = ", ".join(f"k = {condition.k}" for condition in conditions)
-    check_limit(table.records, table.records - len(kept), most_suppressed, told)
+    required = ", ".join(f"k = {condition.k}" for condition in conditions)
+    check_limit(table.records, table.records - len(kept), most_suppressed, required)
     rest = judged if len(kept) == table.records else judged.take(kept)
     shown: dict[str, Generalized] = {}
     groups = 0
@@ -102,13 +103,7 @@ def shown_regions(
 
 def covering_nodes(taxonomy: Taxonomy, low: Array, high: Array) -> Array:
     """The lowest node over the leaves from `low` up to, not including, `high`."""
-    parent = np.zeros(len(taxonomy.labels), np.int64)
-    leaf_node = np.zeros(len(taxonomy.leaves), np.int64)
-    for node, children in enumerate(taxonomy.children):
-        if children:
-            parent[list(children)] = node
-        else:
-            leaf_node[taxonomy.first[node]] = node
+    parent, leaf_node = (np.array(side, np.int64) for side in parents_and_leaves(taxonomy))
     last = np.array(taxonomy.last)
     nodes = leaf_node[low]
     while (short := last[nodes] < high).any():  # one step up for all at once

@@ -17,14 +17,14 @@ records.
 Which cut comes first:
 
 * `rule="entropy"` (the default) takes the cut that saves most of the non-uniform entropy loss, as a
-  share of the attribute's, per bit of the cut's own entropy: a gain ratio; of equal ones that
-  nearest the median. Where it can be, each side has at least a 512th of a part of more than 4,096
-  records, a 32nd of one of more than 32,768, and an eighth if no value has a 64th of the part: columns
-  of different numbers would otherwise lose k records a pass. On the Adult table it loses a fifth to
-  a quarter less than the paper's rule.
-* `rule="spread"` is the paper's: the attribute that is widest in the part as a share of its span, cut
-  at the median, or at the nearest cut that is allowed. `median_only` tries no other, as the figures
-  in the literature do.
+  share of the attribute's, per bit of the cut's own entropy: a gain ratio. Of equal cuts it takes
+  the one nearest the median. Where possible, each side has at least a 512th of a part of more than
+  4,096 records, a 32nd of a part of more than 32,768, and an eighth of a part in which no value has
+  a 64th of the records: a column of different numbers would otherwise lose only k records in each
+  pass. On the Adult table this rule loses a fifth to a quarter less than the paper's rule.
+* `rule="spread"` is the paper's: the attribute that is widest in the part as a share of its span is
+  cut at the median, or at the nearest cut that is allowed. `median_only` tries no cut but the
+  median, as the figures in the literature do.
 
 Errata. "Until each region contains no more than k points" means: until no allowed cut is left. The
 information gain of Xiong and Rangachari (equation 4.3) is a conditional entropy and not offered.

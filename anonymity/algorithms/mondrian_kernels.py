@@ -200,8 +200,9 @@ def partition(
 ) -> tuple[Array, Array, Array, int]:  # fmt: skip
     """Cuts every part as long as some cut leaves k on both sides; part i is starts[i]:starts[i+1].
 
-    Returns where the final parts end, in `order`, the cut region of each, first and last codes, and
-    how many records were looked at in all parts, which says how long it took.
+    Returns where the final parts end in `order`; the region of each between its cuts (the first
+    code, and the code after the last); and how many records were read, of all parts together, which
+    says how long the work took.
     """
     d, n = codes.shape
     widest = 1

@@ -4,8 +4,7 @@ Which cut of a part is best follows from how often each code occurs in the part,
 sensitive attributes, how often each label occurs beside it. These counts take as much room as there
 are different values, not records. So a part that is too large is counted slice by slice, cut, and
 its records are divided into two pieces; a piece that fits is finished in memory by the compiled
-loops of `mondrian_kernels`. Where the pieces lie is their own matter: in files (`FilePiece`), or on
-the machines of a cluster.
+loops of `mondrian_kernels`. A piece may lie in files (`FilePiece`) or on the machines of a cluster.
 
 Guarantee: the same parts as `mondrian.partition_table`, since every cut is chosen by the same
 function from the same counts, and records keep their order in both halves of a cut.
@@ -107,7 +106,7 @@ class Piece(Protocol):
         ...
 
     def finish(self) -> Callable[[], Finished]:
-        """Begins to cut the piece to its end, and returns what waits for it."""
+        """Begins to cut the piece to its end; returns a function that waits for the parts."""
         ...
 
     def rows(self) -> Iterator[Array]: ...
@@ -158,7 +157,7 @@ class Boxes:
 
 
 def partition_pieces(roots: Sequence[Piece], rules: Rules, most: int, boxes: Boxes) -> None:
-    """Cuts the pieces as long as Mondrian would; those of at most so many records are finished."""
+    """Cuts the pieces as long as Mondrian would; pieces of at most `most` records in memory."""
     bottom, top = np.zeros(len(rules.sizes), np.int64), rules.sizes
     waiting = [(piece, bottom, top) for piece in reversed(roots) if piece.records]
     begun: list[tuple[Callable[[], Finished], Array, Array]] = []

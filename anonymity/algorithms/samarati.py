@@ -12,8 +12,8 @@ with the least mean of level over levels, then with the least discernibility, th
 order.
 
 Cost: the vectors of about log2(height) layers, each counted over the distinct rows. The search visits
-only these layers; the numbers of all satisfying and of all minimal vectors are counted besides where
-the whole lattice is small, and None elsewhere.
+only these layers; the numbers of all satisfying and of all minimal vectors are also counted where the
+whole lattice is small, and are None elsewhere.
 """
 
 from __future__ import annotations

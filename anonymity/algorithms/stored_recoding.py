@@ -47,9 +47,9 @@ from coterie.base.arrays import Array
 from coterie.base.errors import DataError
 from coterie.base.memory import give_back, let_go, read_part
 
-# What makes the pieces to begin with: the rules, and for each piece its slices of records.
+# Makes the first pieces, from the rules and from slices of records, each with its piece's number.
 MakePieces = Callable[[Rules, Iterator[tuple[int, Array, Array]]], Sequence[Piece]]
-_SHARE = 2  # of the memory: what one piece may take, beside the counts and the boxes
+_SHARE = 2  # a piece takes at most 1/_SHARE of the memory; counts and boxes need the rest
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,13 @@ def mondrian_stored(
 ) -> StoredRelease:
     """Partitions a stored table within `memory` bytes; files go to `folder`.
 
-    `make` puts the pieces elsewhere than into files; pieces of at most `most` records are finished.
+    `make` puts the pieces elsewhere than into files; pieces of at most `most` records are cut in
+    memory.
     """
     table, conditions = judged_stored(table, requirements)
     keep, gone = _kept(table, conditions, folder)
-    told = ", ".join(f"k = {condition.k}" for condition in conditions)
-    check_limit(table.records, gone, most_suppressed, told)
+    required = ", ".join(f"k = {condition.k}" for condition in conditions)
+    check_limit(table.records, gone, most_suppressed, required)
     found = [
         _grouped(table, condition, keep, options, memory, folder / f"parts{at}", make, most)
         for at, condition in enumerate(conditions)

@@ -10,7 +10,7 @@ Guarantee: every requirement holds, and no single further specialization would s
 improve the score. Cost: records times attributes in each step. Errata: those that
 `specialization.specialize` documents.
 
-Bounds on generalization set where it starts (`specialization.starting`).
+Bounds on generalization set where the algorithm starts (`specialization.starting`).
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def specialize_table(
     conditions = [condition_of(requirement, judged) for requirement in requirements]
     kept = keepable(judged, conditions)
     gone = table.records - len(kept)
-    told = ", ".join(f"k = {condition.k}" for condition in conditions)
-    check_limit(table.records, gone, most_suppressed, told)
+    required = ", ".join(f"k = {condition.k}" for condition in conditions)
+    check_limit(table.records, gone, most_suppressed, required)
     if not len(kept):
         raise DataError("the bounds in at_most leave no record; permit more general values")
     rest = table.take(kept)  # a copy of the interval trees, because they grow

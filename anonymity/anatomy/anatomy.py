@@ -14,7 +14,7 @@ both tables are sorted by what they show, so that no order tells which row has w
 Not promised: k-anonymity. Every quasi-identifier is published as it is. Whoever looks for a person
 in the QIT sees whether the person is in the table, and everything else in the row; the quasi-
 identifiers of everybody leave the house raw. Paper 5 repeats that anatomy and generalization
-protect alike: that is so for sensitive values only, not for membership or identity. Dependencies
+protect equally: that is so for sensitive values only, not for membership or identity. Dependencies
 between a quasi-identifier and a sensitive column (birth date, date of diagnosis and age at
 diagnosis, in the paper's own data) separate the records of a group from outside.
 
@@ -27,8 +27,9 @@ Equal quasi-identifiers stay in one group, so that the group of a record follows
 
 Cost: that of Mondrian, and a sort of the groups' values.
 
-Errata (figure 5): goes on with one half where only that half satisfies the model, and loses the
-other half's records; adds T where it means G. Here both halves must satisfy the model.
+Errata (figure 5): the paper's procedure goes on with one half where only that half satisfies the
+model, and loses the other half's records; it adds T where it means G. Here both halves must satisfy
+the model.
 """
 
 from __future__ import annotations

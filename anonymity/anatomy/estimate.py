@@ -6,10 +6,10 @@ the sensitive table how many satisfy the last; within a group they are taken to 
 
     estimate = sum over groups of  rows of the group that match * matching counts / size of the group
 
-Random queries as in the paper: one to four conditions, one of them on a random sensitive column,
-the others on different quasi-identifiers; each an equality or a range. The paper does not say how
-values are drawn: here from records. Nor what happens where the true count is 0: here such a query
-is left out and counted.
+Random queries are those of the paper: one to four conditions, one of them on a random sensitive
+column, the others on different quasi-identifiers; each is an equality or a range. The paper does not
+say how values are drawn: here from records. It does not say what happens where the true count is 0:
+here such a query is left out, and `Answers.empty` counts it.
 """
 
 from __future__ import annotations

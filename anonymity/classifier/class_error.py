@@ -1,11 +1,12 @@
-"""Class error: what a release is worth to a classifier, beside the table it was made of.
+"""Class error: what a release is worth to a classifier, compared with the table it was made from.
 
 A tree (`learner`) is learned from two thirds of the records and tried on the others: once on the
 released values of the quasi-identifiers, once on the raw ones. A suppressed record is not there to be
-learned from, and counts as an error where it would have been tried. `none` is the error of who always
-says the most frequent class. The division is drawn from a fixed seed; of large tables it is made among
-100,000 records. Intervals are numbers, their lower ends, and generalized categories further labels; of
-a local recoding, where regions overlap, that is a rough reading, and so its figure is an upper bound.
+learned from, and counts as an error where it would have been tried. `none` is the error of always
+predicting the most frequent class. The division is drawn from a fixed seed; of a large table 100,000
+records are drawn and divided. An interval is read as a number, its lower end, and a generalized
+category as one more label; of a local recoding, where regions overlap, that is a rough reading, so
+its figure is an upper bound.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The grid of a column of numbers: every value is a multiple of a step plus an offset.
 
 Ages are whole, incomes often multiples of 100, measurements have two decimals. Synthetic numbers are
-put on the grid of the data, or they would be told from real ones at a glance. What is kept is the
-number of decimals, the step and the offset, from which no record follows.
+put on the grid of the data; otherwise everybody could tell them from real ones at a glance. What is
+kept is the number of decimals, the step and the offset, from which no record follows.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """Groups of at least k records that lie close together: maximum distance to average vector.
 
 Paper: Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation (2002), in the form
-that goes by the name MDAV; the chapter (20.3.1.4) allows any clustering into groups of at least k,
-and this one is better than random seeds and gives the same groups every time.
+that goes by the name MDAV; the chapter (paper 3, 20.3.1.4) allows any clustering into groups of at
+least k, and this one is better than random seeds and gives the same groups every time.
 
 Method: of the records that are left, r is the one farthest from their mean and s the one farthest
 from r; r and the k - 1 records nearest to r are a group, then s and the k - 1 nearest to s. With
 fewer than 3k records left there is one such group more, and with fewer than 2k the rest is a group.
 
-Guarantee: every group has k to 2k - 1 records. Cost: n² d / k, a pass over what is left a group.
+Guarantee: every group has k to 2k - 1 records. Cost: n² d / k, since every group takes a pass over
+the records that are left.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def _distances(points: Floats, left: Ints, centre: Floats) -> Floats:
 
 
 def mdav(points: Floats, k: int) -> Ints:
-    """The number of each record's group; the columns of `points` weigh alike."""
+    """The number of each record's group; all columns of `points` have the same weight."""
     points = np.ascontiguousarray(points, np.float64)
     groups = np.zeros(len(points), np.int64)
     left, number = np.arange(len(points)), 0

@@ -1,7 +1,7 @@
 """What condensation keeps of groups of records: their sizes, sums and sums of products.
 
 Paper: Aggarwal and Yu, A condensation approach to privacy preserving data mining (2004), as
-20.3.1.4 of the chapter has it. For a group of r records, Sum(i) and Sum(i, j) give the mean
+20.3.1.4 of the chapter (paper 3) has it. For a group of r records, Sum(i) and Sum(i, j) give the mean
 Sum(i) / r and the covariance Sum(i, j) / r - Sum(i) Sum(j) / r², which divides by r.
 
 * *Synthetic records.* With the covariance as P Λ P', a record is the mean plus, along each
@@ -12,8 +12,8 @@ Sum(i) / r and the covariance Sum(i, j) / r - Sum(i) Sum(j) / r², which divides
   add up to λ (exercise 6), so the sums of the two halves are those of the group.
 
 Guarantee: each group speaks for at least k people; nothing more. A synthetic record is nobody's, but
-k records that are alike are reproduced as they are, and with no more records than columns all
-synthetic records lie in the span of the real ones.
+k equal records are reproduced as they are, and with no more records than columns all synthetic
+records lie in the span of the real ones.
 
 Erratum: the chapter gives the size of a group as r in (k, 2k - 1); it is k to 2k - 1, both included.
 """
@@ -61,6 +61,13 @@ class Moments:
             along = (uniform((len(of), made.shape[1]), source) - 0.5) * lengths[of]
             made[start : start + _SLICE] = means[of] + np.einsum("nj,nij->ni", along, vectors[of])
         return made
+
+
+def standard_units(points: Floats) -> tuple[Floats, Floats]:
+    """The mean and the standard deviation of each column; the deviation of a constant column is 1."""
+    centre, scale = points.mean(axis=0), points.std(axis=0)
+    varies = scale > 1e-12 * np.maximum(np.abs(centre), 1e-300)
+    return centre, np.where(varies, scale, 1.0)
 
 
 def moments_of(points: Floats, groups: Ints) -> Moments:

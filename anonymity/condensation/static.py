@@ -1,11 +1,11 @@
 """Condensation of a whole table: synthetic records from groups of at least k records.
 
 Paper: Aggarwal and Yu, A condensation approach to privacy preserving data mining (2004); 20.3.1.4 of
-the chapter, which draws a record and takes its k - 1 nearest; here groups are made by MDAV. Where
-there is a class, each class is condensed for itself, so that a synthetic record has one.
+the chapter (paper 3), which draws a record and takes its k - 1 nearest; here groups are made by MDAV.
+Where there is a class, each class is condensed for itself, so that a synthetic record has a class.
 
 Guarantee: statistics of at least k people stand behind every record, and no more: synthetic records
-are not alike, so this is no k-anonymity. Cost: that of MDAV, n² d / k.
+differ from each other, so this is no k-anonymity. Cost: that of MDAV, n² d / k.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from coterie.anonymity.condensation.mdav import mdav
-from coterie.anonymity.condensation.moments import moments_of
+from coterie.anonymity.condensation.moments import moments_of, standard_units
 from coterie.base.arrays import Floats, Ints
 from coterie.base.randomness import SYSTEM, Bytewise
 
@@ -31,9 +31,7 @@ class Condensed:
 
 def condense(points: Floats, classes: Ints, k: int, source: Bytewise = SYSTEM) -> Condensed:
     """Condenses each class; every class that occurs must have at least k records."""
-    centre, scale = points.mean(axis=0), points.std(axis=0)
-    constant = ~(scale > 1e-12 * np.maximum(np.abs(centre), 1e-300))
-    scale = np.where(constant, 1.0, scale)
+    centre, scale = standard_units(points)
     made, of, sizes = [], [], {}
     for number in np.unique(classes).tolist():
         own = (points[classes == number] - centre) / scale

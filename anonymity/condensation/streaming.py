@@ -1,15 +1,16 @@
 """Condensation of a stream of records, of which only sums are kept.
 
 Paper: Aggarwal and Yu, A condensation approach to privacy preserving data mining (2004); 20.3.1.4 of
-the chapter. The first 2k records are grouped by MDAV and forgotten. Every further record joins the
-group with the nearest mean; a group that has 2k records is split in two of k (see `moments`).
+the chapter (paper 3). The first 2k records are grouped by MDAV and forgotten. Every further record
+joins the group with the nearest mean; a group that has 2k records is split in two of k (see
+`moments`).
 
 Guarantee: every group has k to 2k - 1 records, and no record is kept: what is stored are sums over
 at least k people. That protects nobody from whoever sees the sums before and after a record: the
-difference is the record. Cost: a pass over the means of all groups a record, n² d / k in all.
+difference is the record. Cost: for each record a pass over the means of all groups, n² d / k in all.
 
-Distances are between columns less their means and over their standard deviations in the first 2k
-records, and sums are kept in these units, so that no digits are lost where values are large.
+Every column is standardised by its mean and its standard deviation in the first 2k records.
+Distances and sums are in these units, so that no digits are lost where values are large.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from coterie.anonymity.condensation.mdav import mdav
-from coterie.anonymity.condensation.moments import Moments, moments_of, split
+from coterie.anonymity.condensation.moments import Moments, moments_of, split, standard_units
 from coterie.base.arrays import Array, Floats
 from coterie.base.compiled import compiled
 from coterie.base.randomness import SYSTEM, Bytewise
@@ -73,7 +74,7 @@ class Condenser:
             raise ValueError("a group has at least one record")
         self.k = k
         self.records = 0  # those in a group
-        self.centre: Floats = np.zeros(0)  # of the units that sums are kept in
+        self.centre: Floats = np.zeros(0)  # with `scale`: the units that sums are kept in
         self.scale: Floats = np.ones(0)
         self._waiting: list[Floats] = []
         self._groups = 0
@@ -115,9 +116,7 @@ class Condenser:
 
     def _start(self, first: Floats, rest: Floats) -> Floats:
         """Groups the first records, and returns those that come after them."""
-        centre, scale = first.mean(axis=0), first.std(axis=0)
-        # What is a constant so far has no spread to be measured in.
-        scale[~(scale > 1e-12 * np.maximum(np.abs(centre), 1e-300))] = 1.0
+        centre, scale = standard_units(first)
         points = (first - centre) / scale
         self.resume(centre, scale, moments_of(points, mdav(points, self.k)))
         return rest

@@ -7,7 +7,7 @@ it, holds a vector that is not zero for fewer than `k` people: the answers then 
 these few. The answers themselves are never looked at, so that whoever knows the questions could
 compute each refusal alone, and learns nothing by it (the audit is simulatable).
 
-The vectors have an entry for each atom, which is a set of people whom all questions treat alike. The
+The vectors have an entry for each atom: a set of people who are in the same sets of all questions. The
 span is held in echelon form modulo the prime 2^61 - 1: exact, unless the prime divides a determinant
 of zeros and ones, which fewer than 100 questions hardly reach by accident, and which then refuses too
 much rather than too little. Single atoms, and the sets asked for, are found exactly; of unions of
@@ -15,9 +15,9 @@ atoms those that stand in a line of the echelon form, by two orders of the atoms
 not searched, since that is a search for the shortest word of a code.
 
 `partition_into_atoms` takes time of questions times people; the elimination that of questions squared
-times atoms. Many questions about sets that overlap anyhow have as many atoms as people: where that is
-more than `_CELLS` and `_WORK` permit, `TooManyQuestionsError` says so, and whoever asks must take it
-that a few people might be told of.
+times atoms. Many questions about sets that overlap without order have as many atoms as people: where
+that is more than `_CELLS` and `_WORK` permit, `TooManyQuestionsError` says so, and the caller must
+assume that the answers reveal something about a few people.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class TooManyQuestionsError(Exception):
 
 
 def smallest_told(earlier: Iterable[Mask], asked: Mask, k: int) -> int | None:
-    """The fewest people, below `k`, about whom a number is told by `asked` together with `earlier`.
+    """The fewest people, below `k`, about whom `asked` together with `earlier` reveals a number.
 
-    None if there are none, or if earlier questions tell it already. `earlier` is read once, one set
-    after the other.
+    None if there are none, or if earlier questions reveal it already. `earlier` is read once, one
+    set after the other.
     """
     if not asked.any():
         return None
@@ -72,8 +72,10 @@ def partition_into_atoms(sets: Iterable[Mask]) -> tuple[Words, Ints]:
     People who are in no set make no atom.
     """
     number: Ints = np.zeros(0, np.int64)
-    above: list[Ints] = []  # of each set: which atoms of the sets before it its atoms come from
-    inside: list[Mask] = []  # and which of its atoms are in it
+    above: list[
+        Ints
+    ] = []  # per set, for each atom so far: the atom before the set that it is part of
+    inside: list[Mask] = []  # per set, for each atom so far: whether the atom is in the set
     for one in sets:
         number = number if above else np.zeros(len(one), np.int64)
         split = 2 * number + one

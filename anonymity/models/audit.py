@@ -51,7 +51,7 @@ def group_numbers(columns: Sequence[Released]) -> Ints:
 def check_risk(
     table: Mapping[str, Released], result: Any, names: Sequence[str], qids: Sequence[Sequence[str]]
 ) -> None:
-    """That the chances to find a person are those that a result claims; older results claim none."""
+    """Checks that the chances to find a person are as a result claims; older results claim none."""
 
     def sizes_of(qid: Sequence[str]) -> Ints:
         return np.bincount(group_numbers([table[name] for name in qid]))
@@ -65,7 +65,7 @@ def check_counted_risk(
     names: Sequence[str],
     qids: Sequence[Sequence[str]],
 ) -> None:
-    """The same, from the sizes of the groups that columns form."""
+    """The check of `check_risk`, from the sizes of the groups that columns form."""
     claimed = result.get("risk")
     if claimed is None:
         return
@@ -160,7 +160,7 @@ def audit_counted(
     overall: Ints | None = None,
     counts: Callable[[], Iterator[tuple[int, Ints]]] = lambda: iter(()),
 ) -> dict[str, Any]:
-    """The same, from the sizes of all groups, and from how often each sensitive value occurs.
+    """What `audit` returns, from the sizes of all groups and the counts of sensitive values.
 
     `overall` counts the values in the release; `counts` gives the counts of some groups at a time,
     with the number of the first of them. `describe` names a group.

@@ -5,7 +5,7 @@ deletes all rows that contain it. The question is whether `least - 1` values, at
 column c, delete every row; it is the decision form of minimum vertex cover in a hypergraph whose
 edges have one end in each column, NP-hard from three columns on (paper 5, theorem 3).
 
-The searches, from cheap to dear:
+The searches, from cheap to expensive:
     packed    `least` rows that share no value, found greedily (figure 6), need a deletion each:
               an answer of yes proves that the group is diverse; an answer of no proves nothing
     matched   for two columns without limits the largest set of such rows is as large as the least

@@ -1,7 +1,8 @@
 """Checks several sensitive columns of one released group, independently of the models.
 
-Both searches for a deletion of all rows are exact; here it is a recursion that divides the rows,
-by the most frequent value first. Exponential diversity is counted with Python's own sets.
+This module and `deletion_search`, which the models use, both search exactly for a deletion of all
+rows; here it is a recursion that divides the rows, by the most frequent value first. Exponential
+diversity is counted with Python's own sets.
 """
 
 from __future__ import annotations

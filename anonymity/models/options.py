@@ -116,7 +116,7 @@ def joint_model_from_options(columns: Sequence[str], options: Mapping[str, Any])
 
 
 def _closeness(options: Mapping[str, Any]) -> Model:
-    """t-closeness; with `distance: taxonomy` its taxonomy is told later, `costs` have been read."""
+    """t-closeness; `with_taxonomy` adds the taxonomy later, and `costs` are a table already read."""
     distance, t = options.get("distance", "variational"), _number(options, "t")
     if distance not in DISTANCES:
         raise ValueError(f"'distance' must be one of {', '.join(DISTANCES)}, not '{distance}'")

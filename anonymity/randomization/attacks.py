@@ -1,9 +1,9 @@
 """What noise really hides: guesses of the true values from the noisy ones.
 
 Papers: Kargupta et al. (2003), spectral filtering, and Huang, Du and Chen (2005), the linear guess,
-which 20.7 of the chapter cites; Liu, Giannella and Kargupta (2006) for rotations.
+which 20.7 of the chapter (paper 3) cites; Liu, Giannella and Kargupta (2006) for rotations.
 
-* *Linear guess.* Columns that go together give each other away. With the covariance of x as that of z
+* *Linear guess.* Correlated columns give each other away. With the covariance of x as that of z
   less that of the noise (negative eigenvalues set to 0), the best linear guess of all columns is
   μ + Σ_x (Σ_x + Σ_y)^-1 (z - μ). It needs nothing but the release and the public laws.
 * *Projection.* What lies along eigenvectors of z that noise alone explains, those with an eigenvalue

@@ -1,9 +1,9 @@
 """Naive Bayes from reconstructed distributions: mining without the records.
 
-Papers: Agrawal and Srikant (2000), "by class"; 20.2.2 of the chapter. Each attribute is reconstructed
-among the noisy records of each class; a record without noise gets the class with the largest product
-of the class's share and the shares of the record's bins. 1/n is added to every share, so that an
-empty bin of the estimate does not decide alone.
+Papers: Agrawal and Srikant (2000), "by class"; 20.2.2 of the chapter (paper 3). Each attribute is
+reconstructed among the noisy records of each class; a record without noise gets the class with the
+largest product of the class's share and the shares of the record's bins. 1/n is added to every share,
+so that an empty bin of the estimate does not decide alone.
 
 Cost: classes times attributes reconstructions. Not for outliers: a distribution has none.
 """
@@ -20,7 +20,7 @@ from coterie.base.arrays import Codes, Floats
 
 @dataclass(frozen=True)
 class NaiveBayes:
-    """`records` of each class, and per attribute the shares of its bins, a row a class."""
+    """The `records` of each class, and per attribute the shares of its bins, a row for each class."""
 
     records: Codes
     shares: Sequence[Floats]

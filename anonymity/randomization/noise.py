@@ -1,13 +1,13 @@
 """Additive noise on a column of numbers: z = x + y, with y of a public law.
 
-Paper: Agrawal and Srikant, Privacy-preserving data mining (2000); 20.2 of the chapter. The amount of
-noise is said as the width of the interval that has x with probability 95 % once z is known and nothing
-else: 1.9 a for y uniform on [-a, a], 3.92 σ for a normal y.
+Paper: Agrawal and Srikant, Privacy-preserving data mining (2000); 20.2 of the chapter (paper 3). The
+amount of noise is given as the width of the interval that has x with probability 95 % once z is known
+and nothing else: 1.9 a for y uniform on [-a, a], 3.92 σ for a normal y.
 
 Guarantee: that interval, against somebody who knows one column's z and nothing else, not the range of
 the column, not how it is distributed, not the other columns. `attacks` measures what is left of it.
 
-Erratum: 20.2 omits the divisor f_Z(z); harmless, since 20.1 divides.
+Erratum: equation 20.2 omits the divisor f_Z(z); that is harmless, since equation 20.1 divides.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Noise:
 
     @property
     def reach(self) -> float:
-        """How far from x a z may lie, but for one of a million."""
+        """How far z lies from x at most, except for less than one value in a million."""
         return self.size * 5 if self.law == "normal" else self.size
 
     def draw(self, number: int, source: Bytewise = SYSTEM) -> Floats:

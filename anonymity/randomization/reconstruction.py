@@ -1,7 +1,8 @@
 """The distribution of a column before noise was added, from the noisy values alone.
 
-Papers: Agrawal and Srikant (2000), the Bayes iteration of 20.5 in the chapter; Agrawal and Aggarwal
-(2001), expectation maximization, which the chapter cites as the one that converges.
+Papers: Agrawal and Srikant (2000), the Bayes iteration of equation 20.5 in the chapter (paper 3);
+Agrawal and Aggarwal (2001), expectation maximization, which the chapter cites as the one that
+converges.
 
 Both improve the shares θ of bins: θ_i becomes θ_i times the mean over the records of
 p(z | i) / Σ_l θ_l p(z | l). *Bayes* takes p(z | i) as the density of the noise between z and the
@@ -54,7 +55,7 @@ class Reconstruction:
 
     @property
     def agrees(self) -> bool:
-        """Whether chi-square is one that counts of a true model may have, but for one in forty."""
+        """Whether chi-square is no larger than that of a true model in 39 of 40 cases."""
         return self.chi_square <= self.degrees + 2 * float(np.sqrt(2 * self.degrees))
 
 

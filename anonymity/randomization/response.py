@@ -1,6 +1,7 @@
 """Randomized response on a column of categories: the true value is kept with a known probability.
 
-Paper: Warner, Randomized response (1965), for m values; 20.2 of the chapter has the numbers' form.
+Paper: Warner, Randomized response (1965), for m values; 20.2 of the chapter (paper 3) has the form for
+numbers.
 With probability `keep` the value stays, otherwise one of all m values is drawn evenly, the true one
 among them. So P(z | x) = keep [z = x] + (1 - keep) / m.
 
@@ -31,12 +32,12 @@ def response_matrix(values: int, keep: float) -> Floats:
 
 
 def epsilon(values: int, keep: float) -> float:
-    """How much an answer may tell: the ε of differential privacy; infinite where all is kept."""
+    """How much an answer may reveal: the ε of differential privacy; infinite if all is kept."""
     return math.inf if keep >= 1 else math.log1p(values * keep / (1 - keep))
 
 
 def guessed_right(codes: Codes, answers: Codes, values: int, keep: float) -> float:
-    """The share of people whose value somebody guesses who knows how the values are distributed."""
+    """The share of people whose value is guessed by somebody who knows the distribution of values."""
     shares = np.bincount(codes, minlength=values) / max(len(codes), 1)
     best = (response_matrix(values, keep) * shares).argmax(axis=1)
     return float((best[answers] == codes).mean())

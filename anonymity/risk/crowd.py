@@ -3,16 +3,17 @@
 Lodha, Thomas, "Probabilistic anonymity" (PinKDD 2007), section 3. A published record should match
 at least k of a population's n people with probability above 1-β.
 
-* `most_cells`: so many cells of equal probability keep that. `rule="chernoff"` is Theorem 4,
-  D' <= n/(k-1) (1 + x - sqrt(x² + 2x)) with x = -ln β / (k-1); `rule="exact"`, the default, is the largest D'
-  for which a Poisson number with mean n/D' is at least k with probability 1-β, which permits more.
-* `allot`: Equation 1, how many of these cells each column gets: minimise sum w_i/d_i with the product of the
-  d_i at most D' and 1 <= d_i <= the values that the column has.
+* `most_cells`: the largest number D' of cells of equal probability that keeps that promise.
+  `rule="chernoff"` is Theorem 4, D' <= n/(k-1) (1 + x - sqrt(x² + 2x)) with x = -ln β / (k-1);
+  `rule="exact"`, the default, is the largest D' for which a Poisson number with mean n/D' is at least
+  k with probability 1-β, which permits more.
+* `allot`: Equation 1, how many of these cells each column gets: minimise sum w_i/d_i with the product
+  of the d_i at most D' and 1 <= d_i <= the values that the column has.
 * `least_group`: how many records of a sample a group needs to stand for k people.
 
 What is not promised: β is for one record; for all cells at once take β/D'. Cells must be equally
 probable, which quantiles give for independent columns only: measure the share on the table.
-Cost: none to speak of.
+Cost: negligible; the records are not read.
 
 Errata. Theorem 4's "small constant c" is 0.45 at k = 10. The paper has no floor of one value (13 of
 200 random cases need it) and no whole numbers: the parts are rounded down, then raised one at a

@@ -24,9 +24,7 @@ from coterie.anonymity.table.table import Table
 
 @dataclass(frozen=True)
 class Step:
-    """A release by the first columns: its groups, and the share of a column's span that a value
-    covers.
-    """
+    """A release by the columns up to `column`: its groups, and the mean normalised width of values."""
 
     column: str
     groups: int

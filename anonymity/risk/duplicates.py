@@ -20,11 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coterie.anonymity.risk.grouping import Grouping, whole
-from coterie.base.arrays import Array, Codes, Floats
+from coterie.anonymity.risk.grouping import whole
+from coterie.base.arrays import Codes, Floats
 
 EXPECTED = 0.01
-_MOST = 10_000  # pairs of one column that are kept
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,14 @@ def likely_duplicates(
         for codes in columns[j + 1 :]:
             groups = groups.refined(codes)
         left_out = j if j < len(columns) else None
-        one, other = _neighbours(groups, None if left_out is None else columns[j])
+        one, other = groups.neighbours()
+        if left_out is not None:
+            differ = columns[j][one] != columns[j][other]
+            one, other = one[differ], other[differ]
         surprise = total[one] - (rarity[j][one] if left_out is not None else 0)
-        order = np.argsort(-surprise, kind="stable")[:_MOST]
         found += [
             Likely(int(one[at]), int(other[at]), left_out, math.exp(pairs - surprise[at]))
-            for at in order[:most].tolist()
+            for at in np.argsort(-surprise, kind="stable")[:most].tolist()
         ]
         if j < len(columns):
             before = before.refined(columns[j])
@@ -71,13 +72,3 @@ def _rarity(codes: Codes) -> Floats:
     """-ln of the share of each record's value."""
     counts = np.bincount(codes)
     return np.asarray(math.log(max(len(codes), 1)) - np.log(np.maximum(counts, 1))[codes])
-
-
-def _neighbours(groups: Grouping, differ: Codes | None) -> tuple[Array, Array]:
-    """Pairs of records that follow each other in a group, and differ in the column left out."""
-    rows = np.flatnonzero(groups.sizes[groups.numbers] > 1)
-    order = rows[np.argsort(groups.numbers[rows], kind="stable")]
-    alike = groups.numbers[order[1:]] == groups.numbers[order[:-1]]
-    if differ is not None:
-        alike &= differ[order[1:]] != differ[order[:-1]]
-    return order[:-1][alike], order[1:][alike]

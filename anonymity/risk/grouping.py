@@ -51,6 +51,13 @@ class Grouping:
         keys += codes
         return numbered(keys, self.count * size)
 
+    def neighbours(self) -> tuple[Array, Array]:
+        """Pairs of records that follow each other in a group, group by group."""
+        there = np.flatnonzero(self.sizes[self.numbers] > 1)
+        order = there[np.argsort(self.numbers[there], kind="stable")]
+        same = self.numbers[order[1:]] == self.numbers[order[:-1]]
+        return order[:-1][same], order[1:][same]
+
 
 def whole(records: int) -> Grouping:
     """All records in one group."""

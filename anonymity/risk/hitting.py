@@ -1,11 +1,11 @@
 """The smallest set of elements that meets every one of some sets, by branch and bound.
 
 A step takes the set with the fewest elements that is not met, and tries each of them; elements
-tried before are forbidden further down, so that nothing is looked at twice. What cannot become
-smaller than the best known is left: sets that share no element each need one of their own, and
-`need` bits must be reached by the elements' `bits` together.
+tried before are forbidden further down, so that nothing is looked at twice. A branch is given up
+where its bound on the number of elements is too large: sets that share no element each need one of
+their own, and the `bits` of the chosen elements together must reach `need`.
 
-Guarantee: the smallest, unless the search was given up after `_STEPS` steps; then `at_least` is
+Guarantee: the smallest, unless the search was given up after `Work` was used up; then `at_least` is
 what was proved. Cost: exponential in the worst case, a few hundred steps on tables of people.
 Errata: none.
 """
@@ -22,7 +22,7 @@ _VISITS = 5_000_000
 
 @dataclass
 class Work:
-    """How many sets may still be looked at."""
+    """How many sets may still be looked at, in one search or in several that share it."""
 
     left: int = _VISITS
 
@@ -44,9 +44,10 @@ def smallest_hitting_set(
     need: float = 0.0,
     work: Work | None = None,
 ) -> Hitting:
-    """Sets are given as bits, one for each element. `bits` of the chosen reach `need` if all do.
+    """A smallest set of elements that meets all `sets`, each given as a mask with a bit per element.
 
-    Without any `work` left it is a small set, and what bounds the smallest without a search.
+    The `bits` of the chosen elements together reach `need`, or all bits if these are fewer. Without
+    any `work` left, the answer is a small set, and a bound that needs no search.
     """
     ordered = sorted(sets, key=int.bit_count)
     worth = list(bits) or [0.0] * elements

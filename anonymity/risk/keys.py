@@ -8,12 +8,12 @@ Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P
   alone, where the paper says m³ n: groups are kept, so that a column costs one pass.
 * `minimum_key` is exact. Two records that differ say that a key has one of the columns in which they
   differ, so a minimum key is a smallest set that meets all these sets of differences. They are too
-  many to list; so the smallest set that meets those known so far is tried on the table, and the pairs
-  that it leaves together are the next ones to know; a set is tried on few records first. When it leaves none, it is a key, and no smaller
-  set can be one. A column in which alone two records differ is necessary, and found in this way. A set
-  with fewer combinations of values than there are different records is not tried. The problem is
-  NP-hard: after a number of steps the search ends, and the answer says how small a key could be at the
-  least (`at_least`).
+  many to list; so the smallest set that meets those known so far is tried on the table (on few records
+  first), and the differences of the pairs that it leaves together are added to those known. When it
+  leaves no pair together, it is a key, and no smaller set can be one. A column in which alone two
+  records differ is necessary, and found in this way. A set with fewer combinations of values than
+  there are different records is not tried. The problem is NP-hard: after a number of steps the search
+  ends, and the answer says how small a key could be at the least (`at_least`).
 
 If records are equal in all columns, no key exists. Both then return a set that distinguishes all
 different records.
@@ -41,10 +41,9 @@ from coterie.anonymity.risk.hitting import Work, smallest_hitting_set
 from coterie.base.arrays import Array, Codes
 
 _SAMPLES = (50_000, 500_000, 3_000_000)  # differences are first looked for among so many records
-_PAIRS = 100  # that one trial of a set adds at most
+_PAIRS = 100  # sets of differences that one trial adds at most
 _TRIALS = 60  # tables of people need some twenty; random ones with many small keys never end
-_RECORDS = 300_000_000  # that are looked at in trials of the whole table
-_VISITS = 5_000_000  # of sets of differences, in all searches together
+_RECORDS = 300_000_000  # that are read in all trials of the whole table
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def minimum_key(
     bits = [math.log2(int(codes.max(initial=0)) + 1) for codes in columns]
     need = math.log2(max(different or len(counted_sizes(columns, records, most)), 1)) - 1e-9
     known: set[int] = set()
-    work = Work(_VISITS)
+    work = Work()  # of all searches together
     at_least = 0
     left = [min(trials, max(_RECORDS // max(count, 1), 3)) for _, count in parts]
     while True:
@@ -159,7 +158,7 @@ def _spared(
 def differences(
     columns: Sequence[Codes], records: int, chosen: Sequence[int], most: int | None = None
 ) -> set[int]:
-    """In what some pairs differ that the chosen columns leave together: a bit for each column.
+    """For some pairs that the chosen columns leave together, where they differ: a bit per column.
 
     Empty only if no two records that differ are left together. Each record is compared with the
     first one of its group, or with the one before it, so that a group of different records shows at
@@ -189,10 +188,7 @@ def _add_differences(
     """Adds what neighbours in a group differ in; `rows` are the records."""
     if groups.count == len(groups.numbers):
         return
-    there = np.flatnonzero(groups.sizes[groups.numbers] > 1)
-    order = there[np.argsort(groups.numbers[there], kind="stable")]
-    alike = groups.numbers[order[1:]] == groups.numbers[order[:-1]]
-    one, other = rows[order[:-1][alike]], rows[order[1:][alike]]
+    one, other = (rows[places] for places in groups.neighbours())
     step = 1 << 20
     for start in range(0, len(one), step):
         found |= _masks(columns, one[start : start + step], other[start : start + step])

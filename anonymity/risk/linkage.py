@@ -10,9 +10,9 @@ What nobody knows matches everything: an empty value or `?` of a person, and `?`
 
 Guarantee: if a person's known values are true and the person is in the release, the person's record
 is among the candidates. Whether the person is in the release at all, the release does not tell.
-Cost: for each column its released values times its known ones, then people who differ times groups
-that differ, a bit each. Errata: the chapter says that Joy and Sue alone match an HIV record and
-William alone hepatitis C; Diana and Peter match the one, and Mary the other.
+Cost: for each column its released values times its known ones; then a bit for each pair of a different
+person and a different group. Errata: the chapter says that Joy and Sue alone match an HIV record and
+William alone hepatitis C; Diana and Peter match the one, too, and Mary the other.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ import numpy as np
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.risk.grouping import grouped
 from coterie.anonymity.table.intervals import read_interval, read_old_interval
-from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.anonymity.table.taxonomy import TOP, Taxonomy
 from coterie.base.arrays import Array, Ints, Mask
 
 UNKNOWN = ("", "?")
-TOP = "*"
+
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _DAYS = re.compile(rf"\[({_DAY}), ({_DAY})([)\]])")
 _WORK = 1 << 26  # bits compared at once
@@ -112,29 +112,29 @@ def link(
     records = len(next(iter(release.values())).codes)
     persons = len(next(iter(people.values())).codes)
     shown = grouped([release[name].codes for name in names], records)
-    alike = grouped([people[name].codes for name in names], persons)
-    first_shown, first_alike = (
+    same_values = grouped([people[name].codes for name in names], persons)
+    first_shown, first_person = (
         _first(shown.numbers, shown.count),
-        _first(alike.numbers, alike.count),
+        _first(same_values.numbers, same_values.count),
     )
     table = {
         name: matches(release[name].values, people[name].values, taxonomies.get(name))
         for name in names
     }
     columns = {
-        name: (release[name].codes[first_shown], people[name].codes[first_alike]) for name in names
+        name: (release[name].codes[first_shown], people[name].codes[first_person]) for name in names
     }
     sizes = shown.sizes
-    people_alike = alike.sizes
+    people_sizes = same_values.sizes
     found: list[Array] = []
     matched_by = np.zeros(shown.count, np.int64)
     step = max(_WORK // max(shown.count, 1), 1)
-    for start in range(0, alike.count, step):
-        part = np.ones((min(step, alike.count - start), shown.count), bool)
+    for start in range(0, same_values.count, step):
+        part = np.ones((min(step, same_values.count - start), shown.count), bool)
         for name in names:
             groups, persons_of = columns[name]
             part &= table[name][groups[None, :], persons_of[start : start + step, None]]
-        matched_by += people_alike[start : start + step] @ part
+        matched_by += people_sizes[start : start + step] @ part
         found += [np.flatnonzero(row) for row in part]
     counts = {name: _by_group(shown.numbers, shown.count, release[name]) for name in targets}
     candidates = np.array([int(sizes[groups].sum()) for groups in found], np.int64)
@@ -146,9 +146,9 @@ def link(
         for groups in found
     ]
     return Linked(
-        candidates[alike.numbers],
-        rivals[alike.numbers],
-        [inferred[at] for at in alike.numbers.tolist()],
+        candidates[same_values.numbers],
+        rivals[same_values.numbers],
+        [inferred[at] for at in same_values.numbers.tolist()],
     )
 
 

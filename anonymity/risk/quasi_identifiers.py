@@ -10,8 +10,8 @@ whatever the distribution. A set whose bound is below α is no α-quasi-identifi
 possibly are. The bound grows with D, so that sets with a possible subset are possible; only minimal
 ones are listed.
 
-D is the product of the numbers of values that each column *can* have. Guarantee: sets are not
-missed beyond chance, and many are named that are none (on Adult with α = 0.2, 754 where 302 are).
+D is the product of the numbers of values that each column *can* have. Guarantee: no set is missed
+except by chance, but many are named that are none (on Adult with α = 0.2, 754 where 302 are).
 Cost: at most 2^m sets, no look at the data.
 
 Errata. The paper's D/(en) and e^(-n/D) are limits and no bounds for small n (n = D = 2: 0.368,

@@ -1,7 +1,7 @@
 """How much a set of columns identifies: the distinct ratio and the separation ratio.
 
 Motwani, Xu, "Efficient algorithms for masking and finding quasi-identifiers" (P3DM 2008), section
-1.1. With groups of sizes c alike in a set of columns, d of them among n records:
+1.1. With d groups of records that are equal in a set of columns, of sizes c, among n records:
 
 * distinct ratio = d / n: the set is a key once n - d records are removed;
 * separation ratio = 1 - sum C(c, 2) / C(n, 2): the share of pairs of records that are distinguished.

@@ -1,14 +1,15 @@
 """The chance to find a person in a table by the columns that somebody knows.
 
 Domingo-Ferrer, Mateo-Sanz and others name three attackers; the textbook chapter (section 20.3) has
-the attack. With groups of sizes f alike in the known columns, n records:
+the attack. With n records in groups of sizes f that are equal in the known columns:
 
 * prosecutor, who knows that a person is in the table: 1/f, highest over all records;
 * marketer, who wants to find as many as possible: the mean of 1/f over the records, groups/n;
 * journalist, who does not know who is in the table, a sample of a population of N: the expected 1/F,
   highest over all records, where F is the number of people in the population with the same values.
-  Given f, F is taken to be f and a negative binomial number more with share n/N (Benedetti, Franconi 1998):
-  E[1/F] = π ∫ y^(f-1) / (π + (1-π) y) dy from 0 to 1, by a recurrence in f. With N = n it is 1/f.
+  Given f, F is taken to be f plus a negative binomial number with share π = n/N (Benedetti, Franconi
+  1998): E[1/F] = π ∫ y^(f-1) / (π + (1-π) y) dy from 0 to 1, by a recurrence in f. With N = n it is
+  1/f.
 
 `known_at_random` answers exercise 16: for random sets of B columns, the mean share of unique
 records.
@@ -76,7 +77,7 @@ def expected_inverse(records: int, share: float) -> float:
             value = (1 / f - share * value) / rest
         return float(share * value)
     last = records + 2000
-    value = 1 / last  # far off, and forgotten on the way down
+    value = 1 / last  # a rough start, whose error shrinks by rest/share in each step down
     for f in range(last - 1, records - 1, -1):
         value = (1 / f - rest * value) / share
     return float(share * value)

@@ -2,8 +2,8 @@
 
 Somebody who finds a person's group in each of two releases knows that the person is in both, and the
 two groups may have few people in common although each of them is large: the first step of an attack
-on releases in sequence. `smallest_meeting` is the least number of people in the meeting of a group of
-one release with a group of the other, among people who are in both releases.
+on releases in sequence. `smallest_meeting` is the least number of people that a group of one release
+and a group of the other have in common, if they have any, among people who are in both releases.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from coterie.base.arrays import Codes
 
 
 def smallest_meeting(one: Codes, other: Codes) -> int | None:
-    """The least people in a meeting of two groups; each array has a group for each person of both.
+    """The fewest people that two groups have in common, if any; None without any person.
 
-    None without any such person.
+    Each array has, for each person who is in both releases, the number of the person's group.
     """
     if not len(one):
         return None

@@ -13,7 +13,7 @@ Cost: reading the sample, then m k for each column chosen: the number of records
 
 Errata. The paper draws sqrt(2 (1-ε)/ε n L) records for a distinct key; its lemma has k(k-1) in the
 exponent, so ceil(1/2 + sqrt(1/4 + 2 (1-ε)/ε n L)) are needed. Lemma 3.2 allows repeated pairs
-without saying so; here pairs and records are drawn without replacement. Pairs that are alike in all
+without saying so; here pairs and records are drawn without replacement. Pairs that are equal in all
 columns are never separated: the search ends when no column gains, and the ratios reached are to be
 counted on the whole table.
 """
@@ -68,7 +68,7 @@ def draw_pairs(records: int, number: int, rng: np.random.Generator) -> tuple[Row
 
 
 def separated(columns: Sequence[Codes], one: Rows, other: Rows) -> Mask:
-    """A row for each pair, a column for each column: whether it tells the two apart."""
+    """Whether each column (a column of the result) tells the two records of each pair (row) apart."""
     return np.stack([codes[one] != codes[other] for codes in columns], axis=1)
 
 

@@ -1,16 +1,16 @@
 """Hiding by unknowns: items become `?`, so that supports and confidences are intervals.
 
 Paper: Saygin, Verykios and Clifton, Using unknowns to prevent discovery of association rules (2001);
-20.4 of the chapter. A rule is hidden when the least support that its transactions can have lies a
-margin below s, or the least confidence, count(XY) at least over count(X) at most, a margin below c.
-Items of Y become unknown in transactions that have all of X and Y until that is so.
+20.4 of the chapter (paper 3). A rule is hidden when the least support that its transactions can have
+lies a margin below s, or the least confidence, the least count(XY) over the largest count(X), lies a
+margin below c. Items of Y become unknown in transactions that have all of X and Y until that is so.
 
-If only items that are there became unknown, every `?` would tell what it hides. So for every blocked
+If only items that are there became unknown, every `?` would reveal what it hides. So for every blocked
 item as many transactions that lack it (`decoys` times) have an unknown in its place.
 
 Guarantee: whoever counts what is certain does not find the rule, and both answers are possible behind
 a `?`. It is no proof against guessing: the share of decoys is the chance that a `?` hides nothing.
-Cost: a pass over the transactions a rule.
+Cost: a pass over the transactions for each rule.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def block(
     decoys: float = 1.0,
     source: Bytewise = SYSTEM,
 ) -> Mask:
-    """Which items are unknown, of which transaction; `table` has a row an item."""
+    """Which items become unknown in which transactions; `table` has a row for each item."""
     unknown = np.zeros_like(table)
     records = table.shape[1]
     for rule in sorted(rules):

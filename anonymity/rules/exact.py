@@ -1,9 +1,10 @@
-"""Hiding by an integer programme: the fewest removals, and of these no border set lost if that can be.
+"""Hiding by an integer programme: as few border sets lost as possible, then as few items removed.
 
 Paper: Gkoulalas-Divanis and Verykios, An integer programming approach for frequent itemset hiding
-(2006); 20.4 of the chapter. Variables: whether an item of a sensitive set leaves a transaction that
-has the whole set. Every sensitive set keeps fewer than s n transactions; every maximal frequent set
-that is to be kept keeps at least s n, unless it is given up, which costs more than all removals.
+(2006); 20.4 of the chapter (paper 3). The variables say whether an item of a sensitive set leaves a
+transaction that has the whole set. Every sensitive set keeps fewer than s n transactions; every
+maximal frequent set that is to be kept (the border) keeps at least s n, unless it is given up, which
+costs more than all removals.
 
 Guarantee: the sensitive sets are infrequent, no solution loses fewer sets of the border, and among
 those none removes fewer items. Cost: exponential at worst, so for small tables only. The solver is

@@ -1,18 +1,19 @@
 """Hiding rules: items are taken out of transactions until no sensitive rule can be found.
 
 Papers: Atallah et al. (1999), Verykios et al. (2004), by support and by confidence; Sun and Yu (2005),
-by the border; 20.4 of the chapter, which removes whole transactions where these remove single items.
+by the border; 20.4 of the chapter (paper 3), which removes whole transactions where these remove
+single items.
 
-* *By support*: an item of the set XY leaves count(XY) - ⌈s n⌉ + 1 of the transactions that have all of
-  it, by *confidence*: an item of Y leaves count(XY) - ⌈c count(X)⌉ + 1 of them; `fewest` does whichever
-  is less. Transactions with the fewest items go first, then those that have the fewest frequent sets
-  to be kept; the item of Y is the one with the greatest support.
+* *By support*: an item of Y leaves count(XY) - ⌈s n⌉ + 1 of the transactions that have all of X and Y.
+  *By confidence*: it leaves count(XY) - ⌈c count(X)⌉ + 1 of them. `fewest` does whichever is less.
+  Transactions with the fewest items go first, then those that have the fewest frequent sets to be
+  kept; the item of Y is the one with the greatest support.
 * *By the border*: of all items of XY the one whose removal leaves the largest margin to the nearest of
   the maximal frequent sets that are to be kept (the border), in the transaction that has the fewest
   of the border sets with this item, chosen anew for every removal.
 
 Guarantee: no sensitive rule reaches both thresholds any more. A rule stays hidden at these thresholds
-and none below them; who knows the method may look for what is just below. Cost: n times the border.
+and not below them; whoever knows the method may look for what is just below. Cost: n times the border.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Paper: Agrawal and Srikant, Fast algorithms for mining association rules (1994). An itemset is frequent
 if at least s n of n transactions have all its items; a rule X -> Y has the support of X and Y together
-and the confidence count(XY) / count(X). Counts are compared as whole numbers: s n and c count(X)
-rounded up, but for the error of a float.
+and the confidence count(XY) / count(X). Counts are compared as whole numbers with s n and c count(X),
+rounded up after a slack for the rounding errors of floats.
 
 Cost: a pass over the transactions of every candidate. Only items that are frequent are combined, and
 candidates whose subsets are not all frequent are never counted.
@@ -30,7 +30,7 @@ class TooManySetsError(ValueError):
 
 @dataclass(frozen=True, order=True)
 class Rule:
-    """X -> Y, of items that have no other part in it."""
+    """X -> Y, the premise and the conclusion; no item is in both."""
 
     premise: Items
     conclusion: Items
@@ -46,7 +46,7 @@ def least_count(share: float, records: int) -> int:
 
 
 def count(table: Mask, items: Items) -> int:
-    """How many transactions have all the items; `table` has a row an item."""
+    """How many transactions have all the items; `table` has a row for each item."""
     return int(table[list(items)].all(axis=0).sum())
 
 

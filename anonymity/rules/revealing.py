@@ -1,11 +1,12 @@
-"""The rules of a table that tell most of a sensitive value.
+"""The rules of a table that reveal most about a sensitive value.
 
 Paper: Smyth and Goodman, An information theoretic approach to rule induction (1992), for the measure;
-20.4 of the chapter for the need. Of all rules from values of one or two columns to a sensitive value,
-those with the largest J-measure: the share of people whom the rule is about times the information, in
-bits, that it gives of whether they have the value. A rule about few people, or one that says what
-everybody knows, gives little. Rules that make the value less likely than it is among all are left out,
-and a rule of two columns is listed only where it tells more than either of its columns alone.
+20.4 of the chapter (paper 3) for the need. Of all rules from values of one or two columns to a
+sensitive value, those with the largest J-measure are listed. The J-measure is the share of people whom
+the rule is about times the information, in bits, that it gives on whether they have the value. A rule
+about few people, or one that says what everybody knows, gives little. Rules that make the value less
+likely than it is among all are left out, and a rule of two columns is listed only where it reveals
+more than either of its columns alone.
 
 `fewest` people must have the premise: what is known of fewer is a matter of identifying them.
 Cost: one count of the sensitive column for each pair of columns.
@@ -45,7 +46,7 @@ def revealing_rules(
     fewest: int = FEWEST,
     most: int = 10,
 ) -> list[Revealing]:
-    """The most revealing rules into a column of which `values` is the number of values."""
+    """The most revealing rules on the column `sensitive`, which has `values` different values."""
     records = len(sensitive)
     if not records:
         return []
@@ -81,9 +82,9 @@ def _information(counts: Array, base: Floats, records: int, fewest: int) -> Floa
         p = counts / people[:, None]
         yes = np.where(p > 0, p * np.log2(p / base), 0.0)
         no = np.where(p < 1, (1 - p) * np.log2((1 - p) / (1 - base)), 0.0)
-    told = people[:, None] / records * (yes + no)
+    bits = people[:, None] / records * (yes + no)
     wanted = (people[:, None] >= fewest) & (p > base)
-    return np.where(wanted, told, 0.0)
+    return np.where(wanted, bits, 0.0)
 
 
 def _listed(

@@ -53,7 +53,7 @@ class Requirement:
 
 
 def covered(requirements: Sequence[Requirement]) -> dict[int, int]:
-    """By entry that another one implies, the other: a wider QID with no smaller k.
+    """For each entry that another one implies, the other: it has a wider QID and no smaller k.
 
     A group of the narrower QID is made of groups of the wider one, so that it is never smaller. Of
     two equal entries the first covers the second.

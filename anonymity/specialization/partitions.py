@@ -1,4 +1,4 @@
-"""The generalized table: TIPS and QIDTrees (paper 1, definitions 3 and 4).
+"""The generalized table: taxonomy-indexed partitions and QID trees (paper 1, definitions 3 and 4).
 
 The records that share all generalized values are one leaf partition. For every QID, the leaves that
 share its values are one group, whose size is a(qid). Both are refined as values are specialized.

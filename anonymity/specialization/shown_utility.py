@@ -1,9 +1,9 @@
 """Utility of a joint release from what all parties know: the table that they generalized together.
 
-Nobody needs the raw values for these: discernibility, normalised width and precision as in
-`anonymity.utility`, with one difference. Where one table's width of an interval is that of the numbers
-in it, which only their holder knows, this is the width of the interval itself as a share of the range.
-Records that were left out are charged.
+Nobody needs the raw values for these measures: discernibility, normalised width and precision as in
+`anonymity.utility`, with one difference. `anonymity.utility` takes as the width of an interval that of
+the numbers in it, which only their holder knows; here it is the width of the interval itself, as a
+share of the range. Records that were left out are charged.
 """
 
 from __future__ import annotations

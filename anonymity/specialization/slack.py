@@ -1,10 +1,11 @@
 """The slack at a cliff: the largest smaller k at which a specialization takes a step that it refused.
 
 Top-down specialization (Fung, Wang, Yu; paper 1 §§4 and 7) never takes a step back, so that a k of 200
-may refuse what 199 permits, for good. Of each entry of the requirement is found: the largest smaller k
-with which, everything else equal, the run would not be the same, and the attribute of the first step
-that differs. With every k between the two the release is the same. A k below half of the entry's is
-not looked at: it is no cliff, and the k told is the size of a group, which should not be a small one.
+may refuse what 199 permits, for good. For each entry of the requirement this module finds the largest
+smaller k with which, everything else equal, the run would not be the same, and the attribute of the
+first step that differs. With every k between the two the release is the same. A k below half of the
+entry's is not looked at: it is no cliff, and the k that is revealed is the size of a group, which
+should not be a small one.
 
 A step is refused by an entry alone if it would break no other entry. It is refused for good when it
 would have been the next one: when its score is better than that of the step that was done instead, or
@@ -12,8 +13,9 @@ when no step was left. The smallest group that it would leave in the entry is th
 Of several refused steps with the same k the earliest comes first, and of those of one moment the one
 with the best score; for with this k, that one is done, and the others perhaps not any more.
 
-`SlackWatch` sees the run of a party's own columns. It goes with k alone: leaving records out, a
-condition on a sensitive column, and splits that depend on k would make other runs of other k.
+`SlackWatch` sees the run of a party's own columns. It works with k alone: where records are left out,
+where a sensitive column is bounded, and where splits depend on k, a run with another k would differ in
+other ways, too.
 Cost: every candidate that is refused is counted once more (with scores that change, in every step).
 """
 
@@ -28,7 +30,7 @@ from coterie.base.arrays import Array
 
 
 def least_told(k: int) -> int:
-    """The smallest k that is told of an entry: half of the entry's own, rounded up."""
+    """The smallest k that is revealed for an entry: half of the entry's own, rounded up."""
     return (k + 1) // 2
 
 
@@ -82,7 +84,7 @@ class SlackWatch:
                     self._settle(candidate)
 
     def _candidate(self, attribute: int, node: int) -> Candidate | None:
-        """The candidate with its score of now; None if it is not beneficial."""
+        """The candidate with its current score; None if it is not beneficial."""
         if (attribute, node) not in self._candidates:
             self._candidates[attribute, node] = self.table.candidate(attribute, node)
         candidate = self._candidates[attribute, node]

@@ -154,7 +154,7 @@ class Specializer(GeneralizedTable):
         return Candidate(attribute, node, created, low, table, width, split, by_class, score)
 
     def candidate(self, attribute: int, node: int) -> Candidate | None:
-        """The candidate of a value in the cut of one of this party's columns, be it valid or not."""
+        """The candidate of a value in the cut of one of this party's columns, valid or not."""
         column = self.columns[attribute]
         assert column is not None  # noqa: S101
         return self._candidate(attribute, node, self.creation(attribute, node), column)
@@ -164,7 +164,7 @@ class Specializer(GeneralizedTable):
         return self._created[attribute, node]
 
     def _largest_k(self, attribute: int) -> int:
-        """The k that every group of records alike in this attribute must have."""
+        """The k that every group of records with one value of this attribute must have."""
         return max(r.k for r in self.requirements if self.names[attribute] in r.qid)
 
     def propose(self) -> Candidate | None:
@@ -256,7 +256,7 @@ class Specializer(GeneralizedTable):
         self._heap = heap
 
     def rescore(self, candidate: Candidate) -> None:
-        """Computes the candidate's score from the groups of now."""
+        """Computes the candidate's score from the current groups."""
         self.count(candidate)
         counts = candidate.counts
         if candidate.left_out is not None:

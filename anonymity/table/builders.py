@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from coterie.anonymity.table.intervals import Interval, number_text
+from coterie.anonymity.table.taxonomy import TOP
 from coterie.base.errors import DataError
 
 Path = list[str]
-TOP = "*"
 
 
 def prefix_paths(values: Iterable[str], lengths: Sequence[int]) -> list[Path]:

@@ -297,7 +297,7 @@ def continuous_column(
     largest: float = _EXACT,
     otherwise: str = CATEGORIES,
 ) -> ContinuousColumn:
-    """A column of numbers; the first that is none, or lies outside `limits`, is named.
+    """A column of numbers; the error names the first value that is none or lies outside `limits`.
 
     `gaps`, if given, are the rows without a value, which then have a code of their own. A number of
     `largest` or more is refused: whole numbers beyond the default are not all exact. `otherwise` says

@@ -47,13 +47,7 @@ def hierarchy_of(columns: Sequence[Column]) -> Hierarchy:
         if not isinstance(column, CategoricalColumn):
             continue
         taxonomy = column.taxonomy
-        above = [0] * len(taxonomy.labels)
-        node_of = [0] * len(taxonomy.leaves)
-        for node, children in enumerate(taxonomy.children):
-            for child in children:
-                above[child] = node
-            if not children:
-                node_of[taxonomy.first[node]] = node
+        above, node_of = parents_and_leaves(taxonomy)
         parent += above
         first += taxonomy.first
         last += taxonomy.last
@@ -69,6 +63,18 @@ def hierarchy_of(columns: Sequence[Column]) -> Hierarchy:
         np.array(leaf_start, np.int64),
         np.array(leaves or [0], np.int64),
     )
+
+
+def parents_and_leaves(taxonomy: Taxonomy) -> tuple[list[int], list[int]]:
+    """The parent of every node (of the root, itself), and the node of every leaf code."""
+    parent = [0] * len(taxonomy.labels)
+    leaf_node = [0] * len(taxonomy.leaves)
+    for node, children in enumerate(taxonomy.children):
+        for child in children:
+            parent[child] = node
+        if not children:
+            leaf_node[taxonomy.first[node]] = node
+    return parent, leaf_node
 
 
 def height_shares(taxonomy: Taxonomy) -> list[float]:

@@ -31,31 +31,33 @@ class Utility:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @staticmethod
-    def from_dict(told: Mapping[str, Any]) -> Utility:
-        """The measures as `as_dict` gives them."""
-        query, error = told.get("query_error"), told.get("class_error")
+    def from_dict(measures: Mapping[str, Any]) -> Utility:
+        """The utility whose `as_dict` these measures are."""
+        query, error = measures.get("query_error"), measures.get("class_error")
         parts = {
             "query_error": None if query is None else QueryError(**query),
             "class_error": None if error is None else ClassError(**error),
         }
-        return Utility(**(dict(told) | parts))
+        return Utility(**(dict(measures) | parts))
 
 
-def utility_lines(told: Mapping[str, Any]) -> list[str]:
-    """For a person, from what a result says; measures that it lacks are left out."""
+def utility_lines(measures: Mapping[str, Any]) -> list[str]:
+    """Lines for a person, from the measures of a result; measures that it lacks are left out."""
     named = {
         "entropy_loss": "entropy loss {:.3f}",
         "normalised_width": "normalised width {:.3f}",
         "precision": "precision {:.3f}",
         "discernibility": "discernibility {:,}",
     }
-    found = [", ".join(text.format(told[key]) for key, text in named.items() if key in told)]
-    if (query := told.get("query_error")) is not None:
+    found = [
+        ", ".join(text.format(measures[key]) for key, text in named.items() if key in measures)
+    ]
+    if (query := measures.get("query_error")) is not None:
         found.append(
             f"random counts are off by {query['mean']:.1%} on average, half of them by at most "
             f"{query['median']:.1%}"
         )
-    if (error := told.get("class_error")) is not None:
+    if (error := measures.get("class_error")) is not None:
         found.append(
             f"class error of a tree {error['release']:.1%} (raw {error['raw']:.1%}, without "
             f"attributes {error['none']:.1%})"
@@ -77,7 +79,7 @@ def measured(table: Table, columns: Mapping[str, Generalized], kept: Array) -> U
 def measured_by_use(
     table: Table, columns: Mapping[str, Generalized], kept: Array, classes: Labels | None
 ) -> Utility:
-    """All measures: also what counts and a classifier lose."""
+    """All measures, with the errors of random counts and, if there are classes, of a classifier."""
     return replace(
         measured(table, columns, kept),
         query_error=query_error(table, columns, kept),

@@ -3,9 +3,9 @@
 A random table of eight columns is written as Parquet, piece by piece; each command runs as a process
 of its own with `--memory`, so that its peak is its own. What counts is anonymous memory, which the
 process has asked for (`RssAnon`), looked at every few milliseconds; pages of mapped files, which the
-system takes back when it needs the room, are told beside it. The peak has the interpreter, its
-libraries and compiled loops in it, which the memory given does not count: `started_megabytes` is the
-peak of the same command on a table of a thousand rows.
+system takes back when it needs the room, are reported beside it. The peak includes the interpreter, its
+libraries and compiled loops, which `--memory` does not count: `started_megabytes` is the peak of the
+same command on a table of a thousand rows.
 """
 
 from __future__ import annotations

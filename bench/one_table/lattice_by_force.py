@@ -18,7 +18,7 @@ from coterie.anonymity.table.table import Table
 
 
 def by_force(table: Table, names: tuple[str, ...], k: int) -> dict[str, Any]:
-    """How many nodes there are and satisfy, the minimal ones, the least height and the least loss."""
+    """How many nodes exist, satisfy k and are minimal; the least height and the least loss."""
     begun = time.process_time()
     ladders = [ladder(table.column(name)) for name in names]
     rows, inverse = np.unique(

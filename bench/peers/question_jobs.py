@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from coterie.base.arrays import Array, Floats
-from coterie.bench._spent import Meter, Spent, peak_megabytes
+from coterie.bench._spent import Meter, Spent
 from coterie.experiments.secure_data_integration.adult_data import load_adult
 
 FEATURES = 20
@@ -51,7 +51,7 @@ def job_party(channel: Any, names: list[str], argument: Mapping[str, Any]) -> di
 
     work(argument["small"])
     found, spent = meter.measure(lambda: work(argument["table"]))
-    return {**spent, "rounds": meter.wire.total.rounds, "found": found, "peak_mb": peak_megabytes()}
+    return meter.report(found, spent)
 
 
 def job_text(kind: str, names: Sequence[str], keys: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from coterie.base.arrays import Array, Words
 from coterie.bench import _sessions
-from coterie.bench._spent import Meter, Spent, beside, found_of, peak_megabytes, totals
+from coterie.bench._spent import Meter, Spent, beside, found_of, totals
 from coterie.bench.peers.question_jobs import pooled_sums
 
 GROUPS = (2, 5, 15)
@@ -69,7 +69,7 @@ def aggregate_party(channel: Any, names: list[str], argument: dict[str, Any]) ->
     metered = meter.channel
     work(1000)  # compiles
     found, spent = meter.measure(lambda: work(argument["records"]))
-    return {**spent, "rounds": meter.wire.total.rounds, "found": found, "peak_mb": peak_megabytes()}
+    return meter.report(found, spent)
 
 
 def _axes() -> list[tuple[str, int]]:
@@ -159,7 +159,7 @@ def mixed_party(channel: Any, names: list[str], argument: dict[str, Any]) -> dic
     metered = meter.channel
     work(1000)  # compiles
     found, spent = meter.measure(lambda: work(argument["records"]))
-    return {**spent, "rounds": meter.wire.total.rounds, "found": found, "peak_mb": peak_megabytes()}
+    return meter.report(found, spent)
 
 
 def mixed(quick: bool) -> dict[str, Any]:
@@ -212,7 +212,7 @@ def identify_party(channel: Any, names: list[str], argument: dict[str, Any]) -> 
     metered = meter.channel
     work(500)  # compiles
     found, spent = meter.measure(lambda: work(500))
-    return {**spent, "rounds": meter.wire.total.rounds, "found": found, "peak_mb": peak_megabytes()}
+    return meter.report(found, spent)
 
 
 def identify(quick: bool) -> dict[str, Any]:

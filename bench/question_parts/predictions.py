@@ -17,7 +17,7 @@ import pyarrow.csv as pacsv
 
 from coterie.base.arrays import Array, Codes, Floats
 from coterie.bench import _sessions
-from coterie.bench._spent import Meter, found_of, peak_megabytes, totals
+from coterie.bench._spent import Meter, found_of, totals
 from coterie.bench.peers import question_jobs
 
 PARTIES = ("p0", "p1", "p2")
@@ -72,7 +72,7 @@ def predict_party(channel: Any, names: list[str], argument: Mapping[str, Any]) -
 
         work(100)  # compiles
         found, spent = meter.measure(work)
-    return {**spent, "rounds": meter.wire.total.rounds, "found": found, "peak_mb": peak_megabytes()}
+    return meter.report(found, spent)
 
 
 def predict(quick: bool) -> dict[str, Any]:

@@ -241,7 +241,8 @@ def jobs(only_open: bool, as_json: bool) -> None:
 def fetch(job: str, identity: Path, wait: float, as_json: bool) -> None:
     """Collect the result of a run that lost its coordinator or a party after the start.
 
-    JOB is its id, the beginning of it, its name, or the run's --out. The result is the one that the run would have left.
+    JOB is its id, the beginning of it, its name, or the run's --out. The result is the one that the
+    run would have left.
     """
     from coterie.coordinator.results.folder import continued_folder, summary
     from coterie.coordinator.run.collect import fetch_later

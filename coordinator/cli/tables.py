@@ -227,7 +227,7 @@ def advise(
     smallest_k: int,
     **given: Any,
 ) -> None:
-    """Propose the requirement for TABLE, as YAML with a comment a line.
+    """Propose the requirement for TABLE, as YAML with a comment on each line.
 
     TABLE is a data file, a table file or the job file of an integrate job whose tables, or the
     result of an identify job about them, are at hand.
@@ -297,7 +297,8 @@ def taxonomy(
 ) -> None:
     """Draw the taxonomy FILE, or build one from a column of a table and draw or write it.
 
-    The files are leaf-to-root paths, one a line, separated by `;`: hierarchies of ARX fit.
+    A line of such a file is a path from a leaf to the root, separated by `;`, as in
+    hierarchies of ARX.
     """
     from coterie.house.taxonomies import as_csv, build, drawn, load
 

@@ -1,10 +1,10 @@
 """A generated population for the loan case: the tables of a lender, a bank and a card company.
 
-The people do not exist. Columns depend on each other as in real life: age and education on the job,
-the job on the salary, the salary on spending and credit limit, all of them on whether a loan is
-approved. Most people are customers of all three; some of only one or two. Identifiers are Swedish
-personal numbers with a correct check digit, of the serials that are set aside for tests unless the
-population is too large for them.
+The people do not exist. Columns depend on each other as in real life: education depends on age and
+place, the job on education, the salary on job and age, spending and credit limit on the salary, and
+whether a loan is approved on most of them. Most people are customers of all three organisations, some
+of only one or two. Identifiers are Swedish personal numbers with a correct check digit, of the serials
+that are set aside for tests unless the population is too large for them.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def _plain(value: Any) -> Any:
 
 
 def _taxonomy(name: str, paths: Any) -> bytes:
-    """A taxonomy's file. Values that the file's separator would divide are refused by the reader."""
+    """The file of a taxonomy; values that its separator or a line break would divide are refused."""
     lines = []
     for path in paths:
         if not isinstance(path, list | tuple) or not all(isinstance(value, str) for value in path):

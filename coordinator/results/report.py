@@ -14,7 +14,7 @@ from pathlib import Path
 from coterie.base.errors import CoterieError, VerificationError
 from coterie.coordinator.results.verify import NothingVerifiedError, verify
 from coterie.coordinator.run.progress import byte_count, duration
-from coterie.house.report import report_table
+from coterie.house.report import ANONYMOUS, RELEASE, described, report_table
 from coterie.house.table_file import load_table_file
 from coterie.house.verify import is_table_result
 from coterie.house.ways.registry import way_of
@@ -28,6 +28,7 @@ from coterie.jobs.pages.page import (
     facts,
     file_text,
     folded,
+    moment,
     note,
     page,
     public_parts,
@@ -37,6 +38,7 @@ from coterie.jobs.run.archive import saved_job, saved_path
 
 REPORT, PUBLIC = "report.html", "public.html"
 _STEPS = 200  # whose seconds are shown
+_CHECKED = "The files of this result were checked again, by code that had no part in making them:"
 _HINT = ": --data names the table"  # of the command `verify`, for those who have the table
 
 
@@ -58,25 +60,28 @@ def write_report(folder: Path) -> None:
     known = [*parts, _asked(job, result), _told(result), _spent(result)]
     (folder / REPORT).write_text(page(_title(job.name), about, opinion, known), encoding="utf-8")
     open_to_all = public_parts(parts)
-    public = page(
-        "An anonymous result", [KINDS[job.kind].about], _for_everybody(opinion), open_to_all
-    )
+    kind = KINDS[job.kind]
+    title = "An anonymous table" if RELEASE in kind.leaves else "A joint result"
+    public = page(title, [kind.about], _for_everybody(opinion), open_to_all)
     (folder / PUBLIC).write_text(public, encoding="utf-8")
 
 
 def _write_table_report(folder: Path, opinion: Opinion, result: Claim) -> None:
     path, way = saved_path(folder), way_of(folder)
+    title, about = ANONYMOUS
     try:
         if way is None:
-            parts = report_table(load_table_file(path), result, folder)
+            file = load_table_file(path)
+            title, about = described(file.method)
+            parts = report_table(file, result, folder)
         else:
+            title, about = way.title, way.about
             parts = way.report(path, result)
     except CoterieError as error:
         parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
-    about = ["One table, anonymised by its holder."]
-    (folder / REPORT).write_text(page("Report: one table", about, opinion, parts), encoding="utf-8")
-    open_to_all = public_parts(parts)
-    public = page("An anonymous table", about, _for_everybody(opinion), open_to_all)
+    whole = page("Report: one table", [about], opinion, parts)
+    (folder / REPORT).write_text(whole, encoding="utf-8")
+    public = page(title, [about], _for_everybody(opinion), public_parts(parts))
     (folder / PUBLIC).write_text(public, encoding="utf-8")
 
 
@@ -98,7 +103,7 @@ def judged(folder: Path) -> Opinion:
         [element("em", "Not checked: "), foreign(clause.removesuffix(_HINT), 300)]
         for clause in found["unchecked"]
     ]
-    return Opinion("holds", "The promise holds", lines)
+    return Opinion("holds", "The promise holds", lines, _CHECKED)
 
 
 def _for_everybody(opinion: Opinion) -> Opinion:
@@ -127,7 +132,7 @@ def _asked(job: Job, result: Claim) -> Part:
     rows: list[tuple[str, Content]] = [
         ("parties", listed(job.party_names)),
         ("purpose", foreign(job.purpose, 300) if job.purpose else "none is stated"),
-        ("date", about.entry("date").text()),
+        ("date", moment(about.entry("date").text())),
         ("version of Coterie", about.entry("version").text()),
         ("digest of the job", element("span", about.entry("digest").text(), class_="mono")),
     ]
@@ -171,15 +176,16 @@ def _spent(result: Claim) -> Part:
     return Part(
         "Time and traffic",
         [
-            note(f"The job took {duration(total)}."),
+            note(f"The job took {duration(total)}. A step takes as long as its slowest party."),
             table(
-                ["step", "seconds, slowest party"],
+                ["step", "seconds"],
                 [
                     [foreign(name), f"{claim.number():.2f}"]
                     for name, claim in itertools.islice(seconds.items(), _STEPS)
                 ],
                 (1,),
             ),
+            note("What each party sent to the others and received from them, encrypted:"),
             table(
                 ["party", "sent", "received"],
                 [

@@ -27,7 +27,7 @@ from coterie.trust.certificates import check_certificate
 from coterie.trust.identity import Identity, find_identity
 
 CONNECT_SECONDS = 10.0
-# Certificates are backdated by a few minutes.
+# The exit codes of checks that a party's server makes, if they fail.
 _CHECK_CODES = {
     "coordinator": RefusedError.exit_code,
     "policy": RefusedError.exit_code,

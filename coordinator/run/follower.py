@@ -64,17 +64,17 @@ class Heard:
     state: int
     step: str = ""
     ran: bool = False  # the job has begun there
-    phases: list[str] = field(default_factory=list)  # that the party has told of, in order
+    phases: list[str] = field(default_factory=list)  # that the party has reported, in order
 
     def enter(self, step: str) -> None:
-        """The party is in this step now."""
+        """Notes that the party is in this step now."""
         self.step = step
         phase = step.split("/")[0]
         if phase not in self.phases:
             self.phases.append(phase)
 
     def is_past(self, step: str) -> bool:
-        """Whether the party has told of a later phase than that of the step."""
+        """Whether the party has reported a later phase than that of the step."""
         return step.split("/")[0] in self.phases[:-1]
 
 
@@ -291,8 +291,8 @@ class Follower:
             return (causes or errors)[0]
         if any(heard.state == pb.FINISHED for heard in self._heard.values()):
             return lost[0].placed(FINISH)  # no party finishes before all have come to this step
-        # The last step that a lost party told of may be long past; those that waited for it know.
-        # But a party that was ahead of them has told so itself.
+        # The last step that a lost party reported may be long past; those that waited for it know.
+        # But if the lost party was ahead of them, its own reports say so.
         gone = self._heard[lost[0].peer]
         witnesses = [e for e in errors if isinstance(e, ReportedError) and e.peer == lost[0].peer]
         return next((e for e in witnesses if not gone.is_past(e.step)), lost[0])

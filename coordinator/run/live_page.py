@@ -1,7 +1,7 @@
 """`--live`: a page on this machine that shows a job while it runs, and becomes its report.
 
-It shows what the coordinator is told anyway, by the events of the parties' servers: the state of each
-party, its step, rows done, and bytes moved to whom. It is served by `LoopbackSite`, which says who
+The page shows what the coordinator is told anyway, by the events of the parties' servers: the state of
+each party, its step, rows done, and bytes moved to whom. It is served by `LoopbackSite`, which says who
 can read it.
 """
 
@@ -143,7 +143,7 @@ class LivePage:
                 "houses": str(_houses(facts, self._silent_after)),
                 "phases": str(_phases(facts, self._silent_after, over)),
             },
-            "log": log,
+            "log": [_logged(line) for line in log],
             "skipped": skipped,
             "notice": notice,
             "over": over,
@@ -160,6 +160,12 @@ def _stopped(one: Facts, silent_after: float) -> Facts:
         one, state="stopped", phase="", step="", running=False, rate=None, left=None,
         sending=0.0, receiving=0.0, sending_to=nothing,
     )  # fmt: skip
+
+
+def _logged(line: str) -> str:
+    """A line of the log, which ends with the step that a party has begun."""
+    before, _, phase = line.rpartition(": ")
+    return f"{before}: {_WORDS.get(phase, phase)}"
 
 
 def _stage(facts: list[Facts]) -> str:
@@ -179,7 +185,7 @@ def _mark(one: Facts, silent_after: float) -> str:
 
 
 def _houses(facts: list[Facts], silent_after: float) -> Element:
-    """A house a party, and a road between any two of them, which moves while bytes do."""
+    """A house for each party, and a road between any two, which moves while bytes do."""
     roads: list[Content] = []
     shapes: list[Content] = []
     places: dict[str, tuple[float, float]] = {}

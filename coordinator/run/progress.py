@@ -75,7 +75,7 @@ class Facts:
     sending: float  # bytes a second, now
     receiving: float
     silent: float  # seconds since the last sign of life
-    sending_to: Mapping[str, float]  # bytes a second, now, by party; empty if it is not told
+    sending_to: Mapping[str, float]  # bytes a second, now, by party; empty if not reported
 
 
 class Board:

@@ -4,13 +4,13 @@
     propose    each party judges the job by its policy and reads its data; a refusal ends it here
     consent    where a party's operator has to agree, wait for it
     start      every party; the job begins when each has a place for it
-    follow     one event stream a party, and a sign of life from each every few seconds. While a
-               job only waits, a party's server may be restarted within the heartbeat
+    follow     one event stream for each party, and a sign of life from each every few seconds.
+               While a job only waits, a party's server may be restarted within the heartbeat
     fetch      what each party releases, then the result folder
 
 On the first failure the job is cancelled everywhere and the error names the party and the step. If a
-party was lost after the job had begun, the job is not cancelled: each party keeps what was found out
-together, and `attach` has them go on from there when all are back.
+party was lost after the job had begun, the job is not cancelled: each party keeps what they have
+computed together, and `attach` has the parties go on from there when all are back.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class Drive:
             self._close()
 
     def _probe(self) -> None:
-        """Every party's server answers, and shows the right certificate; otherwise raises."""
+        """Raises an error unless every party's server answers and shows the right certificate."""
         seconds = self._patience.connect
         self._everywhere(
             lambda name: probe.require(name, self._addresses[name], self._identity, seconds)
@@ -239,7 +239,7 @@ class Drive:
             time.sleep(_RETRY_SECONDS)
 
     def _may_go_on(self, error: BaseException) -> bool:
-        """Whether the parties keep what they have found out, so that the job can go on later."""
+        """Whether the parties keep what they have computed, so that the job can go on later."""
         lost = isinstance(error, PeerLostError) or (
             isinstance(error, ReportedError)
             and error.exit_code in (PeerLostError.exit_code, EnvironmentFaultError.exit_code)

@@ -1,6 +1,6 @@
 """The coordinator's own list of its runs, so that it finds them again by their id.
 
-One small file a run, in `COTERIE_STATE`, or else the user's state folder
+There is one small file for each run, in `COTERIE_STATE`, or else the user's state folder
 (`$XDG_STATE_HOME/coterie`, `~/.local/state/coterie`): id, name, kind, parties, date and the result
 folder. The result folder shows the state of a run: it has `run.json` while the result can still be
 fetched, and `result.json` once it is complete.
@@ -24,7 +24,7 @@ from coterie.base.names import is_job_id
 from coterie.coordinator.run.collect import NOTE
 from coterie.jobs.file.job import Job
 
-_SHORTEST = 4  # the least letters of an id that identify a run
+_SHORTEST = 4  # the fewest digits of an id that identify a run
 _MOST_OVER = 200  # runs of the list that are over
 _LONGEST_OVER = timedelta(days=90)
 

@@ -1,4 +1,4 @@
-"""How long it takes to tell what identifies people; `coterie bench anonymise` has the figures.
+"""How long it takes to find out what identifies people; `coterie bench anonymise` has the figures.
 
 Adult, complete training records, three choices of columns: the risk by Coterie and by pycanon. A
 random table with columns of 2 to 200 values, skewed, in memory as codes: its (0.001, 0.01)-separation
@@ -89,9 +89,8 @@ def random_columns(rows: int, number: int) -> list[Codes]:
     for j in range(number):
         size = 2 + (j * 37) % 199
         drawn = rng.random(rows, np.float32)
-        found.append(
-            (size * drawn * drawn).astype(np.uint8)
-        )  # the square: small codes are frequent
+        # Squaring the uniform numbers makes small codes frequent.
+        found.append((size * drawn * drawn).astype(np.uint8))
     return found
 
 

@@ -27,10 +27,10 @@ class Figure:
         """The figure; None where a quick run has no such entry."""
         for key in self.path:
             if isinstance(key, Mapping):
-                alike = [entry for entry in result if key.items() <= entry.items()]
-                if not alike:
+                matching = [entry for entry in result if key.items() <= entry.items()]
+                if not matching:
                     return None
-                (result,) = alike
+                (result,) = matching
             else:
                 result = result[key]
         return float(result)

@@ -178,6 +178,6 @@ def main(argv: list[str] | None = None) -> int:
             failed[name] = str(error)
     (options.out / "index.html").write_text(written(results, failed, options.out), encoding="utf-8")
     wrong = [figure.what for figure, _, agrees in compared(results) if not agrees]
-    told = {"ran": sorted(results), "failed": failed, "differ": wrong, "page": "index.html"}
-    print(json.dumps(told) if options.json else f"{options.out / 'index.html'}: {len(results)} experiments, {len(failed)} did not run, {len(wrong)} figures differ")  # fmt: skip
+    summary = {"ran": sorted(results), "failed": failed, "differ": wrong, "page": "index.html"}
+    print(json.dumps(summary) if options.json else f"{options.out / 'index.html'}: {len(results)} experiments, {len(failed)} did not run, {len(wrong)} figures differ")  # fmt: skip
     return DIFFERS if wrong else 0

@@ -72,7 +72,7 @@ ROWS = (
     Row(2, "4: Figure 9: running times", "lost", "curves", "", "docs/experiments.md", "the curves are lost, and the machine is another one"),
     Row(2, "5: Figures 1 to 5: random-kernel SVM and Cox", "shape", "near the pooled model at m = n - 1", "0.618 beside 0.619; 0.965 beside 0.974", "experiment random-kernel", "the hospitals' data cannot be had; the attack recovers 228 of 228"),
     Row(3, "Tables 20.1 and 20.2: linkage attack", "equal", "six patients, ten voters", "who is found, as printed", _ATTACK),
-    Row(3, "Table 20.3: three-anonymous, and yet told", "equal", "the young all have HIV", "inferred with certainty", _ATTACK),
+    Row(3, "Table 20.3: three-anonymous, and yet revealed", "equal", "the young all have HIV", "inferred with certainty", _ATTACK),
     Row(3, "Figures 20.1 to 20.4: lattices, Samarati, Incognito", "shape", "drawings", "600 and 21,600 nodes of Adult: those that satisfy k, as by enumeration", "experiment lattices", "the chapter prints no experiment"),
     Row(3, "Figure 20.5: Mondrian", "shape", "a drawing of a 5-anonymous partition", "groups and boxes against plain enumeration", "tests/anonymity/algorithms/test_mondrian.py", "the points are not printed"),
     Row(3, "Figure 20.6: horizontal and vertical partition", "shape", "a drawing", "every kind of job on both", "tests/jobs/test_views.py", "no numbers"),

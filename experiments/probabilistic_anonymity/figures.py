@@ -1,11 +1,13 @@
-"""`coterie experiment crowd`: Figure 3, Theorem 4 and Equation 1 of Lodha and Thomas (PinKDD 2007) on Adult.
+"""`coterie experiment crowd`: three results of Lodha and Thomas (PinKDD 2007) on Adult.
 
-* Figure 3: twelve sets of columns of the 32,561 training rows, `?` a value. The marks that say which columns a
-  row has are lost in the text; the singletons determine them. D is the product of the printed domain
-  sizes, which are not the table's: 73, 9, 16, 7, 15, 6, 5, 2, 94, 42. F2 was printed with 2.7 for e.
-* All sets of the ten columns, both files as the population: how many the bound names, and misses.
-* Theorem 4: how many people a cell needs, by the printed rule and exactly; and the share of Adult's 48,842
-  records that have their crowd if columns are cut into Equation 1's numbers of quantiles.
+* Figure 3: twelve sets of columns of the 32,561 training rows, with `?` as a value. The marks that say
+  which columns a row of the figure has are lost in the paper's text; the counts of singletons determine
+  them. D is the product of the printed domain sizes, which are not the table's: 73, 9, 16, 7, 15, 6, 5,
+  2, 94, 42. F2 was printed with 2.7 for e.
+* All sets of the ten columns, with both files as the population: how many quasi-identifiers the bound
+  names, and how many it misses.
+* Theorem 4: how many people a cell needs, by the printed rule and exactly; and the share of Adult's
+  48,842 records that have their crowd if columns are cut into Equation 1's numbers of quantiles.
 * Equation 1: the parts against the best of all whole numbers, on random cases.
 """
 

@@ -26,7 +26,7 @@ from coterie.experiments.random_kernels.models import concordance, cox
 WIDTHS = (5, 4, 3, 2, 1)
 TRAINING = 0.4
 SVM_SITES = (70, 37, 23)
-# What the specification's own reference reached, for the same division of the same data.
+# What an independent computation reached on the same data and sites with other random numbers.
 REFERENCE_COX = {"pooled": 0.623, "5": 0.624, "4": 0.624, "3": 0.615, "2": 0.607, "1": 0.562,
                  "site 1": 0.623, "site 2": 0.583, "site 3": 0.588}  # fmt: skip
 REFERENCE_SVM = {"pooled": 0.974, "5": 0.969, "4": 0.961, "3": 0.941, "2": 0.907, "1": 0.806,

@@ -1,10 +1,12 @@
 """`coterie experiment noise`: reconstruction, and what attacks leave of noise and of a rotation.
 
-Section 20.2 of the chapter prints no figures. Shown are Adult's ages (37 bins of two years) under five
-noises: the L1 distance from the true histogram of the noisy values, of the estimate, and of the
-estimate after 1,000 iterations, which overfits; naive Bayes of Adult's income from reconstructed
-distributions of its columns of numbers; and scikit-learn's breast cancer data (30
-standardised columns) under noise and under a secret rotation, with the error of the best guesses.
+Section 20.2 of the chapter (paper 3) prints no figures. The experiment shows three things:
+
+* Adult's ages (37 bins of two years) under five noises: the L1 distance from the true histogram of
+  the noisy values, of the estimate, and of the estimate after 1,000 iterations, which overfits.
+* Naive Bayes of Adult's income from reconstructed distributions of its columns of numbers.
+* scikit-learn's breast cancer data (30 standardised columns) under noise and under a secret rotation,
+  with the error of the best guesses.
 """
 
 from __future__ import annotations

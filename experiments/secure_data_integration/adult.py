@@ -136,9 +136,8 @@ class Errors:
             max_suppression=share,
         )
 
-    def integration(self, size: int, k: int, way: str = "gain-ratio") -> Integration:
-        """IE of TopN at k."""
-        done = self.generalize(size, k, way)
+    def released(self, done: Specializer) -> tuple[float, float, int]:
+        """IE of a generalized table, the error on the records that it keeps, and the tree's leaves."""
         kept = done.kept
         attributes = [
             coded_attribute(name, *done.generalized(name)) if name in done.names else raw[kept]
@@ -147,7 +146,12 @@ class Errors:
         of_kept, leaves = self._error(attributes, kept)
         tests = len(self.adult.target) - self.adult.training
         left = int(np.sum(kept >= self.adult.training))
-        error = (of_kept * left + 100 * (tests - left)) / tests
+        return (of_kept * left + 100 * (tests - left)) / tests, of_kept, leaves
+
+    def integration(self, size: int, k: int, way: str = "gain-ratio") -> Integration:
+        """IE of TopN at k."""
+        done = self.generalize(size, k, way)
+        error, of_kept, leaves = self.released(done)
         return Integration(
             f"Top{size}",
             k,

@@ -26,8 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.classifier.released import coded_attribute
-from coterie.anonymity.specialization.specialize import Labels, Requirement, Specializer
+from coterie.anonymity.specialization.specialize import Labels, Requirement
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree, categorical_column
 from coterie.anonymity.table.taxonomy import Taxonomy, taxonomy_of
 from coterie.base.errors import DataError, EnvironmentFaultError, UsageError
@@ -214,22 +213,6 @@ def theorem(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 # Adult
 
 
-class SplitErrors(Errors):
-    """Classification errors of releases that parties made together."""
-
-    def released(self, done: Specializer) -> float:
-        """The integration error; test records that were left out count as errors."""
-        kept = done.kept
-        attributes = [
-            coded_attribute(name, *done.generalized(name)) if name in done.names else raw[kept]
-            for name, raw in self._raw.items()
-        ]
-        of_kept, _ = self._error(attributes, kept)
-        tests = len(self.adult.target) - self.adult.training
-        left = int(np.sum(kept >= self.adult.training))
-        return (of_kept * left + 100 * (tests - left)) / tests
-
-
 def adult_deal(adult: Adult, split: str, size: int, k: int) -> Deal:
     holder = {name: party for party, names in SPLITS[split].items() for name in names}
 
@@ -249,7 +232,7 @@ def adult_deal(adult: Adult, split: str, size: int, k: int) -> Deal:
 
 
 def play_adult(adult: Adult, thresholds: Sequence[int]) -> dict[str, Any]:
-    errors = SplitErrors(adult)
+    errors = Errors(adult)
     entries = []
     for split, parties in SPLITS.items():
         for size, k in itertools.product(SIZES, thresholds):
@@ -259,7 +242,7 @@ def play_adult(adult: Adult, thresholds: Sequence[int]) -> dict[str, Any]:
                 run = play(deal, epsilon)
                 if run.table is None:
                     raise RuntimeError(f"an honest party was blamed: {run.caught}")
-                entry[f"error_{number}"] = errors.released(run.table)
+                entry[f"error_{number}"] = errors.released(run.table)[0]
                 entry[f"given_{number}"] = {party: run.given(party) for party in parties}
             entries.append(entry)
     source = {

@@ -3,8 +3,7 @@
 §7.1.3 compares with Iyengar's genetic algorithm on the QID {Ag, Wc, Ed, Ms, Oc, Ra, Sx, Nc}, the only
 attributes that the tree sees; the 30,162 complete training records are generalized together and
 divided into ten folds. Iyengar's errors are a figure of another paper and are not available, nor are
-the paper's own as numbers. `REFERENCE` has what the specification's own computation gave for other
-folds.
+the paper's own as numbers. `REFERENCE` has what an independent computation gave for other folds.
 """
 
 from __future__ import annotations

@@ -93,14 +93,14 @@ def table(found: dict[str, Any]) -> str:
         for m in found["matrix"]
     ]  # fmt: skip
     head = ["game", "algorithm", "w", "p", *_ORDER]
-    told = markdown(head, rows)
+    of_two = markdown(head, rows)
     rows = [
         [c["game"], c["algorithm"], c["parties"], f"{c['honest']:.3f}", f"{c['colluding']:.3f}",
          f"{c['gained']} of {c['cases']}"]
         for c in found["colluders"]
     ]  # fmt: skip
     head = ["game", "algorithm", "parties", "honest pair", "colluding pair", "brought more"]
-    return f"{told}\n{markdown(head, rows)}"
+    return f"{of_two}\n{markdown(head, rows)}"
 
 
 _ORDER = ("cooperate, cooperate", "cooperate, defect", "defect, cooperate", "defect, defect")

@@ -3,8 +3,9 @@
 Xiong, Rangachari, "Towards application-oriented data anonymization" (P3DM 2008), on the complete
 training records of Adult. The article's set-up: widest attribute first with weights of 0 and 1 added,
 median cuts, categories in the order of their leaves. WDM is the corrected weighted discernibility
-(`anonymity.utility.discernibility`); `literal` is the article's equation 4.2 as printed, which sums the
-squares of groups alike in the favoured attribute alone and can fall when that attribute gets vaguer.
+(`anonymity.utility.discernibility`); `literal` is the article's equation 4.2 as printed, which joins
+the groups with the same value of the favoured attribute, sums the squares of their sizes, and can fall
+when that attribute gets vaguer.
 The last table has priorities as Coterie offers them, as multipliers.
 """
 
@@ -29,8 +30,8 @@ from coterie.experiments.single_table.tables import (
 )
 
 THRESHOLDS = (2, 5, 10, 20, 50, 100, 200)
-# The reference of the restored specification: C_DM of Mondrian, sex first, age first; WDM of sex and
-# of age, before and after.
+# An independent computation's figures: the discernibility C_DM of Mondrian, with sex first and with
+# age first; WDM of sex without and with sex first, WDM of age without and with age first.
 REFERENCE = {
     2: (165_822, 165_556, 172_224, 0, 0, 2_650, 0),
     5: (276_130, 275_224, 298_178, 193, 0, 17_166, 2),
@@ -58,8 +59,8 @@ def measures(table: Table, part: Array, name: str) -> tuple[float, int]:
     """WDM of one attribute, and the article's sum as printed."""
     sizes = np.bincount(part)
     low, high = extents(table.column(name), part)
-    alike = np.unique(low * (int(high.max()) + 1) + high, return_inverse=True)[1]
-    literal = np.bincount(alike, weights=sizes)
+    joined = np.unique(low * (int(high.max()) + 1) + high, return_inverse=True)[1]
+    literal = np.bincount(joined, weights=sizes)
     return float((sizes**2 * widths(table, name, part)).sum()), int((literal**2).sum())
 
 

@@ -40,7 +40,7 @@ from coterie.house.table_file import load_table_file, parse_table_file
 from coterie.jobs.data.batches import batches, column_names
 from coterie.jobs.data.filtered import source_of
 from coterie.jobs.data.sources import file_source, require_columns
-from coterie.jobs.file.document import Node, read_document
+from coterie.jobs.file.document import Node, read_document, read_text
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.identify.verify import read_sets
 from coterie.jobs.kinds.integrate.job import IntegrateJob
@@ -56,10 +56,7 @@ _TELLS_APART = 0.999  # a set that tells so many pairs apart is mentioned
 
 def smallest_of_policy(path: Path) -> int:
     """`policy.smallest_k` of a party file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
+    text = read_text(path)
     node = read_document(text, str(path)).required("policy").section().optional("smallest_k")
     if node is None:
         raise UsageError(f"{path}: its policy has no 'smallest_k'")
@@ -77,10 +74,7 @@ def advise(
         if identified is not None:
             raise UsageError(f"{path}: the result of an identify job goes with a job file")
         return _for_data(path, wishes, out)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {getattr(error, 'strerror', None) or 'not UTF-8'}") from None
+    text = read_text(path)
     if read_document(text, str(path)).optional("kind") is not None:
         if identified is not None:
             return _for_identified(path, text, wishes, identified)
@@ -108,8 +102,8 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
     place = path if out is None else _relative(path, out.parent)
     lines = [f"data: {written(str(place))}"]
     if identifiers:
-        told = "another value in every record: left out"
-        lines.append(f"id: [{', '.join(map(written, identifiers))}]  # {told}")
+        comment = "another value in every record: left out"
+        lines.append(f"id: [{', '.join(map(written, identifiers))}]  # {comment}")
     if wishes.class_name:
         lines.append(f"class: {written(wishes.class_name)}  # released as it is")
     lines.append("attributes:")
@@ -122,14 +116,14 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
             keys.append("flat: true")
         if in_qid and column.missing:
             keys.append("missing: value" if column.name in flat else "missing: drop")
-        told = (
+        comment = (
             plan.kept[column.name].comment(column.name).partition(": ")[2]
             if in_qid
             else "sensitive: released as it is"
             if column.name in wishes.sensitive
             else "in no qid: released as it is"
         )
-        lines.append(f"  {written(column.name)}: {{{', '.join(keys)}}}  # {told}")
+        lines.append(f"  {written(column.name)}: {{{', '.join(keys)}}}  # {comment}")
     text = "\n".join([*lines, "requirement:", *plan.lines(case.bound)]) + "\n"
     folder = Path() if out is None else out.parent
     return _checked_table(case, plan, text, folder, wishes.class_name)
@@ -333,8 +327,8 @@ def _with_k(text: str, node: Node, plan: Suggestion) -> str:
     """The file of a condensation with another k, and the reasons above its line."""
     begin, end = node.raw.start_mark.index, node.raw.end_mark.index
     line = text.rfind("\n", 0, begin) + 1
-    told = "".join(f"# {reason}\n" for reason in plan.why)
-    return f"{text[:line]}{told}{text[line:begin]}{plan.k}{text[end:]}"
+    comment = "".join(f"# {reason}\n" for reason in plan.why)
+    return f"{text[:line]}{comment}{text[line:begin]}{plan.k}{text[end:]}"
 
 
 def _replaced(text: str, node: Node, lines: Sequence[str]) -> str:

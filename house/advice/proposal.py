@@ -1,4 +1,4 @@
-"""How many values each column of a qid may keep, and the requirement as YAML with a comment a line."""
+"""How many values each column of a qid may keep, and the requirement as YAML with comments."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class Kept:
 
     def comment(self, name: str) -> str:
         if self.keep == self.values:
-            told = "all can be kept"
+            what = "all can be kept"
         elif self.keep == 1:
-            told = "none can be told apart"
+            what = "none can be told apart"
         elif self.level is not None:
-            told = f"keep {self.keep}: level {self.level} of its taxonomy's {self.levels}"
+            what = f"keep {self.keep}: level {self.level} of its taxonomy's {self.levels}"
         else:
-            told = f"keep about {self.keep}"
-        return f"{name}: {self.values:,} values, {told}"
+            what = f"keep about {self.keep}"
+        return f"{name}: {self.values:,} values, {what}"
 
 
 def level_sizes(taxonomy: Taxonomy) -> list[int]:
@@ -54,7 +54,10 @@ def keep_values(
     levels: Mapping[str, Sequence[int]],
     weights: Mapping[str, float],
 ) -> dict[str, Kept]:
-    """Equation 1; a column with levels takes the deepest that fits, the rest is the others'."""
+    """Equation 1 (`anonymity.risk.crowd`): the values that each column may keep within `cells`.
+
+    A column with levels takes the finest level that fits; the others share what is left.
+    """
     fixed: dict[str, int] = {}
     order = [name for name in sizes if name in levels]
     for name in order:
@@ -91,8 +94,8 @@ def qids_for(
 ) -> list[tuple[str, ...]]:
     """One qid with every column; or several, for somebody who knows at most `known` columns.
 
-    Groups alike in a minimal set alone do not stop somebody who knows one column more. So the qid
-    has all columns that tell anybody apart, unless somebody is taken to know only so many.
+    Groups that are equal in a minimal set alone do not stop somebody who knows one column more. So the
+    qid has all columns that tell anybody apart, unless an attacker is taken to know at most `known`.
     """
     names = list(sizes)
     every = tuple(name for name in names if sizes[name] > 1)

@@ -89,10 +89,10 @@ class Suggestion:
     why: list[str]
 
     def lines(self, bound: str, with_columns: bool = False) -> list[str]:
-        told = [f"  # {line}" for line in self.why]
+        comments = [f"  # {line}" for line in self.why]
         if with_columns:
-            told += [f"  # {kept.comment(name)}" for name, kept in self.kept.items()]
-        return [*told, *(entry(qid, self.k, bound) for qid in self.qids)]
+            comments += [f"  # {kept.comment(name)}" for name, kept in self.kept.items()]
+        return [*comments, *(entry(qid, self.k, bound) for qid in self.qids)]
 
 
 def suggest(case: Case, wishes: Wishes) -> Suggestion:
@@ -194,7 +194,7 @@ def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
             f"the requirement so far has no qid with {', '.join(bare[0].columns)}, which may single "
             f"people out, and {len(bare) - 1:,} more such sets"
         )
-    told = "".join(f"# warning: {' '.join(w.split())}\n" for w in warnings)
+    comments = "".join(f"# warning: {' '.join(w.split())}\n" for w in warnings)
     return {
         "requirement": [
             {
@@ -213,5 +213,5 @@ def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
         },
         "quasi_identifiers": [list(finding.columns) for finding in plan.minimal],
         "warnings": warnings,
-        "yaml": told + text,
+        "yaml": comments + text,
     }

@@ -15,13 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from coterie.anonymity.anatomy.anatomy import COUNT, GROUP
 from coterie.anonymity.risk.linkage import Linked
 from coterie.base.errors import DataError, UsageError
 from coterie.house.anatomy.rules import METHOD
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.result_file import RESULT, Claim
-
-GROUP, _COUNT = "Group", "Count"
 
 
 def is_anatomised(folder: Path) -> bool:
@@ -63,9 +62,9 @@ def _shares(folder: Path) -> dict[str, dict[str, Mapping[str, float]]]:
     for entry in claims.entry("sensitive_tables").items():
         path = folder / entry.entry("file").text()
         names = entry.entry("columns").texts()
-        table = read_table(path, [GROUP, *names, _COUNT])
+        table = read_table(path, [GROUP, *names, COUNT])
         try:
-            counts = [int(text) for text in table.column(_COUNT).to_pylist()]
+            counts = [int(text) for text in table.column(COUNT).to_pylist()]
         except (TypeError, ValueError):
             raise DataError(f"{path}: has a count that is not a number") from None
         groups = table.column(GROUP).to_pylist()

@@ -18,12 +18,13 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from coterie.anonymity.anatomy.anatomy import COUNT, GROUP
 from coterie.base.errors import UsageError
-from coterie.house.anatomy.attack import GROUP, is_anatomised
+from coterie.house.anatomy.attack import is_anatomised
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.result_file import read_claims
 
-RELEASE, _COUNT = "release.csv", "Count"
+RELEASE = "release.csv"
 # A value, some values, or the lowest and the highest number.
 Condition: TypeAlias = str | Sequence[str] | tuple[float, float]
 
@@ -55,11 +56,11 @@ def estimated_count(folder: Path, where: Mapping[str, Condition]) -> float:
             f"the links between {', '.join(asked)} are not published: ask for one of them, or "
             "release with 'sensitive_table: joint'"
         )
-    lines = read_table(tables[columns], [GROUP, *columns, _COUNT])
+    lines = read_table(tables[columns], [GROUP, *columns, COUNT])
     counts: Counter[str] = Counter()
     for group, times, fits in zip(
         lines.column(GROUP).to_pylist(),
-        lines.column(_COUNT).to_pylist(),
+        lines.column(COUNT).to_pylist(),
         _fits(lines, asked),
         strict=True,
     ):

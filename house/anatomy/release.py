@@ -134,14 +134,14 @@ def sensitive_columns(table: SensitiveTable) -> dict[str, Coded]:
 def lines(result: Mapping[str, Any], out: Path) -> list[str]:
     """The result in a few lines for a person."""
     dropped = f", {result['dropped']:,} dropped for missing values" if result["dropped"] else ""
-    told = [f"{result['method']}: {numbered(result['records'], 'record')}{dropped}"]
-    told += [
+    found = [f"{result['method']}: {numbered(result['records'], 'record')}{dropped}"]
+    found += [
         f"  k={entry['k']} on {first_names(entry['qid'])}: smallest group {entry['smallest']} "
         f"of {entry['groups']:,}; {', '.join(entry['models'])}"
         for entry in result["anonymity"]
     ]
     error = result["utility"]["query_error"]
-    told += [
+    found += [
         f"  RAW: {', '.join(result['raw'])} are published as they are: whoever knows a person sees "
         f"whether the person is in the table ({numbered(result['risk']['uniques'], 'unique record')})",
         f"  discernibility {result['utility']['discernibility']:,}",
@@ -149,5 +149,5 @@ def lines(result: Mapping[str, Any], out: Path) -> list[str]:
         f"{error['median']:.1%}",
         f"release: {out / RELEASE}",
     ]
-    told += [f"sensitive: {out / entry['file']}" for entry in result["sensitive_tables"]]
-    return [*told, f"result: {out / RESULT}"]
+    found += [f"sensitive: {out / entry['file']}" for entry in result["sensitive_tables"]]
+    return [*found, f"result: {out / RESULT}"]

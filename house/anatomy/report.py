@@ -6,6 +6,7 @@ from coterie.base.text import numbered
 from coterie.house.table_file import TableFile
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.markup import Content, foreign
+from coterie.jobs.pages.models_in_words import in_words
 from coterie.jobs.pages.page import Part, note, table
 
 
@@ -15,9 +16,11 @@ def anatomy_part(file: TableFile, result: Claim) -> Part:
     for requirement, entry in zip(
         file.requirements, result.entry("anonymity").items(), strict=False
     ):
-        model = "" if requirement.model is None else requirement.model.name
+        model: Content = "each group has at least k records"
+        if requirement.model is not None:
+            model = in_words(requirement.model, requirement.sensitive_columns)
         numbers = (entry.entry(key).integer(minimum=0) for key in ("k", "smallest", "groups"))
-        promise.append([foreign(model), *(f"{number:,}" for number in numbers)])
+        promise.append([model, *(f"{number:,}" for number in numbers)])
     tables: list[list[Content]] = [
         [foreign(entry.entry("file").text()), foreign(", ".join(entry.entry("columns").texts()))]
         for entry in result.entry("sensitive_tables").items()
@@ -28,8 +31,9 @@ def anatomy_part(file: TableFile, result: Claim) -> Part:
         "The promise",
         [
             note(
-                "Whoever knows a person's quasi-identifiers learns the person's group. The sensitive "
-                "tables say which values the group has, and not which record has which."
+                "The table is published in parts that are not linked person by person. Whoever finds "
+                "a person in the first part learns the number of a group; the other parts say which "
+                "sensitive values the group has, and not who in it has which."
             ),
             note(
                 "This is not k-anonymity. These columns are published as they are, so that whoever "
@@ -37,8 +41,9 @@ def anatomy_part(file: TableFile, result: Claim) -> Part:
                 foreign(raw, 500),
                 f". By them the table has {numbered(unique, 'unique record')}.",
             ),
-            table(["model", "k", "smallest group", "groups"], promise, (1, 2, 3)),
-            table(["sensitive table", "columns"], tables),
+            table(["promise", "k", "smallest group", "groups"], promise, (1, 2, 3), sentences=True),
+            note("The files with the sensitive values, and their columns:"),
+            table(["file", "columns"], tables),
         ],
         public=True,
     )

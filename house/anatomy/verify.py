@@ -38,7 +38,7 @@ LINKS = (
     "joint diversity of columns whose links are not published; only that each has enough values: "
     "--data names the table"
 )
-SOURCE = "that the tables are made of the table: --data names it"
+SOURCE = "that the tables are made of the table: --data names the table"
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def _check_source(
     for values, group in zip(shown, tables.groups, strict=True):
         if of_values.setdefault(values, group) != group:
             raise VerificationError(
-                f"{RELEASE}: records alike in all quasi-identifiers are in two groups"
+                f"{RELEASE}: records with equal quasi-identifiers are in two groups"
             )
     identified = list(zip(*(own[name] for name in raw), strict=True))
     if Counter(identified) != Counter(shown):

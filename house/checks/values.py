@@ -68,7 +68,7 @@ def check_values(attribute: TableAttribute, values: Sequence[str], path: Path, l
     for (_, end, one), (begin, _, other) in itertools.pairwise(spans):
         if begin < end:
             raise VerificationError(
-                f"{where}: '{one}' and '{other}' overlap, but the whole column is recoded alike"
+                f"{where}: '{one}' and '{other}' overlap, but each value is to be shown in one way"
             )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -47,9 +49,7 @@ def read_numbers(
             classes = Labels(codes, tuple(values))
     except DataError as error:
         found = [int(rows[row - 1]) + 1 + before for row in error.rows if isinstance(row, int)]
-        raise DataError(
-            error.what, file=error.file, column=error.columns, rows=found, value=error.value
-        ) from None
+        raise error.at(found) from None
     return np.stack(columns, axis=1), classes, int((~stays).sum())
 
 
@@ -106,8 +106,6 @@ def csv_lines(stream: BinaryIO, file: TableFile, source: str) -> Iterator[pa.Tab
 
 
 def _header(line: bytes, file: TableFile, source: str) -> list[str]:
-    import csv
-
     try:
         header = next(csv.reader([line.decode("utf-8-sig").strip()]), [])
     except (UnicodeDecodeError, csv.Error):
@@ -133,8 +131,6 @@ def _parsed(lines: bytes, header: list[str], file: TableFile, source: str, befor
             ),
         )
     except pa.ArrowInvalid as error:
-        import re
-
         at = re.search(r"Row #(\d+)", str(error))
         ragged = re.search(r"Expected (\d+) columns, got (\d+)", str(error))
         what = (

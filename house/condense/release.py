@@ -73,7 +73,7 @@ def condense_file(file: TableFile, source: Bytewise = SYSTEM) -> Release:
     done = time.perf_counter()
     sizes = {labels.values[number]: found for number, found in answer.sizes.items()}
     result = {
-        **told(file, sizes, placed, grids),
+        **described(file, sizes, placed, grids),
         "suppressed": int((~kept).sum()),
         "dropped": prepared.dropped,
         "copies": copies(points, labels.codes, placed.points, answer.classes),
@@ -129,7 +129,7 @@ def place(
     return Placed(np.stack(columns, axis=1), clipped, rounded)
 
 
-def told(
+def described(
     file: TableFile, sizes: Mapping[str, Ints], placed: Placed, grids: Sequence[Grid]
 ) -> dict[str, Any]:
     """What `result.json` says of any release of synthetic records."""

@@ -29,7 +29,7 @@ MOST_CLASSES = 10_000  # each of them has up to 2k records waiting in memory
 
 @dataclass
 class State:
-    """What is kept of a stream: a condenser a class, and the grid of every column."""
+    """What is kept of a stream: a condenser for each class, and the grid of every column."""
 
     k: int
     columns: list[str]
@@ -107,14 +107,14 @@ def load_state(path: Path, file: TableFile) -> State:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content["form"] != _FORM:
             raise ValueError("another form")
-        told = int(content["k"]), list(content["columns"])
+        stored = int(content["k"]), list(content["columns"])
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, LookupError, TypeError):
         raise UsageError(f"{path}: is not a state of 'coterie condense'") from None
-    if told != (state.k, state.columns):
+    if stored != (state.k, state.columns):
         raise UsageError(
-            f"{path}: is of another table file: k = {told[0]} and {', '.join(map(str, told[1]))}"
+            f"{path}: is of another table file: k = {stored[0]} and {', '.join(map(str, stored[1]))}"
         )
     try:
         return _filled(state, content, len(file.attributes))

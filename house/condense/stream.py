@@ -17,7 +17,7 @@ from coterie.base.text import numbered
 from coterie.house.anonymise import about_job
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.numbers import csv_lines, read_numbers
-from coterie.house.condense.release import Release, coded, place, told
+from coterie.house.condense.release import Release, coded, described, place
 from coterie.house.condense.state import State, load_state
 from coterie.house.table_file import TableFile, load_table_file
 from coterie.jobs.data.batches import batches
@@ -43,7 +43,7 @@ class Stream:
         self._finish()
 
     def follow(self, stream: BinaryIO, every: int) -> None:
-        """Adds CSV lines as they come; the state is written after so many, and at the end."""
+        """Adds CSV lines as they come; the state is written after `every` records, and at the end."""
         saved = self.state.read
         try:
             for _ in self._added(csv_lines(stream, self.file, _FOLLOWED), _FOLLOWED):
@@ -69,7 +69,7 @@ class Stream:
             raise DataError(f"{source}: the table has no records")
 
     def _finish(self) -> None:
-        """Writes the state; one without any group is none."""
+        """Writes the state; a state without any group is an error."""
         if not self.state.kept:
             most = max(self.state.waiting.values(), default=0)
             raise DataError(
@@ -105,7 +105,7 @@ class Stream:
         spans = [attribute.limits for attribute in self.file.attributes]
         placed = place(np.concatenate(parts), self.file, grids, spans)
         result = {
-            **told(self.file, {n: m.sizes for n, m in kept.items()}, placed, grids),
+            **described(self.file, {n: m.sizes for n, m in kept.items()}, placed, grids),
             "streamed": True,
             "suppressed": 0,
             "dropped": self.dropped,

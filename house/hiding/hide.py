@@ -6,13 +6,11 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coterie import __version__
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.rules.blocking import block, certain_confidence
 from coterie.anonymity.rules.effects import Effects, effects
@@ -30,6 +28,7 @@ from coterie.base.arrays import Mask
 from coterie.base.errors import DataError, EnvironmentFaultError
 from coterie.base.randomness import SYSTEM, Bytewise
 from coterie.base.text import numbered
+from coterie.house.anonymise import about_job
 from coterie.house.hiding.hide_file import Cells, HideFile
 from coterie.jobs.data.release_file import coded_columns
 from coterie.jobs.file.result_file import RESULT
@@ -77,7 +76,7 @@ class _Items:
                 raise DataError(f"{source}: column '{name}': no record has the value '{value}'")
         return tuple(sorted(self.number[cell] for cell in cells))
 
-    def told(self, rules: Sequence[Rule]) -> list[dict[str, Any]]:
+    def listed(self, rules: Sequence[Rule]) -> list[dict[str, Any]]:
         return [
             {
                 "if": [list(self.names[i]) for i in rule.premise],
@@ -117,16 +116,12 @@ def hide_file(file: HideFile, source: Bytewise = SYSTEM) -> Hidden:
         "support": file.support,
         "confidence": file.confidence,
         "hidden": len(rules) - len(done.failures),
-        **_effects_told(done, items),
+        **_effects_listed(done, items),
         "items_changed": int((items.table != changed).sum()),
         "decoys": decoys,
         "cells_changed": 0,
         "seconds": {"hide": round(time.perf_counter() - begun, 3)},
-        "job": {
-            "digest": file.digest,
-            "version": __version__,
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        },
+        "job": about_job(file),
     }
     shown = _release(file, columns, items, changed, unknown)
     result["cells_changed"] = sum(
@@ -184,15 +179,15 @@ def _changed(
     return table, none, 0, list(rules_of(sets, file.confidence))
 
 
-def _effects_told(done: Effects, items: _Items) -> dict[str, Any]:
+def _effects_listed(done: Effects, items: _Items) -> dict[str, Any]:
     return {
         "rules_before": done.before,
         "rules_after": done.after,
         "failures": len(done.failures),
         "lost": len(done.lost),
         "ghosts": len(done.ghosts),
-        "lost_rules": items.told(done.lost),
-        "ghost_rules": items.told(done.ghosts),
+        "lost_rules": items.listed(done.lost),
+        "ghost_rules": items.listed(done.ghosts),
     }
 
 

@@ -12,7 +12,7 @@ from coterie.base.errors import UsageError
 from coterie.house.coded import CodedTable
 
 SHOWN = 10
-_MOST_VALUES = 1_000  # of a column; one with more identifies people rather than telling of them
+_MOST_VALUES = 1_000  # of a column; one with more values identifies people
 
 
 def revealing(
@@ -63,13 +63,13 @@ def revealing(
 
 
 def revealing_lines(rules: Sequence[dict[str, Any]]) -> list[str]:
-    """A line a rule."""
-    told = []
+    """A line for each rule."""
+    found = []
     for rule in rules:
         premise = " and ".join(f"{name} = {value}" for name, value in rule["if"].items())
         ((name, value),) = rule["then"].items()
-        told.append(
+        found.append(
             f"{premise}: {name} = {value} for {rule['confidence']:.0%} of {rule['people']:,} people "
             f"({rule['share']:.0%} of all)"
         )
-    return told
+    return found

@@ -162,7 +162,7 @@ def _columns(
 def _known(
     codes: Sequence[Codes], records: int, rng: np.random.Generator, most: int
 ) -> list[dict[str, float]]:
-    """What somebody finds who knows so many columns, whichever they are."""
+    """The share of unique records for somebody who knows this many columns, drawn at random."""
     draws = min(max(20_000_000 // (records * 8), 1), 20)
     sizes = [b for b in (1, 2, 3, 4, 5, 6, 8, 10, 15, 20) if b <= len(codes)]
     found = []
@@ -183,7 +183,10 @@ def _known(
 def _likely(
     codes: Sequence[Codes], names: Sequence[str], records: int, keys: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Pairs alike in all but one column; what the minimum key spares is told by the others."""
+    """Pairs that are equal in all columns but at most one.
+
+    Columns that the minimum key spares follow from the others, and are not counted twice.
+    """
     needed: list[str] = next((entry["columns"] for entry in keys if entry["how"] == "minimum"), [])
     return [
         {

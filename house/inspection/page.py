@@ -19,8 +19,8 @@ def inspection_page(found: dict[str, Any], source: str) -> str:
     parts = [_columns(found), _sets(part), _risk(part), *_qids(found), *_population(found)]
     parts += [*_revealing(found), *_mask(found), *_duplicates(found)]
     if found["notes"]:
-        told = element("ul", [element("li", text) for text in found["notes"]])
-        parts.append(Part("Notes", [told], public=False))
+        notes = element("ul", [element("li", text) for text in found["notes"]])
+        parts.append(Part("Notes", [notes], public=False))
     return page(
         "What in this table identifies people",
         [
@@ -35,8 +35,9 @@ def inspection_page(found: dict[str, Any], source: str) -> str:
 def _verdict(found: dict[str, Any], part: dict[str, Any]) -> Opinion:
     alone, records = part["risk"]["uniques"], found["records"]
     lines: list[Content] = [
-        f"{alone:,} of {records:,} records are the only ones with their combination of values"
-        + (", identifiers left aside." if found["identifiers"] else "."),
+        "Records that are the only ones with their combination of values"
+        + (", identifiers left aside" if found["identifiers"] else "")
+        + f": {alone:,} of {records:,}.",
     ]
     if key := part.get("minimum_key"):
         lines.append(["Nobody needs to know more than these columns to tell everybody apart who differs at all: ", *listed(key), "."])  # fmt: skip
@@ -58,8 +59,9 @@ def _columns(found: dict[str, Any]) -> Part:
         "The columns",
         [
             note(
-                "A column separates two people if it shows another value for each. The last column "
-                "counts the people who are unique only because this column is there."
+                "A column separates two people if it shows another value for each; the bars have the "
+                "share of all pairs of people that a column separates. Unique only by it: people whom "
+                "nobody could tell apart from others if this column were not there."
             ),
             bars(
                 "How many pairs of people each column separates",
@@ -69,6 +71,7 @@ def _columns(found: dict[str, Any]) -> Part:
                 ["column", "type", "values", "missing", "separates", "unique only by it"],
                 rows,
                 (2, 3, 4, 5),
+                sentences=True,
             ),
             *_more(len(found["columns"]), "columns"),
         ],
@@ -87,9 +90,10 @@ def _sets(part: dict[str, Any]) -> Part:
         [
             note(
                 "Somebody who knows the columns of one line about a person, and no name, finds that "
-                "person in the table if the person is among the unique ones."
+                "person in the table if the person is among the unique ones. Pairs told apart: the "
+                "share of all pairs of people who differ in one of these columns."
             ),
-            table(["columns", "unique people", "pairs told apart"], rows, (1, 2)),
+            table(["columns", "unique people", "pairs told apart"], rows, (1, 2), sentences=True),
         ],
         public=False,
     )
@@ -106,7 +110,7 @@ _MEANINGS = {
 def _risk(part: dict[str, Any]) -> Part:
     risk = part["risk"]
     rows: list[list[Content]] = [
-        [name, f"{risk[name]:,}" if name == "uniques" else f"{risk[name]:.4g}", meaning]
+        [name, f"{risk[name]:,}" if name == "uniques" else share(risk[name]), meaning]
         for name, meaning in _MEANINGS.items()
         if risk.get(name) is not None
     ]
@@ -131,7 +135,8 @@ def _qids(found: dict[str, Any]) -> list[Part]:
         content: list[Content] = [
             note(
                 f"The chance to find a given person by these columns is at most "
-                f"{entry['risk']['prosecutor']:.3g}; {entry['risk']['uniques']:,} people are unique."
+                f"{share(entry['risk']['prosecutor'])}. People who are unique by them: "
+                f"{entry['risk']['uniques']:,}."
             )
         ]
         if entry["costs"]:
@@ -165,11 +170,13 @@ def _population(found: dict[str, Any]) -> list[Part]:
     ]
     words = (
         "The smallest sets of columns that could make the given share of the whole population "
-        "unique, by the number of their values alone."
+        "unique, by the number of their values alone. Unique at most: the share of the population "
+        "that can be alone with its combination. People each: how many people there are for each "
+        "combination of values, on average."
         if entries
         else "No set of columns can single out the given share of the population."
     )
-    found_table = [table(["columns", "combinations", "unique at most", "people each"], rows, (1, 2, 3))]  # fmt: skip
+    found_table = [table(["columns", "combinations", "unique at most", "people each"], rows, (1, 2, 3), True)]  # fmt: skip
     return [
         Part(
             "In the whole population",
@@ -180,7 +187,7 @@ def _population(found: dict[str, Any]) -> list[Part]:
 
 
 def _revealing(found: dict[str, Any]) -> list[Part]:
-    """The rules that tell most of a sensitive value."""
+    """The rules that reveal most about a sensitive value."""
     rows: list[list[Content]] = []
     for rule in found.get("revealing", ()):
         sides = (
@@ -193,13 +200,20 @@ def _revealing(found: dict[str, Any]) -> list[Part]:
         return []
     return [
         Part(
-            "What tells of sensitive values",
+            "What reveals sensitive values",
             [
                 note(
-                    "Of the people with these values so many have the sensitive one, beside how "
-                    "many of all have it. Rules that tell most, of most people, stand first."
+                    "Whoever knows the values on the left of a person can guess the sensitive one. "
+                    "People: how many have the values on the left. Of them, of all: the share of "
+                    "these people, and of all people, who have the sensitive value. Rules that "
+                    "reveal most, about most people, stand first."
                 ),
-                table(["who has", "often has", "people", "of them", "of all"], rows, (2, 3, 4)),
+                table(
+                    ["who has", "often has", "people", "of them", "of all"],
+                    rows,
+                    (2, 3, 4),
+                    sentences=True,
+                ),
             ],
             public=False,
         )
@@ -216,7 +230,12 @@ def _mask(found: dict[str, Any]) -> list[Part]:
             "What to withhold",
             [
                 note("Withhold: ", *held, "."),
-                note("Then these can be shown: ", *shown, f", with a ratio of {found['published_ratio']:.4f}."),
+                note("Then these can be shown: ", *shown, "."),
+                note(
+                    f"Together they have a ratio of {found['published_ratio']:.4f}: the share of pairs "
+                    "of people whom they tell apart, or of people who differ from all others, "
+                    "whichever was bounded."
+                ),
             ],
             public=False,
         )
@@ -234,7 +253,14 @@ def _duplicates(found: dict[str, Any]) -> list[Part]:
     return [
         Part(
             "Records that may be of one person",
-            [table(["row", "row", "differ in"], rows, (0, 1)), *_more(len(likely), "pairs")],
+            [
+                note(
+                    "Two records that differ in little may be two records of one person, who then "
+                    "is counted twice in a group."
+                ),
+                table(["row", "other row", "differ in"], rows, (0, 1)),
+                *_more(len(likely), "pairs"),
+            ],
             public=False,
         )
     ]

@@ -20,7 +20,7 @@ _HOW = {
 
 def lines(found: dict[str, Any]) -> list[str]:
     """Some thirty lines; `--json` has everything."""
-    told = [
+    text = [
         f"{numbered(found['records'], 'record')}, {numbered(len(found['columns']), 'column')}, "
         f"{numbered(found['duplicates'], 'record')} {'repeats' if found['duplicates'] == 1 else 'repeat'} another",
         "",
@@ -28,14 +28,14 @@ def lines(found: dict[str, Any]) -> list[str]:
         "",
     ]
     if found["identifiers"]:
-        told.append(
+        text.append(
             f"{', '.join(found['identifiers'])}: another value in every record; name such columns "
             "'id', or leave them out by --columns. Of the others:"
         )
     part = found.get("besides", found)
-    told += ["Small sets that single people out:", *(f"  {line}" for line in _keys(part))]
-    told += ["", f"Risk to be found by all these columns: {_risk(part['risk'])}"]
-    told += [
+    text += ["Small sets that single people out:", *(f"  {line}" for line in _keys(part))]
+    text += ["", f"Risk to be found by all these columns: {_risk(part['risk'])}"]
+    text += [
         f"  by {entry['columns']} random column{'s' if entry['columns'] > 1 else ''}: "
         f"{share(entry['uniques'])} of the records are unique (from {share(entry['least'])} to "
         f"{share(entry['most'])})"
@@ -43,32 +43,32 @@ def lines(found: dict[str, Any]) -> list[str]:
         if entry["uniques"] > 0 or entry["columns"] == 3
     ][:6]
     for entry in found["qids"]:
-        told += ["", f"qid {', '.join(entry['qid'])}: {_risk(entry['risk'])}"]
-        told += [
+        text += ["", f"qid {', '.join(entry['qid'])}: {_risk(entry['risk'])}"]
+        text += [
             f"  with {step['column']}: {step['groups']:,} groups at k = {entry['k']}, a value "
             f"covers {share(step['width'])} of its span"
             for step in entry["costs"] or ()
         ]
     if rules := found.get("revealing"):
-        told += ["", "The most revealing rules into a sensitive value:"]
-        told += [f"  {line}" for line in revealing_lines(rules)]
+        text += ["", "The most revealing rules into a sensitive value:"]
+        text += [f"  {line}" for line in revealing_lines(rules)]
     if "quasi_identifiers" in found:
-        told += ["", *_quasi(found["quasi_identifiers"])]
+        text += ["", *_quasi(found["quasi_identifiers"])]
     if "mask" in found:
-        told += [
+        text += [
             "",
             f"withhold {', '.join(found['mask']) or 'nothing'}",
             f"  then {', '.join(found['publish']) or 'nothing'} can be shown, with a ratio of "
             f"{found['published_ratio']:.4f}",
         ]
     if likely := found.get("likely_duplicates"):
-        told += ["", f"{len(likely)} pairs of records may be of one person:"]
-        told += [
+        text += ["", f"{len(likely)} pairs of records may be of one person:"]
+        text += [
             f"  rows {entry['rows'][0]:,} and {entry['rows'][1]:,} "
-            + (f"differ in {entry['differ']} only" if entry["differ"] else "are alike")
+            + (f"differ in {entry['differ']} only" if entry["differ"] else "are equal")
             for entry in likely[:_SHOWN]
         ]
-    return [*told, *([""] if found["notes"] else []), *(f"note: {n}" for n in found["notes"])]
+    return [*text, *([""] if found["notes"] else []), *(f"note: {n}" for n in found["notes"])]
 
 
 def share(value: float) -> str:
@@ -86,7 +86,7 @@ def _columns(found: dict[str, Any]) -> tuple[Sequence[str], list[list[str]]]:
 
 
 def _keys(found: dict[str, Any]) -> list[str]:
-    told = []
+    text = []
     seen = set()
     for entry in found["keys"]:
         columns = tuple(sorted(entry["columns"]))
@@ -94,11 +94,11 @@ def _keys(found: dict[str, Any]) -> list[str]:
             continue
         seen.add(columns)
         how = _HOW.get(entry["how"]) or f"{share(entry['beta'])} of all pairs"
-        told.append(
+        text.append(
             f"{', '.join(entry['columns'])}: {entry['uniques']:,} unique, "
             f"{100 * entry['separation']:.6g} % of pairs apart ({how})"
         )
-    return told
+    return text
 
 
 def _risk(risk: dict[str, Any]) -> str:
@@ -112,13 +112,13 @@ def _risk(risk: dict[str, Any]) -> str:
 def _quasi(entries: list[dict[str, Any]]) -> list[str]:
     if not entries:
         return ["No set of columns can single out that share of the population."]
-    told = [f"{len(entries):,} minimal sets may single out that share of the population:"]
-    told += [
+    text = [f"{len(entries):,} minimal sets may single out that share of the population:"]
+    text += [
         f"  {', '.join(entry['columns'])}: {entry['cells']:,} combinations, at most "
         f"{share(entry['bound'])} unique, {entry['crowd']:.3g} people each"
         for entry in entries[:_SHOWN]
     ]
-    return [*told, f"  and {len(entries) - _SHOWN:,} more"] if len(entries) > _SHOWN else told
+    return [*text, f"  and {len(entries) - _SHOWN:,} more"] if len(entries) > _SHOWN else text
 
 
 def aligned(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -8,7 +8,7 @@ from coterie.anonymity.risk.masks import MEASURES, Measure
 from coterie.base.errors import UsageError
 from coterie.base.sizes import half_of_the_memory
 
-_BYTES = 128  # that the grouping of a record takes
+_BYTES = 128  # memory that the grouping of a record takes
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Settings:
     mask: tuple[Measure, float] | None = None
     k: int = 10
     seed: int | None = None
-    sensitive: tuple[str, ...] = ()  # columns of which rules may tell
-    memory: int | None = None  # bytes that may be used; half of the machine's unless said
+    sensitive: tuple[str, ...] = ()  # columns for which revealing rules are sought
+    memory: int | None = None  # bytes that may be used; by default half of the machine's
 
     @property
     def budget(self) -> int:

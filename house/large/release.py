@@ -43,7 +43,7 @@ _BYTES_OF_CSV, _BYTES_OF_VALUE = 12, 60
 
 
 def needed(source: Source, columns: int) -> int | None:
-    """About how many bytes it takes to anonymise the table in memory; None where nobody knows."""
+    """About how many bytes it takes to anonymise the table in memory; None if that is unknown."""
     if isinstance(source, Spelt):
         return needed(source.source, columns)
     if not can_be_read_again(source):
@@ -62,7 +62,8 @@ def needed(source: Source, columns: int) -> int | None:
 def is_large(file: TableFile, memory: int) -> bool:
     """Whether a table is better not read as a whole; only some methods can do without.
 
-    A sample is drawn of a source of unknown size, such as a pipe or a database, without reading it whole.
+    The size of a source such as a pipe or a database is unknown; such a source is not read whole if a
+    sample is enough.
     """
     wanted = needed(file.source, len(file.columns))
     return _in_pieces(file) and (is_stream(file) if wanted is None else wanted > memory)
@@ -122,10 +123,10 @@ class OnDisk(Large):
 def anonymise_large(
     file: TableFile, memory: int, compute: str | None = None, most: int | None = None
 ) -> Iterator[Large]:
-    """Reads, anonymises and measures a table on disk; its temporary files last as long as this.
+    """Reads, anonymises and measures a table on disk; temporary files last as long as the context.
 
-    `compute` is the address of a Dask cluster; `most` records are finished at a time, unless the
-    memory says.
+    `compute` is the address of a Dask cluster. Pieces of at most `most` records are cut in memory; by
+    default `most` follows from the memory, or from the workers'.
     """
     if not _in_pieces(file) or (compute is not None and file.method != "mondrian"):
         raise UsageError(

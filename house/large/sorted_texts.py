@@ -1,8 +1,8 @@
 """Sorts rows of texts that the memory does not hold, whatever and however many their values are.
 
-`jobs.data.sorted_files` sorts ranks, for which all different values of a column must be known. Here rows come
-as a table, and are sorted by their values: as many as fit are sorted in memory and left in a file,
-and the files are merged. From each file a block is in memory; the rows up to the least of the
+`jobs.data.sorted_files` sorts ranks, for which all different values of a column must be known. Here
+rows come as a table, and are sorted by their values: as many as fit are sorted in memory and left in a
+file, and the files are merged. From each file a block is in memory; the rows up to the least of the
 blocks' last rows come before all others, so these are sorted together and given out, and the next
 blocks are read.
 """

@@ -9,14 +9,14 @@ codes, and the same errors, whose rows are looked up in the file.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from coterie.anonymity.table.columns import Column, encode_text
+from coterie.anonymity.table.columns import Column, NoValueError, encode_text
 from coterie.anonymity.table.scales import PLAIN, Spelling
 from coterie.anonymity.table.stored import SLICE, Stored, StoredTable
 from coterie.anonymity.table.table import Labels
@@ -99,13 +99,7 @@ class _Reading:
             ]
             stays = np.flatnonzero(~np.concatenate(gone))
             rows = [int(stays[int(row) - 1]) + 1 for row in error.rows]  # type: ignore[arg-type]
-            raise _moved(error, error.what, rows) from None
-
-
-def _moved(error: DataError, what: str, rows: Sequence[int]) -> DataError:
-    return DataError(
-        what, file=error.file, column=error.columns, rows=rows, value=error.value, bare=error.bare
-    )
+            raise error.at(rows) from None
 
 
 @contextlib.contextmanager
@@ -118,16 +112,18 @@ def _located(texts: Array, different: int) -> Iterator[None]:
             raise
         bad = np.zeros(different, bool)
         bad[np.array(error.rows, np.int64) - 1] = True
-        one = "rows are empty)" not in error.what  # a value that does not fit is named once
+        one = not isinstance(error, NoValueError)  # a value that does not fit is named once
         rows: list[int] = []
         for start in range(0, len(texts), SLICE):
             found = np.flatnonzero(bad[np.asarray(texts[start : start + SLICE])]) + start + 1
             rows += found[:1].tolist() if one else found.tolist()
             if one and rows:
                 break
-        told = f"({len(error.rows):,} of {different:,} rows are empty)"
-        exact = f"({len(rows):,} of {len(texts):,} rows are empty)"
-        raise _moved(error, error.what.replace(told, exact), rows) from None
+        if isinstance(error, NoValueError):
+            raise NoValueError(
+                error.name, rows, len(rows), len(texts), error.file, error.cure
+            ) from None
+        raise error.at(rows) from None
 
 
 def _prepared(file: TableFile, coded: CodedTable, spelling: Spelling) -> StoredTable:

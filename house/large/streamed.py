@@ -58,7 +58,7 @@ from coterie.jobs.data.scaled import spelling_of
 from coterie.jobs.data.sources import Source
 
 _NAMED = 100_000  # rows that an error names at most
-_SHARE = 4  # of the memory: what the sorting of texts may take
+_SHARE = 4  # sorting texts takes at most 1/_SHARE of the memory
 
 
 T = TypeVar("T")
@@ -89,7 +89,7 @@ class StreamedTable(Large):
 
 @contextlib.contextmanager
 def anonymise_stream(file: TableFile, memory: int) -> Iterator[StreamedTable]:
-    """Reads, anonymises and measures a stream; its temporary files last as long as this."""
+    """Reads, anonymises and measures a stream; temporary files last as long as the context."""
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="coterie-") as place, named_in_errors(file.source):
         folder = Path(place)
@@ -323,7 +323,7 @@ def _counted_on(
         except NoValueError as further:
             number += further.number
             rows += further.rows[: max(_NAMED - len(rows), 0)]
-        except DataError:  # the error about the first piece is told
+        except DataError:  # the error about the first piece is the one that is reported
             continue
     return NoValueError(error.name, rows, number, total, error.file, error.cure)
 

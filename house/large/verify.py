@@ -4,9 +4,9 @@
 looked at on the way, and the columns that groups are formed by, or that are bounded in them, go to
 files of codes (`coded`). In memory are the different values of these columns, one number for each
 group, and the piece at hand; with the table at hand (`verify_source`) the different values of all
-columns. Groups are numbered anew, by code that
-shares nothing with the one that made them: records get a number by their first columns, then
-by that number and further columns, until all columns of the qid have been looked at.
+columns. Groups are numbered anew, by code that shares nothing with the one that made them: records
+get a number by their first columns, then by that number and further columns, until all columns of
+the qid have been looked at.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from coterie.jobs.data.release_file import check_claims, check_header
 from coterie.jobs.data.sources import file_source
 
 _SLICE = 1 << 16
-_READ = 1 << 26  # the memory that reading is told to keep to
+_READ = 1 << 26  # bytes of memory for reading
 _COUNTS = 1 << 20  # counts of sensitive values that are looked at together
 _ROOM = 2**62
 
@@ -207,7 +207,7 @@ class _Groups:
         return self._known[known]
 
     def _refined(self, numbers: Array, names: list[str], groups: int) -> tuple[list[str], int]:
-        """Groups by as many further columns as one whole number holds; which are left, and groups."""
+        """Refines groups by as many columns as one whole number holds; the columns left, and the groups."""
         columns: list[CodedColumn] = []
         while names and (not columns or groups * self.table.column(names[0]).distinct < _ROOM):
             columns.append(self.table.column(names[0]))

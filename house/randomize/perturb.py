@@ -11,14 +11,12 @@ import json
 import math
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from coterie import __version__
 from coterie.anonymity.randomization.attacks import (
     linear_guess,
     mean_error,
@@ -32,6 +30,7 @@ from coterie.base.arrays import Array, Floats, Ints
 from coterie.base.errors import DataError
 from coterie.base.randomness import SYSTEM, Bytewise
 from coterie.base.text import numbered
+from coterie.house.anonymise import about_job
 from coterie.house.randomize.perturb_file import Perturbed, PerturbFile
 from coterie.jobs.data.missing import gaps_of, refuse_gaps
 from coterie.jobs.data.scaled import spelling_of
@@ -84,21 +83,17 @@ def perturb_file(file: PerturbFile, source: Bytewise = SYSTEM) -> Noisy:
         codes, names = encode_text(file.class_name, text.column(file.class_name), str(file.source))
         columns[file.class_name] = Coded(codes, names)
     perturbed = time.perf_counter()
-    told = {**_attacked(file, true, shown), **_answered(file, answers)}
+    measured = {**_attacked(file, true, shown), **_answered(file, answers)}
     result = {
         "method": file.method,
         "records": text.num_rows,
         "dropped": dropped,
-        "attributes": {name: told[name] for name in file.columns if name in told},
+        "attributes": {name: measured[name] for name in file.columns if name in measured},
         "seconds": {
             "perturb": round(perturbed - begun, 3),
             "attack": round(time.perf_counter() - perturbed, 3),
         },
-        "job": {
-            "digest": file.digest,
-            "version": __version__,
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        },
+        "job": about_job(file),
     }
     return Noisy(columns, laws_of(file), result)
 
@@ -141,7 +136,7 @@ def _true_values(attribute: Perturbed, text: pa.Table, source: str) -> Array:
 
 
 def decimals(interval: float) -> int:
-    """Decimals that are far finer than the noise, and not those of a float, which may tell more."""
+    """Decimals that are far finer than the noise; those of a float might reveal more."""
     return max(0, math.ceil(-math.log10(interval / _FINE)))
 
 
@@ -206,21 +201,21 @@ def _answered(
 def lines(result: dict[str, Any], out: Path) -> list[str]:
     """The result in a few lines for a person."""
     dropped = f", {result['dropped']:,} dropped for missing values" if result["dropped"] else ""
-    told = [f"perturb: {numbered(result['records'], 'record')}{dropped}"]
+    found = [f"perturb: {numbered(result['records'], 'record')}{dropped}"]
     for name, entry in result["attributes"].items():
         if "law" in entry:
-            told.append(
+            found.append(
                 f"  {name}: {entry['law']} noise, 95 % interval {entry['interval']:.4g} wide as "
                 f"advertised; all columns together leave {entry['found_interval']:.4g}"
             )
             if entry["law"] == "uniform":
-                told.append(
+                found.append(
                     f"    the range leaves {entry['narrowed']:.1%} of the people less than half of it"
                 )
         else:
-            told.append(
+            found.append(
                 f"  {name}: kept with {entry['keep']:g}, epsilon {entry['epsilon']:.2f}; guessed "
                 f"right for {entry['guessed_right']:.1%} (without the answers "
                 f"{entry['guessed_without']:.1%})"
             )
-    return [*told, f"release: {out / RELEASE}", f"laws: {out / LAWS}", f"result: {out / RESULT}"]
+    return [*found, f"release: {out / RELEASE}", f"laws: {out / LAWS}", f"result: {out / RESULT}"]

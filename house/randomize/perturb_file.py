@@ -4,13 +4,13 @@
     method: perturb
     id: ID                                          # left out
     class: Class                                    # released as it is
-    missing: drop                                   # error (unless said) or drop
+    missing: drop                                   # error (the default) or drop
     attributes:
       Age:    {range: [17, 90], noise: 50%}         # the 95 % interval, as a share of the range
       Income: {range: [0, 200000], noise: 100%, law: uniform}
       Smokes: {values: ["yes", "no"], keep: 0.7}    # randomized response
 
-Every attribute says what happens to it: a column without noise would tell all others apart.
+Every attribute says what happens to it: a column without noise would identify the records.
 """
 
 from __future__ import annotations

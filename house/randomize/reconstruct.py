@@ -87,7 +87,9 @@ def reconstruct_folder(
         "records": records,
         "method": settings.method,
         "columns": {
-            column.name: _told(column, _estimate(column, values, everybody, settings), settings)
+            column.name: _described(
+                column, _estimate(column, values, everybody, settings), settings
+            )
             for column in columns
         },
     }
@@ -103,7 +105,7 @@ def reconstruct_folder(
     }
     if settings.by_class:
         found["classes"] = {
-            name: {c.name: _told(c, part[c.name], settings) for c in columns}
+            name: {c.name: _described(c, part[c.name], settings) for c in columns}
             for name, part in parts.items()
         }
     if tried is not None:
@@ -154,13 +156,13 @@ def _estimate(
     return maximise(response_matrix(len(column.values), column.keep), counts)
 
 
-def _told(column: Perturbed, found: Reconstruction, settings: Settings) -> dict[str, Any]:
-    told: dict[str, Any] = (
+def _described(column: Perturbed, found: Reconstruction, settings: Settings) -> dict[str, Any]:
+    places: dict[str, Any] = (
         {"edges": edges_of(column, settings.bins).tolist()}
         if column.noise is not None
         else {"values": list(column.values)}
     )
-    return told | {
+    return places | {
         "shares": found.shares.tolist(),
         "iterations": found.iterations,
         "chi_square": found.chi_square,
@@ -212,7 +214,7 @@ def _classified(
 
 def lines(found: dict[str, Any]) -> list[str]:
     """The estimate in a few lines for a person: the middle half of numbers, the largest shares."""
-    told = [f"reconstruct: {numbered(found['records'], 'record')}, by {found['method']}"]
+    text = [f"reconstruct: {numbered(found['records'], 'record')}, by {found['method']}"]
     for name, entry in found["columns"].items():
         shares = np.array(entry["shares"])
         ended = "" if entry["agrees"] else "; does not agree with the noise yet"
@@ -223,11 +225,11 @@ def lines(found: dict[str, Any]) -> list[str]:
         else:
             order = np.argsort(-shares)[:5]
             what = ", ".join(f"{entry['values'][i]} {shares[i]:.1%}" for i in order)
-        told.append(f"  {name}: {what} ({numbered(entry['iterations'], 'iteration')}{ended})")
+        text.append(f"  {name}: {what} ({numbered(entry['iterations'], 'iteration')}{ended})")
     if "classified" in found:
         entry = found["classified"]
-        told.append(
+        text.append(
             f"naive Bayes: right for {entry['right']:.1%} of {numbered(entry['records'], 'record')}; the most "
             f"frequent class for {entry['most_frequent']:.1%}"
         )
-    return told
+    return text

@@ -55,8 +55,8 @@ def verify_perturbed(folder: Path, data: Path | None) -> dict[str, Any]:
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise VerificationError(f"{folder / RESULT}: not the result of perturb ({error})") from None
     return {
-        "verdict": f"holds: the laws of {numbered(len(file.attributes), 'column')} on "
-        f"{numbered(records, 'record')}",
+        "verdict": f"holds: {numbered(records, 'record')} of which "
+        f"{numbered(len(file.attributes), 'column')} can have the noise that the file asks for",
         "unchecked": list(UNCHECKED if data is None else UNCHECKED[:1]),
         "job": "table",
         "kind": file.method,

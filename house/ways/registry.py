@@ -26,16 +26,24 @@ from coterie.jobs.run.archive import saved_path
 class Way:
     """What `coterie verify` and the report need of a way to release a table."""
 
+    title: str  # of the public page
+    about: str
     verify: Callable[[Path, Path | None], dict[str, Any]]
     report: Callable[[Path, Claim], list[Part]]
 
 
 WAYS = {
     PERTURB: Way(
-        verify_perturbed, lambda path, result: report_perturbed(load_perturb_file(path), result)
+        "A table with noise",
+        "One table, on whose values its holder has put noise.",
+        verify_perturbed,
+        lambda path, result: report_perturbed(load_perturb_file(path), result),
     ),
     HIDE_RULES: Way(
-        verify_hidden, lambda path, result: report_hidden(load_hide_file(path), result)
+        "A table without given rules",
+        "One table, in which its holder has hidden some rules.",
+        verify_hidden,
+        lambda path, result: report_hidden(load_hide_file(path), result),
     ),
 }
 

@@ -19,7 +19,7 @@ from coterie.jobs.file.document import Node, Section
 
 @dataclass(frozen=True)
 class Attribute:
-    """To be generalized without taxonomy, it is one of numbers (or dates, as `type` says) unless flat.
+    """One column. Without a taxonomy it holds numbers (or dates, as `type` says), unless it is flat.
 
     With `missing: value` its taxonomy has the leaf `?`.
     """
@@ -37,7 +37,7 @@ class Attribute:
 
     @property
     def gap(self) -> bool:
-        """Whether records without a value have a value of their own."""
+        """Whether a missing value counts as the value `?`."""
         return self.missing == "value"
 
     @property
@@ -47,7 +47,7 @@ class Attribute:
 
 
 def one_of(node: Node, section: Section, keys: Sequence[str]) -> list[Node | None]:
-    """The nodes of these keys, of which an attribute has one at most."""
+    """The nodes of these keys; an attribute may have at most one of the keys."""
     nodes = [section.optional(key) for key in keys]
     given = [key for key, found in zip(keys, nodes, strict=True) if found is not None]
     if len(given) > 1:
@@ -57,7 +57,7 @@ def one_of(node: Node, section: Section, keys: Sequence[str]) -> list[Node | Non
 
 
 def attribute_missing(section: Section, sensitive: bool, default: str | None) -> str | None:
-    """The key `missing` of an attribute, which of a sensitive one cannot be `value`."""
+    """The key `missing` of an attribute; a sensitive attribute cannot have `missing: value`."""
     node = section.optional("missing")
     if sensitive and default == "value":
         default = None

@@ -28,13 +28,13 @@ from coterie.jobs.data.text_form import as_text
 _BLOCK = 1 << 24  # bytes of a CSV file that are parsed together
 _LEAST = 1 << 18  # a row must not be longer than a block
 _AHEAD = 256  # Arrow reads up to 32 blocks ahead: an eighth of the memory
-_BYTES = 16  # of a block for each row of a Parquet file
+_BYTES = 16  # bytes of a block that a row of a Parquet file counts for
 _BUFFER = 1 << 20
 
 
 @runtime_checkable
 class InPieces(Protocol):
-    """A source that gives its rows piece by piece, by one reading from the first to the last."""
+    """A source that gives its rows piece by piece, in one pass from the first to the last."""
 
     def pieces(self, columns: Sequence[str]) -> Iterator[pa.Table]: ...
 
@@ -53,7 +53,7 @@ def batches(
 ) -> Iterator[pa.Table]:
     """The named columns as texts, in pieces of the source's rows: smaller ones for less memory.
 
-    With much memory several threads parse; texts take more room than in the file.
+    With the largest blocks several threads parse. Texts take more room in memory than in the file.
     """
     block = _BLOCK if memory is None else min(max(memory // _AHEAD, _LEAST), _BLOCK)
     if isinstance(source, Spelt):

@@ -67,7 +67,7 @@ def _complaints(source: object, kind: type[Exception], rows: bool = False) -> It
         raise DataError(f"{source}: {text}") from None
 
 
-# What a query gives: its rows, of which nothing is read yet, and what makes texts of them.
+# An opened query: a reader of its rows, and the function that turns a table of them into texts.
 Opened = tuple[pa.RecordBatchReader, Callable[[pa.Table], pa.Table]]
 
 
@@ -193,7 +193,7 @@ class DuckDb(Database):
             require_columns(columns, rows.columns, str(self))
             with _complaints(self, error, rows=True):
                 chosen = rows.project(", ".join(map(quoted, columns)))
-                # Its name since version 2, and before.
+                # Newer versions of DuckDB have the first name, older ones the second.
                 open_reader = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
                 yield open_reader(), lambda table: as_text(table, str(self))
 

@@ -8,8 +8,8 @@
 
 In the last case, for which `flat: true` need not be said, the owner sends the others the values, but not
 which record has which. Cuts may be dates or times. With `partition: horizontal` every party has all
-columns, no `party` is named, and all domains must be declared; so with `partition: mixed`, where an
-empty cell is another party's.
+columns, no `party` is named, and all domains must be declared; the same holds with `partition:
+mixed`, where an empty cell belongs to another party.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from coterie.jobs.file.job import Common
 class CodedAttribute:
     """A column with a domain. `values` is None if the owner announces them.
 
-    `values` has `?` where `missing` is "value": it stands for rows without one. Where `missing` is
+    `values` has `?` where `missing` is "value": it stands for a missing value. Where `missing` is
     `ELSEWHERE`, another party has the cells that are empty here; their code is -1.
     """
 
@@ -55,11 +55,11 @@ class CodedAttribute:
     cuts: tuple[float, ...] = ()
     scale: Scale = NUMBER
     missing: str = "error"
-    strict: bool = False  # of the class, for which no row may lack a value
+    strict: bool = False  # True for the class, which no row may lack
 
     @property
     def classes(self) -> str:
-        """The classes in which values are counted, as `Needs.counted` has them."""
+        """The classes in which values are counted: the cuts between them, as in `Needs.counted`."""
         return ", ".join(self.scale.write(cut) for cut in self.cuts)
 
     def encode(
@@ -156,7 +156,7 @@ def read_gaps(section: Section, default: str | None, partition: str) -> str | No
 def read_domain(
     entry: Section, taxonomies: TaxonomyFiles
 ) -> tuple[tuple[str, ...] | None, tuple[float, ...], Scale]:
-    """The values that an attribute declares (None: its owner tells them), and its cuts."""
+    """The values that an attribute declares (None if its owner sends them), its cuts, their scale."""
     given = [key for key in ("values", "taxonomy", "cuts", "flat") if entry.optional(key)]
     if len(given) > 1:
         raise entry.error(f"has both '{given[0]}' and '{given[1]}': one of them says the domain")

@@ -6,11 +6,11 @@
 Both are the steward's, in the party file, and no job can change them. They are applied as the table
 is read, before anything else looks at it: `exclude` first. The metadata of the table have the
 number of rows that they leave out, for the steward alone. In a simulation, which has no party file,
-the entry of a party in the job file may have both, and named `tables` with both.
+a party's entry in the job file may have both keys, and so may each of its named `tables`.
 
-An identifier of the list excludes every row with the same text, compared without spaces at the
-ends, capital letters and Unicode forms: a person who objected must not be included because of a
-space. A list that cannot be read is an error, and the table is not used without it.
+An identifier of the list excludes every row with the same text. Spaces at the ends, capital letters
+and Unicode forms make no difference: a person who objected must not be included because of a space.
+A list that cannot be read is an error, and the table is not used without it.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _plain(value: str | None) -> str:
 
 @dataclass(frozen=True)
 class Filtered:
-    """A source without those rows. Errors name it like the source itself."""
+    """A source without the rows that are left out. Errors name it like the source itself."""
 
     source: Source
     where: tuple[Condition, ...] = ()
@@ -132,7 +132,7 @@ class Filtered:
         except MissingColumnsError as error:
             if set(error.missing) <= set(wanted):
                 raise
-            own = sorted(set(error.missing) - set(wanted))  # no job names it: for the steward
+            own = sorted(set(error.missing) - set(wanted))  # no job names these: only the log does
             log.error(
                 "%s: 'where' or 'exclude' names the column '%s', which is not there", self, own[0]
             )
@@ -181,7 +181,7 @@ def told(counts: dict[str, int]) -> str:
 
 
 def source_of(party: PartyEntry, folder: Path) -> Source:
-    """What a simulation reads for a party, by the keys that a party file has for it, too."""
+    """The source that a simulation reads for a party, by the same keys as in a party file."""
     where = f"parties.{party.name}"
     if party.table is not None and party.tables is not None:
         return _named(party.table, party.tables, folder)
@@ -194,7 +194,7 @@ def source_of(party: PartyEntry, folder: Path) -> Source:
 
 
 def _named(name: str, tables: Node, folder: Path) -> Source:
-    """The named table; the others are read as strictly, so that a mistake in one is found."""
+    """The named table; the keys of the others are checked, too, so that a mistake is found."""
     found = {}
     for key, entry in tables.section().entries():
         section: Section = entry.section()

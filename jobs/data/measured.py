@@ -50,7 +50,7 @@ class MeasuredAttribute:
 
     @property
     def unit(self) -> int:
-        """How many units are one."""
+        """How many units make the number 1."""
         return int(10**self.decimals)
 
     @property
@@ -85,7 +85,7 @@ class MeasuredAttribute:
         return int(exact) if exact.denominator == 1 else float(exact)
 
     def check_records(self, records: int, squares: bool, source: str, factor: int = 1) -> None:
-        """Refuses more records than sums are exact for, or multiples of sums by `factor`."""
+        """Refuses so many records that a sum, times `factor`, might not be exact."""
         least = 2 * self.half if squares else 0
         if records * self.bound * factor >= _LARGEST_SUM or records << least >= _LARGEST_SUM:
             raise DataError(
@@ -94,7 +94,7 @@ class MeasuredAttribute:
             )
 
     def encode(self, column: pa.ChunkedArray, source: str, spelling: Spelling = PLAIN) -> Ints:
-        """The numbers in units. Errors name row and column. A number that lies elsewhere is 0."""
+        """The numbers in units; one that another party holds is 0. Errors name row and column."""
         if self.missing == ELSEWHERE:
             own = ~gaps_of(column)
             cells = np.zeros(len(own), np.int64)
@@ -138,9 +138,9 @@ class MeasuredAttribute:
 def steps(item: MeasuredAttribute, most: int, base: int | None = None) -> list[int]:
     """Lower ends, in units, of the buckets in which quantiles are found: at most about `most`.
 
-    Those of the job's `cuts`; or equal ones whose width is the least of 1, 2 and 5 times a power of
-    ten for which they are few enough, and that no number can be finer than. With `base` the width is
-    a multiple of it.
+    The buckets are those of the job's `cuts`. Without cuts they have equal widths: the least of 1, 2
+    and 5 times a power of ten that makes them few enough and is not finer than the numbers. With
+    `base` the width is a multiple of it.
     """
     low, high = item.ends
     if item.cuts:

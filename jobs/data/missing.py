@@ -60,7 +60,7 @@ def filled(column: pa.ChunkedArray, gaps: Mask, value: str) -> pa.ChunkedArray:
 def refuse_gaps(
     column: pa.ChunkedArray, known: Sequence[str], name: str, source: str, cure: str = CURE
 ) -> None:
-    """Missing values are an error."""
+    """Raises an error if a value is missing."""
     gaps = gaps_of(column, known)
     if gaps.any():
         raise no_value(name, gaps, source, cure)
@@ -99,14 +99,7 @@ class Dropped:
                 else (int(stays[row[0] - 1]) + 1, int(stays[row[1] - 1]) + 1)
                 for row in error.rows
             ]
-            raise DataError(
-                error.what,
-                file=error.file,
-                column=error.columns,
-                rows=rows,
-                value=error.value,
-                bare=error.bare,
-            ) from None
+            raise error.at(rows) from None
 
     def write(self, folder: Path) -> None:
         """Leaves the list of these rows in the folder that stays with the party."""
@@ -131,7 +124,7 @@ class WithoutGaps(Protocol):
 def without_gaps(
     table: pa.Table, dropping: Mapping[str, Sequence[str]], source: str
 ) -> tuple[pa.Table, Dropped]:
-    """The rows that have a value in all columns of `dropping`, which says what each declares."""
+    """The rows with a value in all columns of `dropping`, which has each column's declared values."""
     gaps = {name: gaps_of(table.column(name), known) for name, known in dropping.items()}
     gaps = {name: mask for name, mask in gaps.items() if mask.any()}
     if not gaps:

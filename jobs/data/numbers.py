@@ -49,7 +49,7 @@ class NumberAttribute:
         return tuple(f"{self.name}={value}" for value in self.values[1:])
 
     def read(self, column: pa.ChunkedArray, source: str, spelling: Spelling = PLAIN) -> Floats:
-        """The numbers, a row for each record; every value that cannot be used is named."""
+        """The numbers, a row for each record; an error names a value that cannot be used."""
         refuse_gaps(column, self.values or (), self.name, source, DROP)
         if self.values is None:
             return self._numbers(column, source, spelling)[:, None]
@@ -78,7 +78,7 @@ class NumberAttribute:
 
 
 def _cast(column: pa.ChunkedArray) -> Floats | None:
-    """The numbers of a column of text, unless some text is none."""
+    """The numbers of a column of text; None if some text is not a number."""
     try:
         return np.asarray(pc.cast(column, pa.float64()).to_numpy(), np.float64)
     except pa.ArrowInvalid:

@@ -23,7 +23,7 @@ from coterie.jobs.data.attributes import Attribute
 from coterie.jobs.data.missing import CURE, DROP, gaps_of, refuse_gaps
 
 MOST_VALUES = 4096  # of a flat column, whose values are sent to others
-LONGEST_VALUE = 200  # bytes
+LONGEST_VALUE = 200  # bytes of a value that parties send each other
 
 
 def qid_column(
@@ -62,7 +62,7 @@ def qid_column(
 def flat_values(
     attribute: Attribute, column: pa.ChunkedArray, gaps: Mask, source: str, most: int | None
 ) -> Taxonomy:
-    """The taxonomy of a flat column; with `most`, its values must be few and short enough to tell."""
+    """The taxonomy of a flat column; with `most`, its values must be few and short enough to send."""
     values = pc.unique(column.filter(pa.array(~gaps))).to_pylist()
     name = attribute.name
     if TOP in values:
@@ -98,9 +98,9 @@ def plain_column(
 ) -> Labels:
     """A column in no QID, which is released as it was read.
 
-    If it is declared as one of numbers or dates, which its source writes in its own way, it is
-    released as these are written everywhere. An empty value is released as an empty one, unless
-    the column is sensitive or the job says what to do.
+    Numbers and dates that are declared as such and that the source writes in its own way are
+    released in the usual form. An empty value is released as an empty one, unless the column is
+    sensitive or the job says what to do.
     """
     name = attribute.name
     gaps = None

@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 from coterie.anonymity.models.audit import Released, audit
 from coterie.anonymity.specialization.generalized import Requirement
 from coterie.base.errors import DataError, UsageError, VerificationError
+from coterie.base.text import first_names, numbered
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.result_file import RESULT
 
 
 def read_release(path: Path, expected: Sequence[str], whose: str) -> dict[str, Released]:
-    """The columns of the file, which must be those that `whose`, as "the job", releases."""
+    """The columns of the file, which must be `expected`; `whose` ("the job") says so in errors."""
     check_header(path, expected, whose)
     try:
         text = read_table(path, list(expected))
@@ -79,13 +80,25 @@ def check_requirements(
     return check_claims(requirements, claimed, audited, whose)
 
 
+def in_words(held: Mapping[str, Any]) -> str:
+    """What `check_requirements` found of one requirement, as a clause of a verdict."""
+    promised = f" (promised: {held['k']:,})" if held["k"] > 1 else ""
+    reached = "".join(
+        f", {model}" if value is None else f", {model} at {value:g}"
+        for model, value in held.get("models", {}).items()
+    )
+    least = numbered(held["smallest"], "record")
+    agree = "agrees" if held["smallest"] == 1 else "agree"
+    return f"at least {least} {agree} in {first_names(held['qid'])}{promised}{reached}"
+
+
 def check_claims(
     requirements: Sequence[Requirement],
     claimed: Any,
     audited: Callable[[Requirement], dict[str, Any]],
     whose: str,
 ) -> list[dict[str, Any]]:
-    """The same, where `audited` counts the groups of a requirement and says what it found."""
+    """As `check_requirements`; `audited` counts the groups of a requirement, and says what it found."""
     if len(claimed) != len(requirements):
         raise VerificationError(f"{RESULT} has another number of requirements than {whose}")
     found = []

@@ -4,8 +4,8 @@
     Born:   {party: bank, range: [1920-01-01, 2020-12-31]}      the form of the ends says what they are
     Seen:   {party: bank, type: datetime}                       or the key `type`
 
-The same in `cuts`. How a source writes its numbers and dates is not the job's matter: a table carries
-it along from the source that it was read from.
+`cuts` are read in the same way. A job does not say how a source writes its numbers and dates: a table
+carries that along from the source that it was read from.
 """
 
 from __future__ import annotations

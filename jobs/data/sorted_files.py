@@ -18,7 +18,7 @@ from coterie.base.arrays import Array
 
 _SLICE = 1 << 16
 _OUT = 1 << 14  # rows that are given out together; their texts take much more room than ranks
-_FILES = 64  # that rows are dealt out to at a time
+_FILES = 64  # files that rows are dealt out to at a time
 
 
 class SortedRows:
@@ -31,7 +31,7 @@ class SortedRows:
         self._all = self._file()
 
     def add(self, ranks: Array) -> None:
-        """A row for each record, a column for each column."""
+        """Adds rows: one for each record, with a rank for each column."""
         _append(self._all, ranks)
 
     def read(self) -> Iterator[Array]:

@@ -214,7 +214,7 @@ class CsvFile:
     def stream(
         self, columns: list[str], block: int, threads: bool = True
     ) -> pacsv.CSVStreamingReader:
-        """The same, read in blocks of so many bytes; threads read some blocks ahead."""
+        """The columns in blocks of so many bytes; threads read some blocks ahead."""
         return pacsv.open_csv(
             self.path,
             read_options=pacsv.ReadOptions(block_size=block, use_threads=threads),
@@ -295,7 +295,7 @@ class ParquetFile:
 
 
 class MissingColumnsError(DataError):
-    """Wanted columns are missing. The text does not say which columns exist."""
+    """Wanted columns are missing. Only the data's holder sees in the text which columns exist."""
 
     def __init__(
         self, missing: Sequence[str], present: Sequence[str], source: str, delimiter: str = ""
@@ -333,9 +333,9 @@ def read_wanted(source: Source, required: Sequence[str], optional: Sequence[str]
 def require_columns(
     wanted: Sequence[str], present: Sequence[str], source: str, delimiter: str = ""
 ) -> None:
-    """Names the columns that are not there, and the nearest one that is, or those that are.
+    """Raises an error that names the missing columns, and a similar column or all that exist.
 
-    `delimiter` is what probably divides the values, where another one was expected.
+    `delimiter` is the mark that probably divides the values, where another one was expected.
     """
     missing = [column for column in wanted if column not in present]
     if missing:

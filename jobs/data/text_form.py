@@ -56,7 +56,7 @@ def _column_text(column: pa.ChunkedArray, name: str, source: str) -> pa.ChunkedA
 
 
 def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Categories as their values, a chunk at a time: Arrow casts not every kind of dictionary."""
+    """Categories as their values, a chunk at a time: Arrow cannot cast every kind of dictionary."""
     kind = column.type.value_type
     text = pa.string() if pa.types.is_string_view(kind) else kind
     chunks = [chunk.dictionary.cast(text).take(chunk.indices) for chunk in column.chunks]

@@ -17,7 +17,7 @@ class Workspace:
     `memory` is the party's budget in bytes, None without one. `compute` is where the party permits
     bulk operations outside its own process: an address, "any", or "local" for nowhere. The folder
     `resume` outlives the run. `book` records contributions in the party's ledger. `gate`
-    compares what is about to be told with earlier jobs.
+    compares what is about to be released with earlier jobs.
     """
 
     folder: Path
@@ -45,13 +45,13 @@ class Workspace:
         self.kept.mkdir(parents=True, exist_ok=True)
 
     def sync(self) -> None:
-        """Has the disk hold what the run has left: a job that has finished survives a power cut."""
+        """Writes the run's files through to the disk: a finished job survives a power cut."""
         for folder in (self.released, self.kept):
             sync_tree(folder)
 
 
 def sync_tree(folder: Path) -> None:
-    """Has the disk hold a folder and everything below it."""
+    """Writes a folder and everything below it through to the disk."""
     for path in (*folder.rglob("*"), folder):
         descriptor = os.open(path, os.O_RDONLY)
         try:

@@ -17,11 +17,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import yaml
 
 from coterie.base.errors import UsageError
+from coterie.jobs.file.plain_yaml import MERGE, NULL, PlainYamlError, compose
 
 T = TypeVar("T")
 _MISSPELT = 0.8  # how similar a key must be to a missing one
@@ -30,46 +31,15 @@ _NAMES = {
     yaml.SequenceNode: "a list",
     yaml.MappingNode: "a mapping",
 }
-LARGEST = 200_000  # characters of a document; a stranger's takes about a second to read
-DEEPEST = 16
+LARGEST = 200_000  # characters of a document
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
-
-
-class _RefusedYamlError(yaml.MarkedYAMLError):
-    """Correct YAML that is refused here."""
-
-
-class _PlainLoader(yaml.SafeLoader):
-    """Composes nodes of plain YAML only, to a limited depth."""
-
-    _depth = 0
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            raise _problem(
-                "anchors and aliases (&, *) are not used here; write the value out", event
-            )
-        if event.tag is not None:
-            raise _problem(f"tags ({event.tag}) are not used here", event)
-        if self._depth >= DEEPEST:
-            raise _problem(f"nested deeper than {DEEPEST} levels", event)
-        self._depth += 1
-        try:
-            return super().compose_node(parent, index)
-        finally:
-            self._depth -= 1
-
-
-def _problem(text: str, event: Any) -> _RefusedYamlError:
-    return _RefusedYamlError(None, None, text, event.start_mark)
 
 
 def read_text(path: Path) -> str:
     """The text of a file that a person wrote; an unreadable one is a `UsageError`."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError(f"{path}: not UTF-8 text") from None
     except OSError as error:
@@ -81,17 +51,9 @@ def read_document(text: str, file: str) -> Section:
     if len(text) > LARGEST:
         raise UsageError(f"{file}: longer than {LARGEST:,} characters")
     try:
-        raw = yaml.compose(text, Loader=_PlainLoader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f":{mark.line + 1}" if mark else ""
-        what = "" if isinstance(error, _RefusedYamlError) else "not YAML: "
-        said = ", ".join(part for part in (error.context, error.problem) if part)
-        raise UsageError(f"{file}{line}: {what}{said}") from None
-    except yaml.reader.ReaderError as error:
-        at = text.count("\n", 0, error.position) + 1
-        code = ord(error.character) if isinstance(error.character, str) else error.character
-        raise UsageError(f"{file}:{at}: not YAML: the character U+{code:04X}") from None
+        raw = compose(text)
+    except PlainYamlError as error:
+        raise UsageError(f"{file}:{error.line}: {error}") from None
     if raw is None:
         raise UsageError(f"{file}: the file is empty")
     return Node(file, "", raw).section()
@@ -121,7 +83,7 @@ class Node:
     def text(self) -> str:
         """A non-empty string as it is written: `1` and `yes` can be names of columns."""
         value = self._scalar("a text")
-        if not value or self.raw.tag == "tag:yaml.org,2002:null":
+        if not value or self.raw.tag == NULL:
             raise self.error("must not be empty")
         return value
 
@@ -168,6 +130,8 @@ class Node:
 
     def choice(self, *options: str) -> str:
         value = self.text()
+        if not options:
+            raise self.error(f"must not be here, since there is nothing to choose '{value}' from")
         if value not in options:
             wanted = f"one of {', '.join(options)}" if len(options) > 1 else f"'{options[0]}'"
             raise self.error(f"must be {wanted}, not '{value}'")
@@ -209,7 +173,7 @@ class Section:
         self._key_nodes: dict[str, Node] = {}
         self._known: list[str] = []
         for key_raw, value_raw in node.raw.value:
-            if key_raw.tag == "tag:yaml.org,2002:merge":
+            if key_raw.tag == MERGE:
                 raise Node(node.file, node.path, key_raw).error("merge keys (<<) are not used here")
             key = Node(node.file, node.path, key_raw).text()
             path = f"{node.path}.{key}" if node.path else key

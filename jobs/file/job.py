@@ -7,12 +7,14 @@ begin.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from coterie.base.names import is_name
+from coterie.base.addresses import port_of
+from coterie.base.names import RULE, is_name
 from coterie.jobs.file.document import Node, Section
 
 _LONGEST_PURPOSE = 200
@@ -26,7 +28,7 @@ class PartyEntry:
     address: str | None
     data: Node | None  # what a simulation reads: whatever a party file may name as `data`
     table: str | None = None  # the name of one of the party's tables
-    where: Node | None = None  # for a simulation, as in a party file, and so the next two
+    where: Node | None = None  # for a simulation, as in a party file; so are the next two
     exclude: Node | None = None
     tables: Node | None = None
 
@@ -42,7 +44,7 @@ class Job:
     files: Mapping[str, bytes] = field(repr=False)
     purpose: str = field(default="", kw_only=True)  # what the job is for, in the analyst's words
 
-    @property
+    @functools.cached_property
     def party_names(self) -> tuple[str, ...]:
         return tuple(party.name for party in self.parties)
 
@@ -55,9 +57,9 @@ class Job:
         """What an analyst should know about this job before it runs, one line each."""
         return []
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
-        """A digest of the text and every file of the job."""
+        """A digest of the text and every file of the job, which may be long."""
         return digest_of_file(self.text, self.files)
 
 
@@ -77,13 +79,11 @@ class Common:
         return tuple(party.name for party in self.parties)
 
 
-def party_name(node: Node) -> str:
+def read_name(node: Node) -> str:
+    """The name of a party, a job, a table or a model."""
     name = node.text()
     if not is_name(name):
-        raise node.error(
-            f"'{name}' is not a name: letters, digits, '_', '.', '-', at most 64, "
-            "beginning with a letter or digit"
-        )
+        raise node.error(f"'{name}' is not a name: {RULE}, beginning with a letter or digit")
     return name
 
 
@@ -92,7 +92,7 @@ def read_common(
 ) -> Common:
     kind = section.required("kind").choice(*kinds)
     name_node = section.required("name")
-    name = party_name(name_node)
+    name = read_name(name_node)
     parties_node = section.required("parties")
     parties = []
     for party, node in parties_node.section().entries():
@@ -104,7 +104,7 @@ def read_common(
                 party,
                 entry.read("address", _address, None),
                 entry.read("data", _data, None),
-                entry.read("table", party_name, None),
+                entry.read("table", read_name, None),
                 entry.read("where", _without_password, None),
                 entry.read("exclude", _without_password, None),
                 entry.read("tables", _without_password, None),
@@ -129,14 +129,13 @@ def _purpose(node: Node) -> str:
 
 def _address(node: Node) -> str | None:
     value = node.text()
-    host, colon, port = value.rpartition(":")
-    if not colon or not host or not port.isdigit() or not 0 < int(port) < 65536:
+    if not port_of(value):
         raise node.error(f"must be HOST:PORT, not '{value}'")
     return value
 
 
 def _data(node: Node) -> Node:
-    """Judged when a simulation reads it; here only what must not be sent to every party."""
+    """The key `data`, which a simulation parses; here it must only be fit to be sent to parties."""
     if not node.is_mapping:
         node.text()
     return _without_password(node)

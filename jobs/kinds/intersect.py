@@ -25,6 +25,7 @@ from coterie.jobs.matching.identifiers import (
     prepare_identifiers,
     read_matching,
 )
+from coterie.jobs.pages.charts import overlap
 from coterie.jobs.pages.markup import Content, listed
 from coterie.jobs.pages.page import Part, note
 from coterie.protocols.messaging.channel import Channel
@@ -123,7 +124,15 @@ class Intersect(Kind[IntersectJob, Prepared]):
         ]
         size = f"{numbered(records, 'record')} {'is' if records == 1 else 'are'} at all {len(job.party_names)} parties."
         return [
-            Part("The common records", [note(size)], public=True),
+            Part(
+                "The common records",
+                [note(size), *_picture(job.party_names)],
+                public=True,
+                instead=[
+                    note(size),
+                    *_picture([f"party {at}" for at, _ in enumerate(job.party_names, 1)]),
+                ],
+            ),
             Part("How they were matched", content, public=False),
         ]
 
@@ -143,6 +152,17 @@ class Intersect(Kind[IntersectJob, Prepared]):
                 raise VerificationError(f"{path}: has {rows} rows, but {RESULT} says {records}")
         holds.append("the list of each party has as many rows")
         return Verdict(holds, ["which people the lists name"], facts)
+
+
+def _picture(parties: Sequence[str]) -> list[Content]:
+    """The common records as a part of what each party has."""
+    return [
+        overlap("The common records as a part of each party's records", parties),
+        note(
+            "The filled pieces are the common records, equally many at each party. How many further "
+            "records a party has is not told here: the open pieces have no end."
+        ),
+    ]
 
 
 def read_list(path: Path, columns: Sequence[str]) -> int:

@@ -23,9 +23,10 @@ from typing import Any, Protocol
 
 from coterie.anonymity.table.scales import SCALES
 from coterie.base.errors import DataError, UsageError
-from coterie.base.names import RULE, is_name
+from coterie.base.names import is_name
 from coterie.jobs.data.domains import CodedAttribute
-from coterie.jobs.file.document import Node, Section
+from coterie.jobs.file.document import Section
+from coterie.jobs.file.job import read_name
 from coterie.protocols.statistics.family_costs import COST_BITS
 
 FILE = "model.json"  # among what a party keeps of the job that made the model
@@ -353,16 +354,6 @@ def _tested(node: Mapping[str, Any]) -> set[str]:
     return {node["attribute"], *below}
 
 
-def model_name(node: Node) -> str:
-    """The name of a model, which is also that of a file."""
-    name = node.text()
-    if not is_name(name):
-        raise node.error(
-            f"'{name}' is not a name: {RULE}, beginning with a letter or digit"
-        )  # fmt: skip
-    return name
-
-
 def read_keep(section: Section, partition: str) -> str | None:
     """The key `keep`: the name under which each party keeps its part of the model."""
     node = section.optional("keep")
@@ -373,4 +364,4 @@ def read_keep(section: Section, partition: str) -> str | None:
             "with 'partition: horizontal' every party has all columns of its people: it predicts alone, "
             "by the tree or by the counts of 'parameters: true' in the result"
         )
-    return model_name(node)
+    return read_name(node)

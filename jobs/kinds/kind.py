@@ -11,7 +11,7 @@ is generic in its job and in a party's prepared data. Its members, in the order 
     prepare   reads the party's own table and sends nothing; raises `DataError`
     recall    adds what the party has kept of an earlier job, if the kind uses it; sends nothing
     run       the joint computation, through the channel
-    reporters whose results are the job's, if not those of all parties
+    reporters the parties whose results are the result of the job, if not all parties
     preview   what a party would release, for its steward to look at before it goes out
     assemble  at the coordinator, from what the parties released; returns the files that it wrote
     appraise  what the coordinator counts itself in what the parties released
@@ -61,25 +61,25 @@ class Needs:
     optional        columns that are used and released if the table has them and the policy
                     permits both
     raw             those of `released` that leave unchanged, record by record, in no group
-    smallest_group  the least people of a published group; None: no group is published
-    smallest_k_map  the least people of a population in a published group that is counted there and
+    smallest_group  the fewest people of a published group; None: no group is published
+    smallest_k_map  the fewest people of a population in a published group that is counted there and
                     not in the table; None: no group is
     matching        what matching the records reveals, as in the key `reveal`; None: no matching
-    pad_to          the number that hides how many records the party has; None: the number is told
+    pad_to          the number that hides how many records the party has; None: the others learn it
     servers         parties that hold shares of what the others put in, and must not collude
     recipients      parties that receive the result besides the coordinator
     zeros           whether counts of zero are shown, so that hidden ones are known not to be zero
-    slack           whether it is told at which smaller k more would be shown: the size of a group
-                    that is not shown
+    slack           whether others learn at which smaller k more would be shown: that is the size of
+                    a group that is not shown
     contributes     whether the parties' contributions count in their ledgers
     shows_proposals whether the holders of sensitive columns see proposals that they may then reject
     noise           epsilon and delta that the answer spends of the party's budget; None: it has no
                     noise of differential privacy, and spends nothing
     identified_by   columns of this party's table by which records are matched; none: no matching
-    counted         the attributes, of any party, of which numbers that add up over people are told,
-                    or anything that is decided by such numbers; each with the classes in which its
-                    values are counted: the cuts between them, "" for single values, `ANY_CLASSES`
-                    where that is another question
+    counted         the attributes, of any party, by which numbers of people or sums over people are
+                    shown, or anything that is decided by such numbers; each with the classes in
+                    which its values are counted: the cuts between them, "" for single values,
+                    `ANY_CLASSES` if they need not be compared with the classes of other jobs
     groups          whether each record is released in a group that others see, which `run` has to
                     pass by `show_groups` before anything of it leaves
     keeps           the name under which the party keeps its part of a model; None: it keeps none
@@ -112,7 +112,7 @@ class Needs:
 
     @property
     def tells(self) -> bool:
-        """Whether it is one of the jobs of which `policy.repeat` permits a number."""
+        """Whether the job counts among the jobs whose number `policy.repeat` limits."""
         return bool(self.counted or self.predicted_for)
 
     def __post_init__(self) -> None:
@@ -142,7 +142,7 @@ class Kind(ABC, Generic[J, P]):
     files: ClassVar[Sequence[str]]  # such as "attributes.*.taxonomy"; `*` matches any key
     leaves: ClassVar[Sequence[str]]  # names that `assemble` may write, at the top of the folder
     opens: ClassVar[Sequence[str]] = ()  # parts of openings besides the kind's own
-    delivers: ClassVar[Sequence[str]] = ()  # those of them that go to the recipients of a job
+    delivers: ClassVar[Sequence[str]] = ()  # those of `leaves` that a job's recipients get
     job_type: type[J]
     data_type: type[P]
 

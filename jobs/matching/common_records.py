@@ -37,7 +37,7 @@ def line_up(
     if prepared.findings:  # for the party's own steward: it stays there
         lines = [finding.line() for finding in prepared.findings]
         (workspace.kept / HINTS).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    if workspace.memory is not None:  # which counts what reading the table left allocated
+    if workspace.memory is not None:  # the budget counts what reading the table left allocated
         pa.default_memory_pool().release_unused()
     with (
         closing(

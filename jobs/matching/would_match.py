@@ -1,6 +1,7 @@
 """How many records would match under each proposed rule: counted with everybody's columns at hand.
 
-Only a simulation has them. A party server sees its own side, of which `hygiene` tells its steward.
+Only a simulation has them. A party server sees its own columns alone; `hygiene` tells its steward
+what it finds there.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ _MOST_COMPARED = 400_000  # identifiers of all parties together
 def would_match(matching: Matching, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
     """What the parties' columns show, and the rules under which more records would match.
 
-    White space and case are tried also where no party finds them mixed: each may be consistent alone.
-    Empty where there is nothing to say.
+    The rules `trim` and `lower` are tried even if no party finds white space or mixed case: each
+    party may be consistent alone, in its own way. The answer is empty if there is nothing to say.
     """
     if sum(table.num_rows for table in tables.values()) > _MOST_COMPARED:
         return {}

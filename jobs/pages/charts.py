@@ -5,13 +5,16 @@ light, dark and paper; every chart has a sentence that says what it shows, for t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from coterie.base.text import one_line
 from coterie.jobs.pages.markup import Content, Element, element
 
 WIDTH = 640.0
 _SERIES = 6  # the style has so many colours
-BESIDE = 18  # characters that stand beside a bar, also in the larger letters of a phone
+BESIDE = 14  # characters that stand beside a bar, also in the larger letters of a phone
+ABOVE = 60  # characters that stand above a bar
+_LETTER = 11.0  # pixels of a digit in the larger letters of a phone
 _PLACES = 480  # places across a chart that an eye can tell apart
 
 
@@ -53,20 +56,77 @@ def middle_left_out(text: str, longest: int) -> str:
     return f"{text[: longest - 1 - end]}…{text[-end:]}"
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Where the rows of a chart are: their names beside them, or above them if one is long."""
+
+    names: Sequence[str]
+
+    @property
+    def left(self) -> float:
+        """Where a row begins."""
+        return 8.0 if self._above else 170.0
+
+    @property
+    def height(self) -> float:
+        return len(self.names) * self._step
+
+    @property
+    def _above(self) -> bool:
+        return any(len(one_line(name, 200)) > BESIDE for name in self.names)
+
+    @property
+    def _step(self) -> float:
+        return 52.0 if self._above else 26.0
+
+    def top(self, at: int) -> float:
+        """The upper end of a row, which is 26 high."""
+        return at * self._step + (26.0 if self._above else 0.0)
+
+    def name(self, at: int) -> Element:
+        if self._above:
+            return label(self.left, self.top(at) - 4, self.names[at], longest=ABOVE)
+        return label(self.left - 8, self.top(at) + 17, self.names[at], "end")
+
+
 def bars(about: str, values: Sequence[tuple[str, float, str]]) -> Element:
     """Horizontal bars: a label, a length, and the words beside the bar."""
     most = max((value for _, value, _ in values), default=0.0) or 1.0
-    row, left, right = 26.0, 200.0, 130.0
+    rows, right = Rows([name for name, _, _ in values]), 130.0
     shapes: list[Content] = []
-    for at, (name, value, words) in enumerate(values):
-        y = at * row
-        length = max((WIDTH - left - right) * value / most, 1.0)
+    for at, (_, value, words) in enumerate(values):
+        y = rows.top(at)
+        length = max((WIDTH - rows.left - right) * value / most, 1.0)
         shapes += [
-            label(left - 8, y + 17, name, "end", longest=BESIDE),
-            element("rect", x=left, y=y + 4, width=length, height=row - 8, class_="bar"),
-            label(left + length + 6, y + 17, words, class_="quiet"),
+            rows.name(at),
+            element("rect", x=rows.left, y=y + 4, width=length, height=18, class_="bar"),
+            label(rows.left + length + 6, y + 17, words, class_="quiet"),
         ]
-    return chart(about, max(len(values), 1) * row, *shapes)
+    return chart(about, max(rows.height, 26.0), *shapes)
+
+
+def overlap(about: str, names: Sequence[str]) -> Element:
+    """A row for each holder: what all have in common, and beyond it what nobody is told the size of."""
+    rows = Rows(names)
+    end = rows.left + 0.4 * (WIDTH - rows.left)
+    shapes: list[Content] = []
+    for at, _ in enumerate(names):
+        y = rows.top(at) + 4
+        open_end = f"M{end:.1f} {y:.1f}H{WIDTH:.1f}M{end:.1f} {y + 18:.1f}H{WIDTH:.1f}"
+        shapes += [
+            rows.name(at),
+            element("rect", x=rows.left, y=y, width=end - rows.left, height=18, class_="bar"),
+            element("path", d=open_end, class_="open"),
+        ]
+    return chart(about, max(rows.height, 26.0), *shapes)
+
+
+def short_number(value: float) -> str:
+    """A whole number in few characters: 12,345,678 is 12.3M."""
+    for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= unit:
+            return f"{float(f'{value / unit:.3g}'):g}{name}"
+    return f"{value:.0f}"
 
 
 def histogram(about: str, columns: Sequence[tuple[str, float]], axis: str) -> Element:
@@ -74,6 +134,7 @@ def histogram(about: str, columns: Sequence[tuple[str, float]], axis: str) -> El
     most = max((value for _, value in columns), default=0.0) or 1.0
     height, top, bottom = 232.0, 26.0, 52.0  # with room for the larger letters of a phone
     step = WIDTH / max(len(columns), 1)
+    wide = any(len(f"{value:,.0f}") * _LETTER > step for _, value in columns)
     shapes: list[Content] = []
     for at, (name, value) in enumerate(columns):
         tall = (height - top - bottom) * value / most
@@ -82,7 +143,7 @@ def histogram(about: str, columns: Sequence[tuple[str, float]], axis: str) -> El
             y = height - bottom - tall
             shapes += [
                 element("rect", x=x + step * 0.1, y=y, width=step * 0.8, height=max(tall, 1.0), class_="bar"),
-                label(x + step / 2, y - 6, f"{value:,.0f}", "middle", "quiet"),
+                label(x + step / 2, y - 6, short_number(value) if wide else f"{value:,.0f}", "middle", "quiet"),
             ]  # fmt: skip
         shapes.append(label(x + step / 2, height - bottom + 20, name, "middle"))
     shapes += [
@@ -93,8 +154,8 @@ def histogram(about: str, columns: Sequence[tuple[str, float]], axis: str) -> El
 
 
 def steps(about: str, series: Mapping[str, Sequence[float]], axis: str) -> Element:
-    """Lines that grow in steps, one a series, each named at its end."""
-    height, left, right, bottom = 260.0, 8.0, 210.0, 34.0
+    """Lines that grow in steps, one for each series, each named at its end."""
+    height, left, right, bottom = 260.0, 8.0, 226.0, 34.0
     most = max((value for values in series.values() for value in values), default=0.0) or 1.0
     number = max((len(values) for values in series.values()), default=1)
     across = (WIDTH - left - right) / max(number - 1, 1)
@@ -109,7 +170,7 @@ def steps(about: str, series: Mapping[str, Sequence[float]], axis: str) -> Eleme
         for index, value in _corners(values):
             place += f"H{left + index * across:.1f}V{height - bottom - tall * value / most:.1f}"
         y = height - bottom - tall * values[-1] / most
-        y = max(y, ends[-1] + 16) if ends else y  # labels do not cover each other
+        y = max(y, ends[-1] + 20) if ends else y  # labels do not cover each other
         ends.append(y)
         shapes += [
             element("path", d=place, class_=f"line c{at % _SERIES}", fill="none"),
@@ -119,7 +180,7 @@ def steps(about: str, series: Mapping[str, Sequence[float]], axis: str) -> Eleme
 
 
 def _corners(values: Sequence[float]) -> list[tuple[int, float]]:
-    """Where a line of steps turns, and where it ends; of turns that nobody can tell apart the last."""
+    """Where a line of steps turns and ends; of turns too close to tell apart, only the last."""
     every = max(len(values) // _PLACES, 1)
     seen = [*range(every, len(values), every)]
     if len(values) > 1 and (not seen or seen[-1] != len(values) - 1):

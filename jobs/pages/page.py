@@ -6,14 +6,16 @@ has nothing that is not in the release or in the promise about it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from coterie.jobs.pages.markup import Content, Element, element
+from coterie.jobs.pages.markup import Content, Element, element, foreign
 
 State = Literal["holds", "violated", "unchecked"]
 _TEXT = 100_000  # characters of a file that a page shows
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:Z|\+00:00)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,12 @@ def public_parts(parts: Sequence[Part]) -> list[Part]:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What the verification found, in words; it stands first."""
+    """What the verification found, in words; it stands first. `lead` says what the lines are."""
 
     state: State
     title: str
     lines: Sequence[Content]
+    lead: str = ""
 
 
 def note(*content: Content) -> Element:
@@ -83,6 +86,14 @@ def table(
     )  # fmt: skip
 
 
+def moment(text: str) -> Element:
+    """A time as results and books have it, 2026-01-31T09:00:00Z, written for a person."""
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return foreign(text, 40)
+    return element("time", f"{found[1]} {found[2]} UTC", datetime=text)
+
+
 def facts(rows: Sequence[tuple[str, Content]]) -> Element:
     """Names of things with their values."""
     return element("dl", [[element("dt", name), element("dd", value)] for name, value in rows])
@@ -114,6 +125,7 @@ def page(
         element(
             "section",
             element("h2", opinion.title, id="verdict"),
+            element("p", opinion.lead) if opinion.lead else [],
             element("ul", [element("li", line) for line in opinion.lines]),
             class_=f"verdict {opinion.state}", aria_labelledby="verdict",
         ),
@@ -165,18 +177,19 @@ bdi{overflow-wrap:anywhere}td bdi,th bdi{overflow-wrap:break-word}td:has(bdi){mi
 .quiet{color:var(--quiet)}
 .verdict{border-left:6px solid;border-radius:4px;padding:.2rem 1rem .6rem;margin:1rem 0}
 .verdict h2{border:0;margin:.5rem 0 .2rem;padding:0}
-.verdict ul{margin:.2rem 0;padding-left:1.2rem}
+.verdict ul{margin:.2rem 0;padding-left:1.2rem}.verdict p{margin:.2rem 0}
 .holds{background:var(--goodsoft);border-color:var(--good)}.holds h2{color:var(--good)}
 .violated{background:var(--badsoft);border-color:var(--bad)}.violated h2{color:var(--bad)}
 .unchecked{background:var(--opensoft);border-color:var(--open)}.unchecked h2{color:var(--open)}
 nav ul{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;padding:0;margin:.6rem 0}
 a{color:var(--bar)}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:.6rem;font-size:.86rem}
-.wide{overflow-x:auto;margin:.8rem 0}
+.wide{overflow-x:auto;margin:.8rem 0;position:relative}time{white-space:nowrap}
 table{border-collapse:collapse;font-size:.94rem;min-width:18rem}
 th,td{text-align:left;vertical-align:top;padding:.35rem .7rem .35rem 0;border-bottom:1px solid var(--edge)}
 th{color:var(--quiet);font-weight:600}th.number{white-space:normal!important}
 .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;padding-left:.7rem}
+.number+td:not(.number),.number+th:not(.number){padding-left:.9rem}
 dl{display:grid;grid-template-columns:minmax(7rem,12rem) 1fr;gap:.25rem 1rem}
 dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
 .shade{background:color-mix(in srgb,var(--bar) var(--s),transparent)}
@@ -184,14 +197,14 @@ dt{color:var(--quiet)}dd{margin:0;overflow-wrap:anywhere}
 svg{display:block;width:100%;height:auto;margin:.6rem 0;font:13px system-ui,sans-serif}
 svg:not(.drawn) text{fill:var(--ink)}svg:not(.drawn) .quiet{fill:var(--quiet)}
 .bar{fill:var(--bar)}.segment{fill:var(--bar);stroke:var(--paper)}.axis{stroke:var(--edge)}
-.line{stroke-width:2.2}
+.line{stroke-width:2.2}.open{fill:none;stroke:var(--quiet);stroke-dasharray:4 4}
 .c0{stroke:var(--c0)}.c1{stroke:var(--c1)}.c2{stroke:var(--c2)}.c3{stroke:var(--c3)}.c4{stroke:var(--c4)}.c5{stroke:var(--c5)}
 svg:not(.drawn) .ink0{fill:var(--c0)}svg:not(.drawn) .ink1{fill:var(--c1)}svg:not(.drawn) .ink2{fill:var(--c2)}svg:not(.drawn) .ink3{fill:var(--c3)}svg:not(.drawn) .ink4{fill:var(--c4)}svg:not(.drawn) .ink5{fill:var(--c5)}
 ul.tree,ul.tree ul{list-style:none;margin:0;padding-left:1.1rem;border-left:1px solid var(--edge)}
 ul.tree{border:0;padding:0}
 .cut{background:var(--soft);border:1px solid var(--bar);border-radius:4px;padding:0 .35rem}
 td.hidden{background:repeating-linear-gradient(45deg,var(--edge) 0 2px,transparent 2px 7px);min-width:2.6rem}
-.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}caption{text-align:left}.wide svg.drawn{width:auto;max-width:none}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}caption{text-align:left}.wide svg.drawn{width:auto;max-width:none}.wide svg.small{max-width:100%}
 svg.drawn>rect[fill="#fbfbf9"]{fill:var(--soft);stroke:none}svg.drawn rect{stroke:var(--quiet)}
 svg.drawn rect[fill="#ffffff"]{fill:var(--paper)}svg.drawn text:not([fill="#ffffff"]){fill:var(--ink)}
 details{margin:.6rem 0}summary{cursor:pointer;color:var(--bar)}
@@ -204,6 +217,7 @@ section{break-inside:avoid-page}.wide{overflow:visible}h2,h3{break-after:avoid-p
 .sentences tr{border-bottom:1px solid var(--edge);padding:.5rem 0}
 .sentences td{border:0;padding:.1rem 0;text-align:left;white-space:normal}
 .sentences td:empty,.sentences td:has(>bdi:only-child:empty){display:none}
+.sentences .number+td:not(.number){padding-left:0}.sentences table{font-size:.94rem}
 .sentences td::before{content:attr(data-head) ": ";color:var(--quiet)}
-svg:not(.drawn){font-size:19px}main{padding:1rem .8rem 3rem}h1{font-size:1.35rem}th,td{padding-right:.5rem}}
+table{font-size:.88rem}svg:not(.drawn){font-size:19px}main{padding:1rem .8rem 3rem}h1{font-size:1.35rem}th,td{padding-right:.5rem}}
 """

@@ -21,8 +21,9 @@ from coterie.anonymity.table.intervals import Interval, read_interval, read_old_
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array, Ints
 from coterie.jobs.data.release_file import read_release as read_columns
-from coterie.jobs.pages.charts import bars, histogram, strip
+from coterie.jobs.pages.charts import bars, histogram, short_number, strip
 from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
+from coterie.jobs.pages.models_in_words import in_words
 from coterie.jobs.pages.page import Part, folded, note, table
 
 _DRAWN = 40  # columns that get a drawing of their own
@@ -89,15 +90,17 @@ def _promise(release: Release) -> Part:
         sizes = _sizes(release, entry.qid)
         more: Content = "each group has at least k records"
         if entry.sensitive is not None and entry.model is not None:
-            more = ["and ", foreign(entry.model.name), " for ", *listed(entry.sensitive_columns)]
+            more = ["also: ", *in_words(entry.model, entry.sensitive_columns)]
         if entry.k_map is not None:
             more = f"at least {entry.k_map:,} people of the population share each group's values"
         names = listed(entry.qid, _NAMED)
-        rows.append([names, str(entry.k), f"{sizes.min():,}", f"{len(sizes):,}", more])
+        least = "none" if entry.k == 1 else f"{entry.k:,}"  # counted in a population alone
+        rows.append([names, least, f"{sizes.min():,}", f"{len(sizes):,}", more])
     content: list[Content] = [
         note(
             "Whoever knows the columns of one line about a person finds at least k records that "
-            "agree with them, and cannot tell which of these is the person's."
+            "agree with them, and cannot tell which of these is the person's. Such records are a "
+            "group."
         ),
         table(
             ["known columns", "k", "smallest group", "groups", "promise"],
@@ -120,7 +123,7 @@ def _promise(release: Release) -> Part:
     if loose:
         content.append(
             note(
-                "These columns are in no line of the promise and stand in the release as they were "
+                "No line counts these columns as known, and they stand in the release as they were "
                 "read. Whoever knows them of a person may find that person: ", listed(loose), ".",
             )
         )  # fmt: skip
@@ -128,8 +131,9 @@ def _promise(release: Release) -> Part:
         total = release.records + release.suppressed
         content.append(
             note(
-                f"{release.suppressed:,} of {total:,} records ({release.suppressed / total:.2%}) were "
-                "left out, since the promise could not be kept for them with this much detail."
+                f"Left out: {release.suppressed:,} of {total:,} records "
+                f"({release.suppressed / total:.2%}), since the promise could not be kept for them "
+                "with this much detail."
             )
         )
     return Part("The promise", content, public=True)
@@ -145,6 +149,12 @@ def _sizes(release: Release, names: Sequence[str]) -> Ints:
     return np.bincount(group_numbers([release.columns[name] for name in names]))
 
 
+def _chances(release: Release, known: Sequence[str]) -> tuple[float, float]:
+    """The highest and the mean chance that a record is linked rightly by these columns."""
+    sizes = _sizes(release, known)
+    return 1 / int(sizes.min()), len(sizes) / release.records
+
+
 def _risk(release: Release) -> Part:
     content: list[Content] = [
         note(
@@ -157,14 +167,24 @@ def _risk(release: Release) -> Part:
     ]
     rows: list[list[Content]] = []
     for entry in release.requirements[:_LINES]:
-        sizes = _sizes(release, entry.qid)
-        worst, mean = 1 / int(sizes.min()), len(sizes) / release.records
+        worst, mean = _chances(release, entry.qid)
         anybody = f"{worst:.2%}"
         if entry.k_map is not None:
             anybody = f"at most {min(worst, 1 / entry.k_map):.2%}"
         rows.append([listed(entry.qid, _NAMED), f"{worst:.2%}", anybody, f"{mean:.2%}"])
+    known = list(dict.fromkeys(name for entry in release.requirements for name in entry.qid))
+    if len(release.requirements) > 1:
+        worst, mean = _chances(release, known)
+        whole = "all columns of these lines together, which no line promises"
+        rows.append([whole, f"{worst:.2%}", f"{worst:.2%}", f"{mean:.2%}"])
     content.append(
         table(["known columns", "prosecutor", "journalist", "marketer"], rows, (1, 2, 3), True)
+    )
+    content.append(
+        note(
+            "A bar below has the number of records that are in groups of that size. The further "
+            "left, the fewer records a person hides among."
+        )
     )
     for number, entry in enumerate(release.requirements[:8], 1):
         sizes = _sizes(release, entry.qid)
@@ -196,15 +216,8 @@ def _by_size(sizes: Ints) -> list[tuple[str, float]]:
 def _size_class(low: int, high: int) -> str:
     """The sizes from `low` to below `high`, in so few characters that they fit below a bar."""
     if high > 1000:
-        return f"{_short_number(low)}–{_short_number(high)}"
+        return f"{short_number(low)}–{short_number(high)}"
     return f"{low}" if high == low + 1 else f"{low}–{high - 1}"
-
-
-def _short_number(number: int) -> str:
-    for unit, name in ((1_000_000_000, "G"), (1_000_000, "M"), (1000, "k")):
-        if number >= unit:
-            return f"{number // unit}{name}"
-    return str(number)
 
 
 def _knowing(release: Release) -> list[Content]:
@@ -241,6 +254,7 @@ def _knowing(release: Release) -> list[Content]:
             ["columns known", "sets tried", "linked rightly", "small", "alone, at worst"],
             rows,
             (0, 1, 2, 3, 4),
+            sentences=True,
         ),
     ]
 
@@ -277,6 +291,14 @@ def _detail(release: Release) -> Part:
     if plain:
         content.append(note("Released as they were read: ", listed(plain), "."))
     drawn = [a for a in release.attributes if a.in_qid][:_DRAWN]
+    if drawn:
+        content.append(
+            note(
+                "Unfold a column to see its values. In a tree the framed ones stand in the release, "
+                "each for all values below it. A range is divided where the release divides it; the "
+                "stronger the colour of a piece, the more records are in it."
+            )
+        )
     most = min(_NODES, _ALL_NODES // max(len(drawn), 1))
     for attribute in drawn:
         column = release.columns[attribute.name]

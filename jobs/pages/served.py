@@ -1,4 +1,4 @@
-"""Pages that are served to one browser while something goes on: their shell and their script.
+"""Pages that a command serves to one browser while it runs: their shell and their script.
 
 The shell holds no secrets. The script trades the link's token for a session, asks again and again for
 the view, and puts the parts that have changed in place of the old ones, so that focus, selection and
@@ -55,7 +55,7 @@ def log_box() -> Element:
 
 
 def action(name: str, words: str, *fields: Content, sure: str | None = None) -> Element:
-    """A form with one button. With `sure` the button asks so first, and acts when pressed again."""
+    """A form with one button. With `sure` the button first asks this, and acts when pressed again."""
     button = element("button", words, type="submit")
     return element("form", *fields, button, data_action=name, data_sure=sure)
 

@@ -8,7 +8,8 @@ reads other data when the job goes on, the answers are worthless and the job end
     record  := length:u64, SHA-256 of the body, body
     body    := the token, the question, the noted openings and the value, in the encoding of messages
 
-A record that was torn by a crash, and everything after it, does not count: its answer is found anew.
+A record that a crash left incomplete, and everything after it, does not count: its answer is computed
+anew.
 `remove_answers` is called when the job ends, however it ends.
 """
 
@@ -154,12 +155,29 @@ def _records(content: bytes, at: int) -> tuple[list[Answer], int]:
         body = content[at + _HEAD.size : at + _HEAD.size + length]
         if len(body) != length or hashlib.sha256(body).digest() != digest:
             break
-        try:
-            token, what, notes, value = decode(bytearray(body))
-        except (WireError, ValueError):
+        answer = _answer(body)
+        if answer is None:
             break
-        answers.append(
-            Answer(token, what, [(n, tuple(to), times) for n, to, times in notes], value)
-        )
+        answers.append(answer)
         at += _HEAD.size + length
     return answers, at
+
+
+def _answer(body: bytes) -> Answer | None:
+    """The answer in a record; None if the record has another form than this version's."""
+    try:
+        values = decode(bytearray(body))
+    except WireError:
+        return None
+    match values:
+        case [bytes(token), str(what), list(notes), bytes(value)]:
+            noted = [note for note in map(_note, notes) if note is not None]
+            return Answer(token, what, noted, value) if len(noted) == len(notes) else None
+    return None
+
+
+def _note(values: Value) -> tuple[str, Sequence[str], int] | None:
+    match values:
+        case [str(name), list(to), int(times)] if all(isinstance(one, str) for one in to):
+            return name, tuple(map(str, to)), times
+    return None

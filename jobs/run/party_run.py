@@ -165,7 +165,7 @@ def run_party(
 
 
 def _all_stored(channel: Channel) -> None:
-    """Waits until every party has stored its result: until then it may need the others again."""
+    """Waits until every party has stored its result: until then a party may need the others again."""
     with channel.step(FINISH):
         channel.kept.finished()
         channel.broadcast(channel.open(STORED, 1))
@@ -240,8 +240,8 @@ def assemble(
 ) -> dict[str, Any]:
     """Writes the result folder from what each party released, and returns `result.json`.
 
-    `job_id` is the one under which the parties know the job; a simulation has none, but what it has
-    `measured` on all tables together.
+    `job_id` is the one under which the parties know the job; a simulation has none. Instead it adds
+    what it has `measured` on all tables together.
     """
     summaries = {name: read_summary(name, folder) for name, folder in released.items()}
     first, *others = KINDS[job.kind].reporters(job)

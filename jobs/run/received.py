@@ -75,7 +75,7 @@ def add_recipients(
 ) -> dict[str, Any]:
     """Writes the result with its recipients and their digests; unchanged without recipients.
 
-    `apart` are the pairs of recipients that could not reach each other to compare them.
+    `apart` are the pairs of recipients that could not reach each other to compare the digests.
     """
     if not digests:
         return result

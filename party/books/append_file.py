@@ -84,7 +84,7 @@ class AppendFile:
 
     def append(self, entry: dict[str, Any], sync: bool = True) -> None:
         """Adds one line, or raises `EnvironmentFaultError` and leaves the file as it was."""
-        line = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        line = _line_of(entry)
         with self._alone():
             if self._rest is not None:  # a line that was refused could not be removed yet
                 os.ftruncate(self._file, self._rest)
@@ -110,11 +110,9 @@ class AppendFile:
         entries: list[dict[str, Any]],
         around: Callable[[bytes], AbstractContextManager[None]] = lambda content: nullcontext(),
     ) -> None:
-        """Replaces all lines by these, atomically, within `around` the new content."""
+        """Replaces all lines by these, atomically, inside the context `around(new content)`."""
         made = self.path.with_name(self.path.name + ".new")
-        content = "".join(
-            json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n" for entry in entries
-        ).encode()
+        content = b"".join(_line_of(entry) for entry in entries)
         with around(content), self._alone():
             try:
                 made.unlink(missing_ok=True)
@@ -131,11 +129,17 @@ class AppendFile:
             os.close(old)
 
     def close(self) -> None:
-        """Waits for a line that is being appended. The number of the file may be another's then."""
+        """Closes the file once no line is being appended; nobody uses its number afterwards."""
         with self._lock:
             if self._file != _CLOSED:
                 os.close(self._file)
                 self._file = _CLOSED
+
+
+def _line_of(entry: dict[str, Any]) -> bytes:
+    """The line of an entry. Halves of characters, which damaged lines may have, stay as they are."""
+    text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+    return text.encode(errors="surrogatepass") + b"\n"
 
 
 def read_lines(path: Path) -> Iterator[Line]:

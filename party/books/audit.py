@@ -8,8 +8,8 @@ steward may put on another disk (`audit_head` in the party file); at the peers o
 write it into their own audit logs; and in the result of every job. `audit_check` compares the log with
 all heads that it is given. A head reveals nothing about the log, because it is a hash over all lines.
 
-The lines of some events also have the heads of the ledger and the journal (`heads.py`), with which these
-files are compared.
+The lines of some events also have the heads of the ledger and the journal, the books (`heads.py`), with
+which these files are compared.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CONTINUED = "log continued"
 JOURNAL = "journal"
 LOST_BOOK = "book does not hold its head"
 _WITH_BOOKS = ("ended", "server started", "server stopped")
-_ABOUT_BOOKS = (b'"books":', b'"event":"state ')  # what such lines contain
+_ABOUT_BOOKS = (b'"books":', b'"event":"state ')  # what a line about the books contains
 HEAD = re.compile(r"[0-9a-f]{64}")
 _HEAD_LINE = 128  # bytes of the head file, which is overwritten in one write
 log = logging.getLogger("coterie.party")
@@ -78,8 +78,8 @@ class AuditLog:
         self._head_file = head_file or path.with_name("audit.head")
         self._lock = threading.RLock()
         _finish_rotation(path)
-        self._file = AppendFile(path)
         expected = read_head(self._head_file)
+        self._file = AppendFile(path)
         self._head, holds, about = _last(path, expected)
         self._books = BookHeads(path.parent)
         self._head_descriptor = _open_head(self._head_file)
@@ -197,7 +197,7 @@ class AuditLog:
         return old
 
     def _keep_head(self) -> None:
-        """Overwrites the head file in place: the line is safe, and an older head still holds."""
+        """Overwrites the head file in place: the log is safe, and an older head would still hold."""
         line = f"{self._head.entries} {self._head.chain}".ljust(_HEAD_LINE - 1) + "\n"
         try:
             os.pwrite(self._head_descriptor, line.encode(), 0)
@@ -214,7 +214,7 @@ def _made(path: Path) -> Path:
 
 
 def _finish_rotation(path: Path) -> None:
-    """A crash between the two steps of a rotation left the new file under its first name."""
+    """Finishes a rotation after a crash, which left the new file under its first name."""
     made = _made(path)
     try:
         if made.exists() and not path.exists():
@@ -291,20 +291,19 @@ def _last(path: Path, expected: Head | None) -> tuple[Head, bool, list[dict[str,
 def _parsed(line: bytes) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
 
 
 def _chain_of(line: bytes) -> str:
-    try:
-        return str(json.loads(line)["chain"])
-    except (ValueError, LookupError, TypeError):
-        return START
+    """The digest that a line has of itself; a line without one is as good as none."""
+    chain = (_parsed(line) or {}).get("chain")
+    return chain if isinstance(chain, str) and HEAD.fullmatch(chain) else START
 
 
 def link_of(entry: dict[str, Any]) -> str:
     """The digest of a line, without its own."""
     plain = {key: value for key, value in entry.items() if key != "chain"}
     text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -62,7 +62,7 @@ class Charges:
         self._clock = clock
 
     def spent(self, table: str | None, budget: Budget) -> Spent:
-        """What was charged to the table; a charge in the future counts, clocks being what they are."""
+        """What was charged to the table; a charge in the future counts, since a clock may be wrong."""
         oldest = self._clock() - budget.days * _DAY
         epsilon = delta = Fraction(0)
         for charge in self._charges():

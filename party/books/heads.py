@@ -72,7 +72,9 @@ def expected_heads(entries: Iterable[Mapping[str, Any]]) -> dict[str, Expected]:
             found.clear()
         books = entry.get("books")
         for name, told in books.items() if isinstance(books, dict) else ():
-            head = BookHead(int(told["bytes"]), str(told["sha256"]))
+            if name not in BOOKS:
+                continue
+            head = _told_head(told)
             if event == PLANNED:
                 found.setdefault(name, Expected()).planned = head
             elif event == REWRITTEN:
@@ -84,13 +86,16 @@ def expected_heads(entries: Iterable[Mapping[str, Any]]) -> dict[str, Expected]:
     return found
 
 
+def _told_head(told: Any) -> BookHead:
+    """The head in a line of the audit log; if the line is damaged, one that no book has."""
+    if not isinstance(told, dict) or type(told.get("bytes")) is not int:
+        return BookHead(-1, "")
+    return BookHead(told["bytes"], str(told.get("sha256")))
+
+
 def lost_books(state: Path, expected: Mapping[str, Expected]) -> list[str]:
     """The books that do not have the heads which the audit log has for them."""
-    return [
-        name
-        for name, heads in expected.items()
-        if name in BOOKS and not heads.held_by(state / BOOKS[name])
-    ]
+    return [name for name, heads in expected.items() if not heads.held_by(state / BOOKS[name])]
 
 
 def _held(path: Path, heads: Iterable[BookHead]) -> bool:
@@ -125,7 +130,7 @@ class _Known:
 
 @dataclass(frozen=True)
 class Taken:
-    """The heads of the books that are there, those written anew as planned, and those lost."""
+    """The heads of the books that exist, the books written anew as planned, and those lost."""
 
     heads: dict[str, BookHead]
     rewritten: dict[str, BookHead]
@@ -141,11 +146,11 @@ class BookHeads:
         self._planned: dict[str, BookHead] = {}
 
     def plan(self, name: str, head: BookHead) -> None:
-        """The book is about to be replaced by content with this head."""
+        """Notes that the book is about to be replaced by content with this head."""
         self._planned[name] = head
 
     def settle(self, name: str) -> None:
-        """The book was replaced, and the audit log says so."""
+        """Notes that the book was replaced, and that the audit log says so."""
         self._planned.pop(name, None)
         self._known.pop(name, None)
 

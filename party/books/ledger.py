@@ -10,7 +10,7 @@ The game is repeated (paper 1, §6.2): a party that gave little in one job is re
   contributions, they count once, and only in the finished job once there is one. The operator may
   forgive the rest.
 - A party that takes part and then refuses to release owes what the others gave in the job; what it
-  gave itself does not count, since the job brought nobody anything by its doing.
+  gave itself does not count, since nobody got anything from the job because of its refusal.
 - A proposal that the holder of a sensitive column saw and rejected is that holder's debt, in jobs
   that finished too.
 

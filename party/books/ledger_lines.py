@@ -15,12 +15,12 @@ before the next line is added. A damaged line elsewhere is an error: somebody ch
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -29,6 +29,7 @@ from coterie.party.books.append_file import AppendFile, read_lines
 
 FILE = "ledger.jsonl"
 _SYNC_SECONDS = 1.0
+_NUMBER = re.compile("[0-9]{1,400}(/[1-9][0-9]{0,400})?")  # a Fraction as Python writes it
 
 
 @dataclass(frozen=True)
@@ -143,11 +144,13 @@ def _parsed(raw: dict[str, Any]) -> Line | None:
 
 def _sound(charge: Charge) -> bool:
     """Whether a charge has numbers and a time that can be added up."""
-    try:
-        datetime.fromisoformat(charge.time)
-        return min(Fraction(charge.epsilon), Fraction(charge.delta)) >= 0
-    except (ValueError, ZeroDivisionError):
+    if not all(_NUMBER.fullmatch(text) for text in (charge.epsilon, charge.delta)):
         return False
+    try:
+        datetime.fromisoformat(charge.time).timestamp()
+    except (ValueError, OverflowError):
+        return False
+    return True
 
 
 def _fits(value: Any, kind: str) -> bool:

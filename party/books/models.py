@@ -1,4 +1,4 @@
-"""The models that a party keeps parts of: `models/NAME.json` in its state folder, readable by it alone.
+"""The models that a party keeps parts of: `models/NAME.json` in its state folder, for its owner alone.
 
 A job with `keep: NAME` leaves its part among what it keeps; when the job has finished, the server moves
 the part here, together with who asked for it. A name is given once: nobody replaces a model that
@@ -94,7 +94,7 @@ class ModelFolder:
         return found.model
 
     def take(self, kept: Path, coordinator: str, job: str) -> str:
-        """Moves the part that a finished job left into the folder; returns why not, or an empty text.
+        """Moves the part that a finished job left into the folder; returns why it could not, or "".
 
         It is not an error to take a part again, as after a crash in between.
         """

@@ -55,7 +55,7 @@ def version_of(folder: Path) -> int:
         return 1 if used else VERSION
     except OSError as error:
         raise EnvironmentFaultError(f"{folder / VERSION_FILE}: {error.strerror}") from None
-    if not text.isdigit() or not 0 < int(text) < 10**6:
+    if not text.isdigit() or len(text) > 6 or int(text) == 0:
         raise EnvironmentFaultError(f"{folder / VERSION_FILE}: not the version of a state folder")
     return int(text)
 

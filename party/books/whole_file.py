@@ -11,13 +11,13 @@ MADE = ".new"  # the ending of a file that is being written
 _RECEIVING = "receiving-"  # the beginning of a folder whose files are being received
 
 
-def write_whole(path: Path, content: str) -> None:
-    """Gives a file this content, on the disk when this returns. Raises `OSError`, and leaves nothing."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Gives a file this content, on the disk when this returns; an `OSError` leaves the old content."""
     made = path.with_name(f"{path.name}{MADE}")
     try:
         descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            left = memoryview(content.encode())
+            left = memoryview(content.encode() if isinstance(content, str) else content)
             while left:  # a nearly full disk writes only a part
                 left = left[os.write(descriptor, left) :]
             os.fsync(descriptor)
@@ -32,7 +32,7 @@ def write_whole(path: Path, content: str) -> None:
 
 
 def sync_names(folder: Path) -> None:
-    """Has the disk hold which files a folder has."""
+    """Writes the names of a folder's files through to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -87,8 +87,8 @@ class Gate(grpc.ServerInterceptor):  # type: ignore[misc]
     ) -> tuple[str | None, bool, Caller | None]:
         """The account of a call, whether its rate is unlimited, and a revoked caller.
 
-        The account is None for nobody's; the third result is the caller, if its certificate was
-        revoked.
+        The account is None for calls that are not limited: the operator's, and known callers' health
+        checks. The third result is the caller, if its certificate was revoked.
         """
         config = self._config()
         try:

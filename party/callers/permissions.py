@@ -1,8 +1,8 @@
 """Who may do what: callers are known by certificate.
 
-Only the coordinator that proposed a job may start, watch, cancel or fetch it. Only the holder of
-the party's own certificate, its operator, may approve and list jobs. A coordinator learns nothing
-of the jobs of others, not even that they exist.
+Only the coordinator that proposed a job may start, resume or fetch it, and deliver its result. Only
+the holder of the party's own certificate, its operator, may approve and list jobs. Both may watch and
+cancel a job. A coordinator learns nothing of the jobs of others, not even that they exist.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Desk:
             self._notice = f"Connected to {self._operator.config.name}'s server."
         except CoterieError as error:
             server = ("failed", "server", str(error))
-            self._notice = one_line(str(error))
+            self._notice = f"{one_line(str(error))}; below is what was seen last"
         config = self._operator.config
         check = validity("tls", "certificate", config.identity.expires, datetime.now(UTC))
         ends = (check.state, "certificate", check.detail)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coterie.base.text import numbered
 from coterie.jobs.pages.markup import Content, Element, element, explained, foreign, listed
 from coterie.jobs.pages.page import facts as fact_list
-from coterie.jobs.pages.page import file_text, folded, table
+from coterie.jobs.pages.page import file_text, folded, moment, table
 from coterie.jobs.pages.served import action, hidden, text_field
 
 _ENDED_SHOWN = 30  # of jobs that have ended, the newest
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_BALANCE = (
+    "What integrate jobs have contributed to the detail of a release, in the scores of their steps. "
+    "Given: by you. Received: from the partner. Owes: how much less the partner has given than you; of "
+    "it open is what was taken in jobs that have not finished. Faults: how often you have seen the "
+    "partner break the rules."
+)
 
 
 def waiting(jobs: Sequence[Mapping[str, Any]]) -> Element:
@@ -29,11 +37,12 @@ def _held(facts: Mapping[str, Any]) -> Element:
     """A running job that asks before it goes on: what it has found, or what it would release."""
     held = facts["held"]
     fields = [hidden("job", facts["job"]), hidden("about", held["about"])]
-    words = f"It runs, and asks until {held['until']} for your word on {held['question']}."
     return element(
         "article",
         element("h3", foreign(facts["name"])),
-        element("p", words),
+        element(
+            "p", "It runs, and asks until ", moment(held["until"]), f" for your word on {held['question']}."
+        ),
         [element("p", foreign(f["words"], 500), class_="badword") for f in held.get("findings", [])],
         output(held["output"]) if "output" in held else [],
         folded("What the job is", explanation(facts)),
@@ -63,7 +72,7 @@ def output(facts: Mapping[str, Any]) -> Content:
         parts += [
             element("h4", foreign(name)),
             table(["Value", "Records"], values, (1,)),
-            [element("p", f"and {more:,} more values")] if more > 0 else [],
+            [element("p", f"and {numbered(more, 'more value')}")] if more > 0 else [],
         ]
     if "too_long" in facts:
         parts.append(element("p", "Too long to be shown here: ", foreign(facts["too_long"])))
@@ -93,14 +102,15 @@ def _leaving(facts: Mapping[str, Any]) -> str:
     if columns is None:
         return ""
     gone = [*columns["leave_as_they_are"], *columns["leave_in_groups"]]
-    return f"{len(gone)} of your columns leave." if gone else "No column leaves."
+    leave = "leaves" if len(gone) == 1 else "leave"
+    return f"{len(gone)} of your columns {leave}." if gone else "No column leaves."
 
 
 def explanation(facts: Mapping[str, Any]) -> Content:
     """Who asks, with whom, what leaves, what others learn: the facts of `party show --json`."""
     rows: list[tuple[str, Content]] = [
         ("Asked by", foreign(facts["asked_by"])),
-        ("Proposed", f"{facts['proposed']}"),
+        ("Proposed", moment(f"{facts['proposed']}")),
         ("Kind", foreign(facts["kind"] or "unknown")),
     ]
     columns = facts.get("columns")
@@ -129,7 +139,7 @@ def explanation(facts: Mapping[str, Any]) -> Content:
         for rule in facts["rules"]
     ]
     told: list[list[Content]] = [
-        [foreign(entry["to"]), explained(entry["what"], 300), explained(entry["why"], 300)]
+        [foreign(entry["to"]), explained(entry["what"], 800), explained(entry["why"], 800)]
         for entry in facts["others_learn"]
     ]
     strictest = facts.get("strictest")
@@ -157,7 +167,7 @@ def earlier(found: Sequence[Mapping[str, Any]]) -> Content:
         return element("p", foreign(found[0]["error"], 300), class_="badword")
     rows: list[list[Content]] = [
         [
-            one["time"][:10],
+            _day(one["time"]),
             [
                 foreign(one["name"]),
                 " (",
@@ -186,7 +196,7 @@ def jobs(entries: Sequence[Mapping[str, Any]]) -> Element:
     content: list[Content] = [_going_on(one) for one in going]
     if ended:
         rows: list[list[Content]] = [
-            [one["proposed"], foreign(one["name"]), foreign(one["kind"]), foreign(one["coordinator"]),
+            [moment(one["proposed"]), foreign(one["name"]), foreign(one["kind"]), foreign(one["coordinator"]),
              one["state"].lower(), foreign(one["detail"], 200)]
             for one in reversed(ended)
         ]  # fmt: skip
@@ -205,11 +215,11 @@ def history(entries: Sequence[Mapping[str, Any]] | str) -> Element:
         return _section(title, element("p", "No job has told anything yet."))
     rows: list[list[Content]] = [
         [
-            one["time"][:10],
+            _day(one["time"]),
             [foreign(one["name"]), " (", foreign(one["kind"]), ", of ", foreign(one["coordinator"]), ")"],
             f"{one['people']:,}",
             _names(one["counted"]),
-            [foreign(f"{number:,} by {qid}; ") for qid, number in one["groups"].items()] or "none",
+            foreign("; ".join(f"{number:,} by {qid}" for qid, number in one["groups"].items()) or "none", 500),
         ]
         for one in reversed(entries[-_ENDED_SHOWN:])
     ]  # fmt: skip
@@ -218,14 +228,20 @@ def history(entries: Sequence[Mapping[str, Any]] | str) -> Element:
     more = f"{numbered(left, 'earlier job')} more: 'coterie party history' lists all."
     return _section(
         title,
-        element("p", "New jobs about the same people are compared with these, under the rule 'repeat' of your policy."),
+        element(
+            "p",
+            "New jobs about the same people are compared with these, under the rule 'repeat' of your "
+            "policy. People: how many of your table a job was about. Counted by: the columns of which "
+            "numbers of people were told. Groups released: how many groups of people a release shows, "
+            "and by which columns.",
+        ),
         table(head, rows, (2,), sentences=True),
         [element("p", more)] if left > 0 else [],
     )  # fmt: skip
 
 
 def _going_on(one: Mapping[str, Any]) -> Element:
-    words = f" ({one['state'].lower()}), of "
+    words = f" ({one['state'].lower()}), asked by "
     sure = "Really end it for all parties?"
     return element(
         "article",
@@ -245,18 +261,22 @@ def partners(book: Mapping[str, Any] | str) -> Element:
         for name, b in book["partners"].items()
     ]  # fmt: skip
     head = ["Partner", "Jobs", "Given", "Received", "Owes", "Of it open", "Faults"]
-    note = (
-        "No job with a partner yet." if not rows else "Contributions as the parties computed them."
-    )
+    note = "No job with a partner yet." if not rows else _BALANCE
     return _section(
-        "Partners", element("p", note), [table(head, rows, range(1, 7))] if rows else []
+        "Partners",
+        element("p", note),
+        [table(head, rows, range(1, 7), sentences=True)] if rows else [],
     )
 
 
 def audit(verdict: str, good: bool, lines: Sequence[Mapping[str, Any]]) -> Element:
     """The newest lines of the audit log, and whether its chain is unbroken."""
     rows: list[list[Content]] = [
-        [f"{line.get('time', '')}", foreign(f"{line.get('event', '')}"), foreign(_rest(line), 300)]
+        [
+            moment(f"{line.get('time', '')}"),
+            foreign(f"{line.get('event', '')}"),
+            foreign(_rest(line), 300),
+        ]
         for line in reversed(lines)
     ]
     return _section(
@@ -268,14 +288,17 @@ def audit(verdict: str, good: bool, lines: Sequence[Mapping[str, Any]]) -> Eleme
 
 def _rest(line: Mapping[str, Any]) -> str:
     left = ("time", "event", "chain", "previous")
-    return ", ".join(f"{key} {_told(value)}" for key, value in line.items() if key not in left)
+    told = {key: _told(value) for key, value in line.items() if key not in left}
+    return ", ".join(f"{key} {text}" for key, text in told.items() if text)
 
 
 def _told(value: Any) -> str:
-    """A value of the log; what has parts has them in brackets."""
+    """A value of the log; what has parts has them in brackets, of a digest the beginning is shown."""
     if isinstance(value, Mapping):
         return f"({', '.join(f'{key} {_told(part)}' for key, part in value.items())})"
-    return ", ".join(map(_told, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(map(_told, value))
+    return f"{value[:12]}…" if isinstance(value, str) and _DIGEST.fullmatch(value) else str(value)
 
 
 def health(checks: Sequence[tuple[str, str, str]]) -> Element:
@@ -293,6 +316,10 @@ def health(checks: Sequence[tuple[str, str, str]]) -> Element:
 
 def _section(title: str, *content: Content) -> Element:
     return element("section", element("h2", title), *content)
+
+
+def _day(time: str) -> Element:
+    return element("time", time[:10])
 
 
 def _names(names: Sequence[str]) -> Content:

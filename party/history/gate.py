@@ -41,7 +41,7 @@ def identified_by(policy: Policy, needs: Needs) -> tuple[str, ...]:
 
 
 def decide(repeat: Repeat, findings: Sequence[Finding], job: str, note: Note, ask: Ask) -> None:
-    """What `policy.repeat.on` says about findings: refuse, ask, or warn. The audit log has it."""
+    """Refuses the job, asks or warns, as `policy.repeat.on` says; the audit log has the findings."""
     if not findings:
         return
     words = "; ".join(finding.words for finding in findings)
@@ -121,7 +121,7 @@ class HistoryGate:
         found = []
         if entry.counted:
             found += judge_people(self._history, self._repeat, entry, people)
-        if self._repeat.on != "ask":  # who asks has asked when the job was proposed
+        if self._repeat.on != "ask":  # with `on: ask` this was asked when the job was proposed
             found += judge_number(
                 self._history, self._repeat, entry.job, entry.coordinator, entry.tells
             )

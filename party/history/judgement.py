@@ -4,9 +4,9 @@
 
 - is a number told about fewer than `k` people, by adding and subtracting what is counted over the
   people of this job and of earlier ones (`anonymity.counts.linear_audit`)? Each attribute is asked by
-  itself, because a table by several attributes tells their sums, too. Depends on who was asked about
-  what, never on an answer;
-- was an attribute of people who are in both counted in other classes? The differences between two
+  itself, because a table by several attributes tells their sums, too. The judgement depends on who
+  was asked about what, never on an answer;
+- was an attribute of people who are in both jobs counted in other classes? The differences between two
   such counts are counts of classes that nobody asked for, however few people they have;
 - do a group of this release and one of an earlier release meet in fewer than `k` people
   (`anonymity.risk.repeated_release`)? The same groups of the same people again tell nothing new;
@@ -115,7 +115,7 @@ def judge_people(
 
 
 def _fewest(sets: _Sets, earlier: Sequence[str], k: int) -> int | None:
-    """The fewest people about whom a number is told; `_UNKNOWN` if nobody can wait for the answer."""
+    """The fewest people about whom a number is told; `_UNKNOWN` if that would take too long to find."""
     try:
         return smallest_told(map(sets.of, earlier), sets.asked, k)
     except TooManyQuestionsError:

@@ -2,16 +2,16 @@
 
 Each person has a number: the place of a digest in a file that is only ever appended to. The digest is
 BLAKE2b of the person's identifiers, as they stand in the party's own table, salted by a random key that
-the party keeps beside the file. So sets of people are sets of bits, and a file of the history names
-nobody to whoever has not the key. Of 128 bits 64 are kept: among ten million people two have the
-same digest with a chance of 1 in 400,000, and would then count as one.
+the party keeps beside the file. So sets of people are sets of bits, and without the key a file of the
+history names nobody. Of 128 bits 64 are kept: among ten million people two have the same digest with a
+chance of 1 in 400,000, and would then count as one.
 
 Identifiers are taken as they are: a job that normalises them, or matches by other columns, cannot make
 somebody else of a person whom the policy's `repeat.id` identifies. Without that key people are known by
 the columns that a job matches; each list of columns has a file of its own.
 
-Beside the file, `head-…` says how many people it has, and their digest. What a crash left behind them
-does not count; if they are not all there, or others, the file is damaged, and nobody is told anything
+Beside the file, `head-…` says how many people it has, and their digest. What a crash left after these
+people does not count. If some of them are missing or changed, the file is damaged, and no job goes on
 before it is restored: people who were forgotten would be counted again as new ones. A file of an
 earlier version has no head, and is given one.
 """
@@ -32,7 +32,7 @@ import pyarrow.compute as pc
 
 from coterie.base.arrays import Ints, Words
 from coterie.base.errors import EnvironmentFaultError
-from coterie.party.books.whole_file import write_whole
+from coterie.party.books.whole_file import sync_names, write_whole
 from coterie.protocols.primitives import sodium
 
 _KEY = "key"
@@ -92,9 +92,7 @@ class People:
 
     def known(self, digests: Words) -> Ints:
         """The numbers of those of the people who have one already, without repeats."""
-        known = self._read()
-        order = np.argsort(known, kind="stable")
-        found: Ints = np.flatnonzero(np.isin(known, digests)) if len(order) else order
+        found: Ints = np.flatnonzero(np.isin(self._read(), digests))
         return found
 
     def _read(self) -> Words:
@@ -158,7 +156,7 @@ class People:
         self._note_head(np.concatenate([known, fresh]))
 
     def _note_head(self, known: Words) -> None:
-        """Only now do these people count."""
+        """Writes the head; only from now on do these people count."""
         try:
             write_whole(self._head, json.dumps({"people": len(known), "digest": _digest(known)}))
         except OSError as error:
@@ -187,18 +185,10 @@ def _key(path: Path) -> bytes:
         with contextlib.suppress(FileExistsError):  # another thread was faster: its key counts
             os.link(made, path)
         made.unlink()
-        _sync_folder(path.parent)  # people are written only when the key outlives a power cut
+        sync_names(path.parent)  # people are written only when the key outlives a power cut
         return _whole(path, path.read_bytes())
     except OSError as error:
         raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _whole(path: Path, key: bytes) -> bytes:

@@ -17,7 +17,6 @@ import contextlib
 import hashlib
 import io
 import json
-import os
 import threading
 import time
 import zlib
@@ -35,6 +34,7 @@ from coterie.base.arrays import Codes, Ints, Mask
 from coterie.base.errors import EnvironmentFaultError
 from coterie.base.names import is_job_id
 from coterie.party.books.append_file import AppendFile, read_lines
+from coterie.party.books.whole_file import write_whole
 
 FOLDER = "history"
 _FILE = "releases.jsonl"
@@ -63,7 +63,7 @@ class Remembered:
 
     @property
     def tells(self) -> bool:
-        """Whether it is one of the jobs of which `policy.repeat` permits a number."""
+        """Whether the job counts among the jobs whose number `policy.repeat` limits."""
         return self.predicted or bool(self.counted)
 
     def shown(self) -> dict[str, Any]:
@@ -196,7 +196,7 @@ class History:
                     (self.folder / name).unlink(missing_ok=True)
             used = {tuple(entry.by) for entry in left}
             if not any(used):
-                for pattern in ("head-*", "people-*"):  # a head without its people is a damage
+                for pattern in ("head-*", "people-*"):  # a head without its people means damage
                     for path in self.folder.glob(pattern):
                         path.unlink()
 
@@ -263,19 +263,11 @@ class History:
 
     def _put(self, name: str, content: bytes) -> None:
         """Puts a file in its place as a whole."""
-        made = self.folder / f"{name}.new"
+        path = self.folder / name
         try:
-            with os.fdopen(
-                os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb"
-            ) as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            made.replace(self.folder / name)
+            write_whole(path, content)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                made.unlink(missing_ok=True)
-            raise EnvironmentFaultError(f"{made}: {error.strerror}") from None
+            raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
 
 
 def packed(people: Ints) -> bytes:

@@ -4,8 +4,8 @@ Everything a server writes is either only appended to, a line at a time, or put 
 whole; so files can be copied one after the other, in an order in which what is copied later knows at
 least as much: the head of the audit log before the log, the journal before the folders of its jobs.
 A line that was being written is torn in the copy, and cut off when the copy is served, as after a
-crash. Jobs that ran have failed in the copy, and cannot go on: what
-they had kept for that holds secrets that must not outlive them, and is not copied.
+crash. Jobs that ran have failed in the copy, and cannot go on: the answers that they had kept for that
+hold secrets that must not outlive the jobs, and are not copied.
 
 The copy holds what the folder holds, released and kept data included: it is readable by its owner
 only, and must be kept as safe as the folder.
@@ -63,7 +63,7 @@ def back_up(state: Path, party: str, target: Path, now: float | None = None) -> 
 
 
 def _files(state: Path) -> Iterator[Path]:
-    """In the order in which they must be copied."""
+    """The files of the folder, in the order in which they must be copied."""
     yield from (state / name for name in _FIRST if (state / name).is_file())
     for path in sorted(state.rglob("*")):
         known = path.parent == state and (path.name in (*_FIRST, LOCK, RESTORED))

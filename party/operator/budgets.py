@@ -21,7 +21,7 @@ def budgets_of(config: PartyConfig) -> dict[str | None, tuple[Budget, Spent]]:
 
 
 def budget_facts(config: PartyConfig) -> list[dict[str, Any]]:
-    """As `party ledger --json` prints them."""
+    """The budgets as `party ledger --json` prints them."""
     return [
         {
             "table": name,
@@ -35,7 +35,7 @@ def budget_facts(config: PartyConfig) -> list[dict[str, Any]]:
 
 
 def budget_lines(config: PartyConfig) -> list[str]:
-    """For a person."""
+    """The budgets for a person, a line each."""
     return [
         f"budget{f' of table {name!r}' if name else ''}: {spent.in_words(budget)}"
         for name, (budget, spent) in budgets_of(config).items()

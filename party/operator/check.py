@@ -34,7 +34,7 @@ from coterie.transport.call_errors import HOPELESS, failure_reason
 
 _NEARLY_ALL = 0.95  # the share of different values from which a column may be an identifier
 _SECONDS = 5.0  # for a peer to answer
-_TAKING_UP = 2 * EVERY + 0.5
+_TAKING_UP = 2 * EVERY + 0.5  # seconds within which a server takes up a new file
 
 
 def examine(file: Path) -> Iterator[Check]:

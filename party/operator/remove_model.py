@@ -1,8 +1,8 @@
-"""Removes one model that the party keeps a part of, by its operator's word.
+"""Removes this party's part of one kept model, if its operator says so.
 
-The audit log says so first: what cannot be accounted for stays. Jobs that classify people by the model
-are refused from then on; one that runs has its part already, and one that goes on after an interruption
-ends with an error that names the model. The peers' parts are theirs to remove.
+The audit log says so first: a removal that cannot be noted is not done. Jobs that classify people by
+the model are refused from then on; one that runs has its part already, and one that goes on after an
+interruption ends with an error that names the model. The peers' parts are theirs to remove.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def remove_model(
 
 
 def remove_model_unserved(config: PartyConfig, name: str, person: str) -> dict[str, Any]:
-    """The same in the state folder of a party whose server does not run."""
+    """As `remove_model`, for a party whose server does not run."""
     if name not in ModelFolder(config.state).names():
         raise UsageError(f"no model '{one_line(name)}' is kept here")
     with take(config.state):

@@ -1,10 +1,10 @@
 """How long a party keeps what jobs leave in its state folder: `retention` in the party file.
 
 `coterie party prune` removes older files, and a server does so every hour; with `--dry-run` the
-command says what it would remove. Jobs that have not ended
-are never touched. A job that is removed completely leaves its id in the journal, so that no
-coordinator can use the id again. The audit log has a line for what was removed, and is itself
-divided into files whose hash chain continues from one to the next.
+command says what it would remove. Jobs that have not ended are never touched. A job that is removed
+completely leaves its id in the journal, so that no coordinator can use the id again. The audit log has
+a line for what was removed, and is itself divided into files whose hash chain continues from one to the
+next.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def read_repeat(node: Node) -> Repeat:
 
 def duration(node: Node) -> float:
     value = node.text()
-    match = re.fullmatch(r"([0-9]+)\s*([mhd])", value)
+    match = re.fullmatch(r"([0-9]{1,9})\s*([mhd])", value)
     if not match:
         raise node.error(f"must be a time such as 90d, 12h or 30m, not '{value}'")
     return int(match[1]) * _UNITS[match[2]]

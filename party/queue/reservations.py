@@ -26,6 +26,7 @@ from coterie.protos.peers_pb2 import (
     INQUIRE,
     RELEASE,
     RESERVE,
+    Farewell,
     Parting,
     Reservation,
     Reserved,
@@ -137,10 +138,10 @@ class Reservations:
 
     def _judge(self, peer: str, error: Any) -> str:
         """Why the call failed, if it may be retried; otherwise raises the error that ends the job."""
-        words = dict(error.trailing_metadata() or ()).get(FAREWELL)
-        if words is not None:
+        farewell = _farewell_in(error)
+        if farewell is not None:
             names = (self._session.me, *self._session.peers)
-            raise error_from(read_farewell(words), peer, names)
+            raise error_from(farewell, peer, names)
         reason = failure_reason(error)
         if error.code() in (grpc.StatusCode.PERMISSION_DENIED, grpc.StatusCode.INVALID_ARGUMENT):
             raise PeerLostError(peer, STEP, f"refuses this party: {reason}")
@@ -168,8 +169,8 @@ def inquire(session: Session, connect: Callable[[str], grpc.Channel]) -> Coterie
             try:
                 channel.unary_unary(METHOD)(request, timeout=_TELLING)
             except grpc.RpcError as error:
-                words = dict(error.trailing_metadata() or ()).get(FAREWELL)
-                if words is not None and (farewell := read_farewell(words)).failed:
+                farewell = _farewell_in(error)
+                if farewell is not None and farewell.failed:
                     return error_from(farewell, peer, names)
     return None
 
@@ -186,10 +187,16 @@ def finished_at_a_peer(
                 if Reserved.FromString(answer).finished:
                     return True
             except grpc.RpcError as error:
-                words = dict(error.trailing_metadata() or ()).get(FAREWELL)
-                if words is not None and not read_farewell(words).failed:
+                farewell = _farewell_in(error)
+                if farewell is not None and not farewell.failed:
                     return True
     return False
+
+
+def _farewell_in(error: Any) -> Farewell | None:
+    """How the job has ended at the peer whose call failed; None if the peer does not say so."""
+    words = dict(error.trailing_metadata() or ()).get(FAREWELL)
+    return None if words is None else read_farewell(words)
 
 
 def tell_peers(session: Session, connect: Callable[[str], grpc.Channel]) -> None:

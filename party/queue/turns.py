@@ -60,7 +60,7 @@ class Turns:
         self._audit = audit
         self._begin = begin
         self._stop = stop
-        self._pauses: dict[str, float] = {}  # of jobs that a party keeps waiting by being away
+        self._pauses: dict[str, float] = {}  # of jobs one of whose parties is away
         self._stopping = threading.Event()
         self._queue = JobQueue(
             lambda: self._config.limits.running,
@@ -109,7 +109,7 @@ class Turns:
         return True
 
     def requeue(self, record: Record) -> None:
-        """A queued job: it is led from here, or waits for the party that leads it."""
+        """Puts a queued job in line: it is led from here, or waits for the party that leads it."""
         session = record.session
         if session is not None:
             leads = leader_of((session.me, *session.peers)) == session.me
@@ -117,7 +117,7 @@ class Turns:
             self._queue.add(record.job_id, record.coordinator, asked=asked)
 
     def look(self) -> None:
-        """What time alone changes in the queue."""
+        """Frees and grants places as time passes, without anybody asking."""
         self._queue.look()
 
     def take(self, job_id: str) -> bool:
@@ -125,7 +125,7 @@ class Turns:
         return self._queue.begin(job_id)
 
     def leave(self, job_id: str) -> None:
-        """The job needs no place any more, or never again."""
+        """Frees the place of a job that needs none any more."""
         self._queue.remove(job_id)
         self._pauses.pop(job_id, None)
 
@@ -134,7 +134,7 @@ class Turns:
         self._stopping.set()
 
     def _granted(self, job_id: str) -> None:
-        """A job has a place here."""
+        """Goes on with a job that has just got a place here."""
         record = self._book.get(job_id)
         session = record.session if record is not None else None
         if record is None or session is None or record.state in ENDED:
@@ -206,7 +206,7 @@ class Turns:
         )
 
     def inquire(self, since: float = 60.0) -> None:
-        """Ends the jobs that wait here and have ended at a peer; those that are older than this."""
+        """Ends jobs that have waited here for longer than `since` seconds, and have ended at a peer."""
         for record in self._book.unstarted_for(since):
             session = record.session
             if session is not None and record.state in (State.ACCEPTED, State.QUEUED):
@@ -215,7 +215,7 @@ class Turns:
                     self._stop(record, error)
 
     def begun(self, session: Session) -> None:
-        """A peer has begun the job, so this party does as soon as it has a place."""
+        """Lets this party begin a job that a peer has begun, as soon as it has a place."""
         record = self._book.get(session.session)
         if record is None:
             return

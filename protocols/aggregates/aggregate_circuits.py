@@ -67,7 +67,7 @@ def quotient_circuit() -> Circuit:
 
 @dataclass(frozen=True)
 class Spread:
-    """Of what a variance is computed: `half` as in `squares`, and bounds that keep words short.
+    """The form of a variance: `half` as in `squares`, and bounds that keep words short.
 
     records   no group has more
     longest   no number is further from the middle of the range

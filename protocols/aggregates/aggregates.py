@@ -5,15 +5,16 @@ None at the others; all parties call. Out, at every party: which groups are show
 these that a job asks for; nothing of a hidden group.
 
 Which groups are shown is decided by the rules for counts (`anonymity.counts.hidden_cells`), on one
-bit a group: whether it has `minimum` records. Their promise holds for sums as well: for every group
-of 1 to minimum-1 records and every coalition without one of the servers there is another table in
-which this group is empty and everything that they see is the same. The other table arises from the
-first by moving the group's records, with all their numbers, to another hidden group, in a direction
-that the coalition does not know. So neither a shown sum changes, nor a total over hidden groups that
-somebody knows from its own columns: the sum of a small group does not follow by subtraction.
+bit for each group: whether it has `minimum` records. The rules' promise holds for sums as well: for
+every group of 1 to minimum-1 records and every coalition without one of the servers there is another
+table in which this group is empty and everything that the coalition sees is the same. The other table
+arises from the first by moving the group's records, with all their numbers, to another hidden group,
+in a direction that the coalition does not know. So neither a shown sum changes, nor a total over
+hidden groups that somebody knows from its own columns: the sum of a small group does not follow by
+subtraction.
 
-What an exact sum itself tells is another matter: who knows the numbers of all records can try which
-of them add up to a shown sum (docs/aggregate.md).
+The promise is not about what an exact sum itself reveals: whoever knows the numbers of all records can
+try which of them add up to a shown sum (docs/aggregate.md).
 
 Adversary: semi-honest; the servers must not collude. Messages: those of `visible_cells`, then one of
 each server to everybody for each kind of sum. A sum of squares is put together from its parts by a
@@ -114,12 +115,13 @@ class Rank:
         return (1, -1, minimum - 1) if self.last else (1, 0, -minimum)
 
     def enough_below(self, minimum: int) -> tuple[int, int, int]:
-        """The same for: at least `minimum` records are at or below the record itself."""
+        """In the same form: whether at least `minimum` records are at or below the record itself."""
         if self.share is None:
             return 0, 1, -minimum
         return 0, self.share.numerator, -self.share.denominator * (minimum - 1) - 1
 
     def enough_above(self, minimum: int) -> tuple[int, int, int]:
+        """In the same form: whether at least `minimum` records are at or above the record itself."""
         if self.share is None:
             return 0, 1, -minimum
         top, whole = self.share.numerator, self.share.denominator
@@ -225,7 +227,7 @@ class Aggregates:
     def rounded_means(
         self, sums: Array | None, records: Array | None, base: int, bound: int, count: int
     ) -> list[int | None]:
-        """The same of sums divided by numbers of records, which are up to `bound`; None of none."""
+        """The nearest multiples of `base` of means up to `bound`; None for groups without records."""
         start = -(-bound // base)
         scale = 1 if base % 2 == 0 else 2  # so that half of the base is whole
         inputs: dict[str, Bits | None] = {"number": None, "divisor": None}

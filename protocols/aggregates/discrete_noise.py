@@ -30,7 +30,7 @@ from coterie.protocols.primitives.randomness import Random
 
 MOST = 1 << 50  # the largest scale
 _FINE = 30  # bits that a small scale has
-LARGEST = 64  # scales: numbers are smaller than this many but for a chance below 2^-90
+LARGEST = 64  # numbers are below this many scales, except with a probability below 2^-90
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def gaussian(scale: Scale, count: int, rng: Random) -> Ints:
 
 
 def _laplace_tries(scale: Scale, count: int, rng: Random) -> Ints:
-    """Numbers of the distribution, as many as come of `count` tries."""
+    """Numbers of the distribution, as many as `count` tries yield."""
     rest = _below(np.full(count, scale.top, np.uint64), rng)
     rest = rest[_survives(rest, scale.top, rng)]
     wholes = np.zeros(len(rest), np.int64)

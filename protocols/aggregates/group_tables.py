@@ -1,10 +1,10 @@
 """Sums of one party's numbers by attributes of several parties, as shares at two servers.
 
-By `grouped_sums`: every party that holds attributes of the table joins them to one group for each
-record. The owner of the numbers first combines them with its own attributes if these have fewer
-values than anybody else's; otherwise it groups like the others. Groupers come in ascending order of
-their groups: a message has as many elements for each record as all groups before have together, and
-a tree as many levels as the logarithm of the last one's.
+The sums are made by `grouped_sums`. Every party that holds attributes of the table joins them to one
+group for each record. The owner of the numbers first combines them with its own attributes if these
+have fewer values than anybody else's; otherwise it groups like the others. Groupers come in ascending
+order of their numbers of groups: a message has as many elements for each record as all groupers before
+have combinations of groups, and a tree has as many levels as the logarithm of the grouper's number.
 
 With `partition: horizontal` every party adds up its own records and shares the sums out.
 
@@ -84,7 +84,7 @@ def horizontal_group_shares(
     rng: Random,
     dtype: Kind = np.uint64,
 ) -> Array | None:
-    """The same for parties that hold the same attributes of different people."""
+    """The shares of `group_shares` for parties that hold the same attributes of different people."""
     sums = np.zeros((cells_of(axes), rows.shape[1]), dtype)
     np.add.at(sums, joint_codes(axes, codes, len(rows)), rows.astype(dtype))
     return share_out(channel, servers, names, sums.size, sums.reshape(-1), rng.fork("out"), dtype)

@@ -1,8 +1,8 @@
 """How much noise numbers of a table need for differential privacy, and who draws it.
 
 Two tables are neighbours if they are about the same records, and one record has other values, in
-any of its columns at whichever party: which records there are is not protected (matching tells it),
-nor how many. A mechanism M is (epsilon, delta)-differentially private if for neighbours T and T' and
+any of its columns at whichever party. Which records there are, and how many, is not protected: matching
+reveals it. A mechanism M is (epsilon, delta)-differentially private if for neighbours T and T' and
 every set S of answers P(M(T) in S) <= exp(epsilon) P(M(T') in S) + delta.
 
 A query adds up one number of each record within the record's group. If the number is between `low`
@@ -99,6 +99,6 @@ class Noise:
     def deviation(self, scale: Scale) -> float:
         """The standard deviation of one draw."""
         if self.delta:
-            return float(scale)  # exact but for an exponentially small part, where it is above 1
+            return float(scale)  # exact up to an exponentially small part for scales above 1
         decay = math.exp(-1 / float(scale))
         return math.sqrt(2 * decay) / (1 - decay)

@@ -15,8 +15,8 @@ little. The price of two whole draws is a standard deviation that is larger by t
 
 A group is shown if its noisy number of records is at least `minimum`, which the servers decide on
 shares: since that is computed from the noisy numbers, it costs no more privacy, and the noisy
-numbers of the other groups stay hidden besides. A table of one group shows it always: its number of
-records is known.
+numbers of the other groups stay hidden besides. The only group of a table is always shown: its number
+of records is known.
 
 Noise is drawn once in a job (`Channel.drawn`), on the disk before anything depends on it, and what
 is opened is kept (`Channel.once`): an attempt that goes on after an interruption opens the same

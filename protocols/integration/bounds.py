@@ -29,10 +29,10 @@ could read the counts. A party that deviates can have records left out, or kept 
 out: then an instruction violates k, which all parties count, and the job ends.
 
 Messages, in the step `bounds`: those of `contingency`; per pass one garbled circuit and, with
-several requirements, a bit to all; a circuit, and its answer to all; the products; one bit a record
-to all. Cost, for n records, h holders with s_1 … s_h start values: n (s_2 + … + s_h) transfers for
-the counts and as many for the records; a circuit of about 3 log2(n) gates a start group and
-requirement.
+several requirements, a bit to all; a circuit, and its answer to all; the products; one bit for each
+record to all. Cost, for n records, h holders with s_1 … s_h start values: n (s_2 + … + s_h) transfers
+for the counts and as many for the records; a circuit of about 3 log2(n) gates for each start group
+and requirement.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _decided_alone(
 def plainly_within(
     axes: Sequence[Axis], codes: Mapping[str, Codes], demands: Sequence[Demand], records: int
 ) -> Mask:
-    """The same for a party that has all attributes."""
+    """Which records stay, counted by a party that has all bounded attributes."""
     groups = [
         np.unique(joint_codes([axes[a] for a in d.axes], codes, records), return_inverse=True)[1]
         for d in demands

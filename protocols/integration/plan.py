@@ -33,14 +33,15 @@ class Plan:
     starts: Mapping[str, Sequence[int]] = field(default_factory=dict)
     # What the numbers of attributes without taxonomy stand for, and whether some may be missing.
     scales: Mapping[str, tuple[Scale, bool]] = field(default_factory=dict)
-    slack: bool = False  # whether the parties tell at which smaller k the run would be another
+    slack: bool = False  # whether the parties open at which smaller k the run would differ
     # The party that counts the groups of entries with `k_map` in its population; not in `names`.
     witness: str | None = None
 
 
 @dataclass(frozen=True)
 class Slack:
-    """Of one entry: the largest smaller k that changes the run, after how many steps, and the attribute."""
+    """The slack of an entry: the largest smaller k that changes the run, after how many steps, and
+    the attribute of the step that differs."""
 
     permitted: int
     after: int

@@ -79,7 +79,7 @@ class Rounds:
         self.asking = None if plan.witness is None else Asking(channel, plan, table)
         self._rejected = dict.fromkeys(plan.names, 0)
         self.watch = SlackWatch(table) if plan.slack else None
-        self._taking_part = True  # in the round of now
+        self._taking_part = True  # in the current round
         self._shared: SharedConditions | None = None
         if self._checked and plan.conditions == "shares":
             conditions = conditions_of(
@@ -193,7 +193,7 @@ class Rounds:
         return False
 
     def _watch(self, step: Instruction | None) -> None:
-        """Has the slack watched, if the plan asks for it, before a step or at the end."""
+        """Lets the watch of the slack, if there is one, see the next step, or the end."""
         if self.watch is not None and self._taking_part:
             self.watch.before(step)
 

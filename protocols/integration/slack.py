@@ -1,23 +1,25 @@
-"""The slack of every entry of the requirement, told at the end of a joint specialization (`slack: tell`).
+"""Opens the slack of every requirement entry at the end of a joint specialization (`slack: tell`).
 
-Paper 1 §7 shows on Adult that a requirement a little smaller can release a whole column more. Of each
-entry: the largest smaller k with which the run would have been another, after how many steps, and the
-attribute of the step that it would have taken there (`anonymity.specialization.slack`).
+Paper 1 §7 shows on Adult that a requirement a little smaller can release a whole column more. The
+slack of an entry is the largest smaller k with which the run would have differed, after how many
+steps, and the attribute of the step that it would have taken there
+(`anonymity.specialization.slack`).
 
 In, at each party: the steps of its own columns that an entry alone refused. Out, equal at all
-parties, of each entry: k, the number of steps before, and the attribute; or that no k down to half of
+parties, for each entry: k, the number of steps before, and the attribute; or that no k down to half of
 the entry's permits anything. Adversary: semi-honest. The parties learn the answer and nothing of the
 steps that come after the nearest: neither whose they are nor how far they miss. The answer cannot be
-checked: a party may say any smaller k, or none. The k told is the number of records of a group that
+checked: a party may say any smaller k, or none. The opened k is the number of records of a group that
 the release does not show.
 
 Messages, in order:
-    maximum     `secure_maximum` of (k, steps before, fewer first) of each entry: opened
-    first       `secure_maximum` of (score, attribute) among the parties with these: its owner is opened
+    maximum     `secure_maximum` of (k, steps before, fewer first) of each entry: it is opened
+    first       `secure_maximum` of (score, attribute) among the parties that have this maximum: its
+                owner is opened
     attribute   each owner to all: the attributes of its entries
 
 Kept answers (`protocols.messaging.kept`): the whole answer, which the result shows.
-Cost: that of two maxima an entry, some 25 rounds of two parties.
+Cost: that of two maxima for each entry, some 25 rounds of two parties.
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def tell_slack(
 def _together(
     channel: Channel, plan: Plan, table: Specializer, own: Mapping[int, Refused], rng: Random
 ) -> list[Value]:
-    """Permitted, after and attribute of each entry, one after the other; zeros where nothing is told."""
+    """Permitted, after and attribute of each entry, one after the other; zeros for no slack."""
     entries, steps = range(len(plan.requirements)), len(table.winners)
     step_bits = max(1, steps.bit_length())
     place_bits = max(1, (len(table.names) - 1).bit_length())
@@ -121,7 +123,7 @@ def _attributes(
     owners: list[str | None],
     own: Mapping[int, Refused],
 ) -> list[int]:
-    """The attribute of each entry, which its owner tells; 0 where the entry has no owner."""
+    """The attribute of each entry, which its owner sends to all; 0 where the entry has no owner."""
     entries = {name: [j for j, owner in enumerate(owners) if owner == name] for name in plan.names}
     found = [0] * len(owners)
     with channel.step("attribute"):

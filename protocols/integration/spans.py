@@ -2,9 +2,10 @@
 
 In: at each party its own numeric columns. Out, at every party: the trees of all numeric columns.
 All parties learn the least and the largest number of each such column, which the release shows too.
+Adversary: semi-honest; nobody can check another party's numbers.
 
 Messages: each party to all, in the step `announce`: the lowest and the highest number of each such
-column. `broadcast_check` compares `digests_of_announced` afterwards.
+column, 16 bytes. `broadcast_check` compares `digests_of_announced` afterwards.
 """
 
 from __future__ import annotations

@@ -325,7 +325,7 @@ def _gathered(channel: Channel, houses: Sequence[str]) -> tuple[str | None, list
 
 
 def _gathered_groups(channel: Channel, houses: Sequence[str], universe: Universe) -> list[Array]:
-    """The combinations of the final table, which all houses must tell alike."""
+    """The combinations of the final table, which must be the same from all houses."""
     what = "combinations of the final table"
     first: list[Array] | None = None
     for house in houses:

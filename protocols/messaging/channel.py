@@ -85,7 +85,7 @@ class Channel:
         self._instances: Counter[str] = Counter()
         self._among: frozenset[str] | None = None
         self.opened = Opened()
-        self._noted = self.opened.so_far  # when the answer that is sought now was begun
+        self._noted = self.opened.so_far  # before the answer that is being computed
         self._seeking = False  # inside `once`, whose answer stands for all answers within it
 
     def next_instance(self, what: str) -> int:
@@ -240,7 +240,7 @@ class Channel:
         return self.check_ints(peer, self.recv(peer), length, least, most, what)
 
     def recv_values(self, peer: str, count: int, what: str) -> list[Any]:
-        """The next message, which must have so many values; a message of one value is one."""
+        """The next message, which must have `count` values; a message may be a single value."""
         received = self.recv(peer)
         return self.check_list(peer, [received] if count == 1 else received, count, what)
 
@@ -256,7 +256,7 @@ class Channel:
     def check_texts(
         self, peer: str, value: Any, most: int, longest: int, what: str
     ) -> tuple[str, ...]:
-        """A value that a peer sent, which must be a list of different texts, each of so many bytes."""
+        """A value that a peer sent, which must be 1 to `most` different texts of `longest` bytes."""
         if (
             not isinstance(value, list)
             or not 0 < len(value) <= most
@@ -267,7 +267,7 @@ class Channel:
         return tuple(value)
 
     def check_codes(self, peer: str, value: Any, count: int, choices: int, what: str) -> Array:
-        """A value that a peer sent, which must be so many packed codes below `choices`."""
+        """A value that a peer sent, which must be `count` packed codes below `choices`."""
         try:
             return unpack_codes(value, count, choices)
         except ValueError as error:
@@ -298,7 +298,7 @@ class Channel:
     # What a run keeps for the case that it is interrupted (`protocols.messaging.kept`).
 
     def once(self, what: str, compute: Callable[[], Value]) -> Any:
-        """An answer that is found once: in an attempt that goes on after it, it is not sought again.
+        """An answer that is computed once: an attempt after an interruption takes the kept one.
 
         All parties must call this with the same `what` at the same places. Answers within
         `compute` are not kept for themselves.

@@ -71,7 +71,7 @@ class AnswerStore(Protocol):
 
 
 class MemoryAnswers:
-    """A store in memory, for tests and for runs that nobody resumes."""
+    """A store in memory, for tests."""
 
     def __init__(self) -> None:
         self.answers: list[Answer] = []
@@ -108,7 +108,7 @@ class Kept:
 
     @property
     def claim(self) -> list[Value]:
-        """What the peers are told: the attempts of the stored answers, each with its number of answers."""
+        """What the peers learn: the attempts of the stored answers, and how many are of each."""
         runs: list[list[Any]] = []
         for answer in self._answers:
             if runs and runs[-1][0] == answer.token:
@@ -118,7 +118,7 @@ class Kept:
         return [part for run in runs[:MOST_ATTEMPTS] for part in run]
 
     def begin(self, nonces: Mapping[str, bytes], claims: Sequence[Sequence[Any]]) -> None:
-        """Begins an attempt, after what every party has drawn and what the peers hold."""
+        """Begins an attempt, from the random bytes of every party and the claims of the peers."""
         total = hashlib.sha256(b"coterie attempt")
         for name, nonce in sorted(nonces.items()):
             data = name.encode()

@@ -1,4 +1,4 @@
-"""The gate between a party's data and a release: what earlier jobs have told is remembered there.
+"""The gate between a party's data and a release, which remembers what earlier jobs have revealed.
 
 A party's server puts its gate into the workspace of a run; a simulation has none. `run_party` and
 `line_up` show the gate which of the party's rows a job is about, and a kind that releases records in
@@ -56,7 +56,7 @@ class Gate(Protocol):
 
 
 def show_people(gate: Gate | None, channel: Channel, rows: Rows | None) -> None:
-    """Passes the rows of the party's table that the job is about, before anything is told of them."""
+    """Passes the rows of the party's table that the job is about, before anything about them leaves."""
     if gate is not None:
         with _judged(gate, channel):
             gate.people(rows)

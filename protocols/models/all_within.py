@@ -5,8 +5,8 @@ of every number is within a public limit of zero. Each party shares its parts ou
 (`shared_counts`), which compare by garbled circuits (`hidden_counts`). The caller knows what the bit
 means, and passes it to `Channel.open`.
 
-Adversary: semi-honest; the servers must not collude. Messages and cost: one message of 4 bytes a
-number from each party to each server, and 64 AND gates a number.
+Adversary: semi-honest; the servers must not collude. Messages and cost: one message of 4 bytes for
+each number from each party to each server, and 64 AND gates for each number.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from coterie.protocols.statistics.shared_counts import share_out
 from coterie.protocols.statistics.visibility_circuits import whole_circuit
 
 _POINT = 12  # bits after the point
-_LARGE = 1 << 10  # a part that is so large
-_BEYOND = 1 << 18  # is replaced by this one, which other parts do not outweigh
+_LARGE = 1 << 10  # a part from this size on is replaced by `_BEYOND`, so that it fits the ring
+_BEYOND = 1 << 18  # the parts of other parties do not outweigh it
 _TOGETHER = 1024  # bits that one circuit looks at
 
 

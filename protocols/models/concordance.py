@@ -18,9 +18,9 @@ In: each party's counts. Out, at every party: right, ties and pairs; nobody sees
 share their counts out to two servers modulo 2^64; what a server's own shares do not give comes from
 inner products by oblivious transfer (`numbers.inner_product`).
 
-Adversary: semi-honest; the servers must not collude. Messages: 16 bytes a count from each party to
-each server; between the servers 128 transfers of 24 bytes for each row and class, three times; and
-one message of 24 bytes from each server to every party.
+Adversary: semi-honest; the servers must not collude. Messages: 16 bytes for each row and class from
+each party to each server; between the servers 128 transfers of 24 bytes for each row and class, three
+times; and one message of 24 bytes from each server to every party.
 """
 
 from __future__ import annotations
@@ -98,7 +98,10 @@ def ranked(
 def ranked_shares(
     channel: Channel, servers: tuple[str, str], share: Words | None, rng: Random
 ) -> tuple[int, int, int]:
-    """The same from the servers' shares of all counts, of shape (2, rows, classes), high ones first."""
+    """What `ranked` returns, from the servers' shares of all counts.
+
+    They have the shape (2, rows, classes), the high ones first.
+    """
     answer = None
     if share is not None:
         first = channel.me == servers[0]

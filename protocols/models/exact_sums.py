@@ -1,12 +1,12 @@
 """Sums of all parties' real numbers, exact to 2^-96 whatever their size.
 
-The secure sum of `protocols.multiparty.secure_sum`, in a ring wide enough that no model needs a
-scale: a number is rounded to a multiple of 2^-96 and may be as large as 2^140. The sum of the
-rounded numbers is exact, so that it depends neither on the order of the parties nor on who holds
-which record beyond the rounding of each party's own arithmetic.
+A sum is the secure sum of `protocols.multiparty.secure_sum`, in a ring wide enough that no model needs
+a scale: a number is rounded to a multiple of 2^-96 and may be as large as 2^140. The sum of the
+rounded numbers is exact. So it does not depend on the order of the parties, and on who holds which
+record only through the rounding of each party's own arithmetic.
 
 In: at every party a vector of the same length. Out: the sum, at every party. Adversary, messages
-and cost: those of `SecureSum.big`, 32 bytes an entry.
+and cost: those of `SecureSum.big`, 32 bytes for each entry.
 """
 
 from __future__ import annotations

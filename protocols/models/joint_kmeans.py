@@ -18,7 +18,7 @@ and a cluster without records keeps its centre. Two servers hold shares of the c
 
 In: at every party its own columns. Out, at every party: the centre and the size of each cluster,
 each of at least `minimum` records. Since only one assignment is opened, nobody sees a record move
-from one to another, and no difference of two sums tells of a few people.
+from one cluster to another, and no difference of two sums is about a few people.
 
 Kept after an interruption (`Channel.once`): what was opened, and at the servers their shares of the
 centres after each iteration and of the last sums, which are random numbers by themselves.

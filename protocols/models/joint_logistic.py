@@ -25,12 +25,14 @@ errors, the log likelihood, the area under the ROC curve, and a bound of how far
 that of the exact model of the columns (in standard errors): the error of the series and of roundings
 times the inverse of the second derivatives, and what a Newton step of its size leaves.
 
-What each party learns: the sums of `joint_products`, and the openings of
-`shared_logistic` and `concordance`; nothing of a single step or record. They are answers that are
-kept (`Channel.once`): after an interruption none of them is computed or opened again. Adversary: semi-honest; the servers must not collude. Cost for n records and p
-columns: in each step some 160 n transfers of 24 bytes for the sigmoid, 64 n with 8 p bytes each for
-the gradient, and 40 p with 5 n bytes each for the scores; at the end 370 n of 40 bytes and 64 n p
-with 8 p bytes each, and some 20 kB a record for the ranking.
+What each party learns: the sums of `joint_products`, and the openings of `shared_logistic` and
+`concordance`; nothing of a single step or record. The opened values are kept answers
+(`Channel.once`): after an interruption none of them is computed or opened again. Adversary:
+semi-honest; the servers must not collude.
+
+Messages and cost for n records and p columns: in each step some 160 n transfers of 24 bytes for the
+sigmoid, 64 n with 8 p bytes each for the gradient, and 40 p with 5 n bytes each for the scores; at the
+end 370 n of 40 bytes and 64 n p with 8 p bytes each, and some 20 kB for each record for the ranking.
 """
 
 from __future__ import annotations

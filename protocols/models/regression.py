@@ -13,8 +13,8 @@ which is scikit-learn's `Ridge(alpha=penalty)`, `LogisticRegression(C=1/penalty)
 In: at every party the matrix of its features and its outcomes. Out, at every party: coefficients,
 their standard errors, and measures of fit. The features are first moved and scaled by the mean and
 the standard deviation of all records: sums of squares of dates or of incomes would otherwise lose
-all their digits. What is opened tells no more for it, since the second derivatives at the first
-point give the same means and deviations.
+all their digits. Opening these reveals nothing more, since the second derivatives at the first point
+give the same means and deviations.
 
 Standard errors are the square roots of the diagonal of A^-1 S A^-1, where S is the information of
 the records and A = S + penalty; without penalty that is S^-1. For linear models S is divided by the
@@ -137,7 +137,7 @@ def fit_pooled(
     )
     fit = in_units(model, best, scale, level, unit, records)
     if not linear:
-        # At the first point the second derivatives are so many times the sum of all x x'.
+        # At the first point the second derivatives are this multiple of the sum of all x x'.
         times = 0.25 if model == "logistic" else 2.0
         square = dot(best.at, applied(best.start, best.at)) / times / records
         deviation = math.sqrt(max(square - best.at[0] ** 2, 0.0))

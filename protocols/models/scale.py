@@ -1,9 +1,9 @@
-"""Mean and deviation of columns over the records of all parties, and columns so moved.
+"""Mean and deviation of columns over the records of all parties, and columns standardised by them.
 
 Horizontal partition. In: at every party its own records. Out, at every party: mean and standard
-deviation of each column over all records. Sums of squares of dates or of incomes would lose all
-their digits without. Adversary, messages and cost: those of `exact_sums`, two sums of one number a
-column.
+deviation of each column over all records. Without the scale, sums of squares of dates or of incomes
+would lose all their digits. Adversary, messages and cost: those of `exact_sums`, two sums of one
+number for each column.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SCALE = declare(
 
 @dataclass(frozen=True)
 class Scale:
-    """What a column's values are less its mean and divided by its deviation."""
+    """The mean that is subtracted from each column, and the deviation that it is divided by."""
 
     means: Vector
     deviations: Vector

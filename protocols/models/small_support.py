@@ -10,7 +10,7 @@ least `minimum`.
 In: at every party its own records. Out, at every party: one bit, whether all counts are so. Each
 party shares its counts out to two servers (`shared_counts`), which decide by garbled circuits
 (`hidden_counts`). Adversary: semi-honest; the servers must not collude. Messages and cost: one
-message of 4 bytes a count from each party to each server, and 95 AND gates a count.
+message of 4 bytes for each count from each party to each server, and 95 AND gates for each count.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ leave in a cell are then at least as many.
 `longest_power`: the least power of two that no party's times exceed, where a job names no grid.
     In: the longest time of each party's own. Out, at every party: the power. Each party adds random
     numbers modulo the prime 2^61 - 1 for every smaller power, and zeros otherwise; a sum is zero
-    only where all are (but for a chance of 2^-61).
+    only where all parts are (except with probability 2^-61).
 `merged_cells`: In: each party's events in each cell. Out, at every party: which cells are the last
     of a joined one; no count. Two servers decide on shares, by one garbled circuit of some 130 AND
-    gates a cell.
+    gates for each cell.
 
 Adversary: semi-honest; the servers must not collude. Messages: one secure sum of 64 numbers; one
 message from each party to each server, and a run of `garbling`.

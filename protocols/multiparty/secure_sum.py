@@ -1,7 +1,7 @@
 """The sum of all parties' vectors, which reveals nothing else about them.
 
-The secure sum of paper 3, §20.5, and of paper 1, §5 (which conceals scores with it). The
-ring of those papers breaks when the two neighbours of a party collude; pairwise masks do not.
+Paper 3, §20.5, and paper 1, §5 (which conceals scores with it), add up in a ring, which breaks when
+the two neighbours of a party collude; the pairwise masks here do not.
 
 In: at every party a vector of the same length, of integers modulo the same number (2^64 by
 default), or of real numbers that are summed in fixed point. Out: the sum, at every party.
@@ -17,8 +17,8 @@ Messages:
     2. a sum: party i adds to its vector the stream of every seed it shares with a later party and
        subtracts that of every earlier one, and broadcasts the result. All masks cancel in the sum.
 
-Cost a party, for n parties and L entries of w bytes: n-1 AES streams of L*w bytes, (n-1)*L*w bytes
-sent, one round; 32(n-1) bytes and one round for the seeds. No stream is ever used twice: the
+Cost for each party, for n parties and L entries of w bytes: n-1 AES streams of L*w bytes, (n-1)*L*w
+bytes sent, one round; 32(n-1) bytes and one round for the seeds. No stream is ever used twice: the
 number of the sum and the modulus are part of each stream's key.
 """
 

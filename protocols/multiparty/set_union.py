@@ -10,9 +10,9 @@ union, at every party.
 
 Adversary: semi-honest, up to all parties but one colluding. Nobody can tell for an element of the
 union which honest parties hold it, beyond what the union and a coalition's own sets say (with two
-parties that is everything: an element that one does not hold, the other does). Besides the union, -
-set sizes are seen by all, or the common size if `pad_to` makes all sets equal with fake items;
-  the number of fakes, and so the sum of all sizes, is then seen by all;
+parties that is everything: an element that one does not hold, the other does). Besides the union,
+- all see the sizes of the sets, or the common size if `pad_to` makes all sets equal with fake items;
+  then all see the number of fakes, and so the sum of all sizes;
 - the party that merges (the first of `names`) sees how many elements any two sets share, not which;
   so does a coalition of all but one.
 

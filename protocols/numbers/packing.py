@@ -63,7 +63,7 @@ class Slots:
         return self.pack_bytes(field)
 
     def pack_bytes(self, field: Bytes) -> list[Any]:
-        """The same for values that are already bytes, of shape (rows, slots, width)."""
+        """One plaintext for each row of values that are already bytes, of shape (rows, slots, width)."""
         return from_bytes(field.reshape(field.shape[0], -1))
 
     def unpack(self, plaintexts: list[Any], columns: int) -> Array:

@@ -99,14 +99,6 @@ class PublicKey:
         n2 = self.n2
         return [a * b % n2 for a, b in zip(left, right, strict=True)]
 
-    def add_plain(self, ciphertexts: Ciphertexts, values: Sequence[Any]) -> Ciphertexts:
-        """Ciphertexts of the sums with known values; not masked."""
-        n, n2 = self.n, self.n2
-        return [
-            (c + n * (mpz(value) * c % n)) % n2
-            for c, value in zip(ciphertexts, values, strict=True)
-        ]
-
     def multiply(self, ciphertexts: Ciphertexts, scalars: Sequence[Any]) -> Ciphertexts:
         """Ciphertexts of the multiples, element by element; not masked."""
         n2 = self.n2

@@ -109,7 +109,7 @@ def angles(numbers: Floats) -> Words:
 
 
 def unit(coarse: bool) -> int:
-    """By what an answer has to be divided."""
+    """The number that stands for 1 in an answer, by which the answer is to be divided."""
     return _OTHERS << (12 if coarse else 15)
 
 

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 
@@ -42,7 +41,6 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives.randomness import Random
 
-Method = Literal["exact", "autonomous"]
 SECRECY_BITS = 40  # the least secrecy of an autonomous scaling
 
 
@@ -120,7 +118,7 @@ def scale_autonomously(
     largest: int,
     offset: int = 0,
 ) -> Array:
-    """The same without a circuit, if every γ + offset is in [0, largest]."""
+    """This party's share of ρ γ, without a circuit, if every γ + offset is in [0, largest]."""
     if largest < 0 or (source.modulus - 1 - largest) >> SECRECY_BITS < largest:
         raise UsageError(
             f"values up to {largest} leave less than {SECRECY_BITS} bits of secrecy to autonomous "

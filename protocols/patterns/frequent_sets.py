@@ -15,18 +15,18 @@ candidates. Out, at every party:
     for every two of them, X inside Z, whether count(Z) >= confidence * count(X), one bit each;
     the class of neighbouring numbers in which the count of each frequent set lies.
 
-Counts are told in classes because they are subtracted: count(X) - count(Z) is the number of records
+Counts are opened in classes because they are subtracted: count(X) - count(Z) is the number of records
 that have X and not all of Z, and a party knows count(X) itself if X lies in its own columns. A class
 has at least `step` numbers, no fewer than `minimum`. So the difference of two counts, one of which
 may be known exactly, is known to `step` numbers at least, which include 0 or go beyond `minimum`: no
 count from 1 to `minimum`-1 follows from two shown counts, nor from one and what a party counts
 itself. Classes begin at multiples of a power of two, whatever the least count is, so that several
 jobs show the same classes, or coarser ones. Only the first class, which begins at the least count,
-is longer, since a shorter one would tell more.
+is longer, since a shorter one would reveal more.
 
 Adversary: semi-honest; the two servers must not collude. Messages: for each level those of the
 count, one garbled circuit and its bits to the other parties; then one circuit for the rules and one
-for the classes. Cost: 31 AND gates a candidate and a pair of sets, some 63 for a class.
+for the classes. Cost: 31 AND gates for each candidate and each pair of sets, some 63 for each class.
 
 After an interruption nothing of this is kept: candidates, bits and classes follow from the job and the
 records, without a random choice, so that a second attempt opens the same ones. Shares of counts and

@@ -3,7 +3,7 @@
 After Vaidya and Clifton, "Privacy Preserving Association Rule Mining in Vertically Partitioned Data"
 (KDD 2002), who count such records by scalar products of 0/1 columns; the products are those of
 `shared_counts`. A condition of one party is a column of bits that this party alone has, such as
-"these two records are alike in my columns" or "this record has these values". A set names at most
+"these two records are equal in my columns" or "this record has these values". A set names at most
 one condition of each party; its count is the number of records that satisfy all of them.
 
 In: the sets, which all parties know, by the names of conditions; at each party the bits of its own
@@ -16,8 +16,8 @@ conditions of the other parties.
 
 Adversary: semi-honest, any number colluding but the two servers together; see `shared_counts`.
 Messages and cost: for every combination of the other parties' conditions that occurs beside some of
-the owner's, 16 bytes a record for each transfer and 4 bytes a record for each set; one round and a
-half for about four million products.
+the owner's, for each record 16 bytes for each transfer and 4 bytes for each set; one round and a half
+for about four million products.
 """
 
 from __future__ import annotations

@@ -2,16 +2,16 @@
 
 Motwani and Xu, "Efficient Algorithms for Masking and Finding Quasi-Identifiers" (P3DM 2008, §2): the
 separation ratio of a set of columns is the share of pairs of records that differ in one of them, and
-some 15,000 pairs estimate it for any number of records. With columns at several parties a pair is
-alike if it is alike at each: one product of bits for each pair and further party (`joint_counts`).
+some 15,000 pairs estimate it for any number of records. A pair that is equal in all of them is called
+alike. With columns at several parties a pair is alike if it is alike at each party: one product of
+bits for each pair and further party (`joint_counts`).
 
 In: the sets of columns, which all parties know, and at each party its own columns of the common
 records in the joint order. Out, at every party: for each set the number of alike pairs in steps, and
 the number of pairs. The estimate of the separation ratio is 1 - level * step / pairs.
 
-What is opened is no count, because who knows its own columns could take it apart: of the pairs that
-are alike in a coalition's own columns it would learn that all, or that none, are alike in the others'
-columns. So
+No exact count is opened, because a coalition that knows its own columns could learn from it that all,
+or that none, of the pairs which are alike in these are alike in the others' columns. So
 
     the step is a power of two, at least `LEAST_STEP` pairs;
     the count is lowered to at most one step less than the number of pairs that are alike in the
@@ -32,8 +32,8 @@ Kept answers (`protocols.messaging.kept`): the seed of the pairs and the levels,
 learn. Each server draws its offsets once: levels under two offsets would tell more than one does.
 
 Adversary: semi-honest; the two servers must not collude. Messages: those of `coin_toss`,
-`joint_counts` and one garbled circuit. Cost: 15,000 products a set and further party, whatever the
-number of records; 63 AND gates a set and some 127 for each party that has columns in it.
+`joint_counts` and one garbled circuit. Cost: 15,000 products for each set and further party, whatever
+the number of records; for each set 63 AND gates and some 127 for each party that has columns in it.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def separation(
 
 
 def draw_pairs(rng: Random, records: int, count: int) -> tuple[Ints, Ints]:
-    """So many different pairs of different records, or all; uniform, the smaller record first."""
+    """`count` different pairs of different records, or all; uniform, the smaller record first."""
     every = records * (records - 1) // 2
     if every <= 4 * count:
         first, second = np.triu_indices(records, 1)

@@ -1,15 +1,17 @@
 """How many people a set of columns makes unique: the cells of a table with exactly one record.
 
+Paper 4 (Lodha and Thomas), section 2, bounds the share of unique people from numbers of values. A
+sample overstates uniqueness, so here it is counted on all common records, where the table is small.
+
 In: at the two servers, shares of all cells of the table over the set's columns (`contingency`). Out,
-at every party: the number of cells with exactly one record. No count of a cell, nor which cells they
-are. Paper 3, specification of idea 4.1: exact uniqueness is not estimated from a sample, which
-overstates it, but counted on all common records where the table is small.
+at every party: the number of cells with exactly one record. Nobody learns the count of a cell, nor
+which cells they are.
 
 The number is exact: whoever knows all but one of the people, or that a group of its own has at most
 one unique person, learns from it. So each party's policy must permit groups of one.
 
 Adversary: semi-honest; the servers must not collude. Messages: three garbled circuits and the number
-to the other parties. Cost: 63 AND gates a cell, and some two for the sum.
+to the other parties. Cost: for each cell 63 AND gates, and some two for the sum.
 """
 
 from __future__ import annotations

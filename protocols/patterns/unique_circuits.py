@@ -1,6 +1,6 @@
 """Circuits that count the cells of exactly one record, on shares of two servers.
 
-one_circuit     is a count, of which the servers have additive shares modulo 2^32, 1
+one_circuit     whether a count, of which the servers have additive shares modulo 2^32, is 1
 sum_circuit     the sum of numbers that the servers share by XOR
 """
 

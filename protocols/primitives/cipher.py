@@ -13,8 +13,7 @@ What makes it safe as a cipher, beyond the key exchange it was made for:
   curve25519_XMD:SHA-512_ELL2_NU_ of RFC 9380 (Elligator 2), which never leaves the curve. It
   reaches about half of the points, each with the same probability, and can be inverted; the proofs
   need no more of a random oracle than that.
-- a key is a multiple of the cofactor 8, so that multiplication removes the part of a point that
-lies
+- a key is a multiple of the cofactor 8, so that multiplication removes the part of a point that lies
   outside the subgroup, both for hashed values and for points that a peer sends.
 - received points are checked: each must have its unique encoding, lie on the curve, and not be of
   small order (the result would be zero). A peer that sends any other point is refused.

@@ -1,8 +1,8 @@
-"""Binary trees of pseudorandom blocks that one party knows wholly and the other but for one leaf.
+"""Binary trees of pseudorandom blocks: one party knows all leaves, the other all leaves but one.
 
 Goldreich, Goldwasser and Micali, "How to construct random functions" (J. ACM 1986), punctured at a
 point as in Boneh and Waters (ASIACRYPT 2013) and others. A tree grows from a random root: each node
-is hashed (TMMO, `protocols.primitives.aes`) to a left and a right child. Who knows, level by level,
+is hashed (TMMO, `protocols.primitives.aes`) to a left and a right child. Whoever knows, level by level,
 the XOR of all nodes on the side that a path does *not* take can compute every leaf but the one at
 the path's end: the sibling of the node on the path is that XOR without the nodes that are known.
 
@@ -53,7 +53,7 @@ _NONE = np.zeros(2, np.uint64)
 
 
 def depth(size: int) -> int:
-    """The levels below the root of a tree with so many leaves."""
+    """The levels below the root of a tree with `size` leaves."""
     if not 1 <= size <= MOST_LEAVES:
         raise ValueError(f"a tree has 1 to {MOST_LEAVES} leaves, not {size}")
     return (size - 1).bit_length()
@@ -218,7 +218,7 @@ def _regrow(
                 out[place, code, column] += total
 
 
-# The same by NumPy, for a whole array of records.
+# `_grow` and `_regrow` by NumPy, for a whole array of records.
 
 
 def _tweaks(first: int, records: int, count: int) -> Array:

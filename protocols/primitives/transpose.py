@@ -81,6 +81,6 @@ def transpose(matrix: Bytes) -> Bytes:
 
 
 def portable_transpose(matrix: Bytes) -> Bytes:
-    """The same in NumPy alone, with eight times the memory and much slower."""
+    """`transpose` in NumPy alone, with eight times the memory and much slower."""
     bits = np.unpackbits(matrix, axis=1, bitorder="little")
     return np.packbits(np.ascontiguousarray(bits.T), axis=1, bitorder="little")

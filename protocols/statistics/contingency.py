@@ -88,7 +88,7 @@ def horizontal_shares(
     records: int,
     rng: Random,
 ) -> Ring | None:
-    """The same for parties that hold the same attributes of different people."""
+    """The shares of `table_shares` for parties that hold the same attributes of different people."""
     joint = joint_codes(axes, codes, records)
     counts = np.bincount(joint, minlength=cells_of(axes)).astype(np.uint32)
     return share_out(channel, servers, names, len(counts), counts, rng)
@@ -109,5 +109,5 @@ def reorder(share: Ring, sizes: Sequence[int], layout: Sequence[int]) -> Ring:
 
 
 def cells_of(axes: Sequence[Axis]) -> int:
-    """The number of cells of a table of these axes; 1 of a table without any."""
+    """The number of cells of a table with these axes; 1 without axes."""
     return math.prod(axis.size for axis in axes)

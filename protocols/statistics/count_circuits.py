@@ -4,7 +4,7 @@ Each circuit has for every count one input of each party, `x0 …` and `y0 …`,
 `protocols.statistics.hidden_counts` garbles and evaluates the circuits. They decide about the nodes
 of a tree; the circuits of `visibility_circuits` decide about the cells of tables.
 
-    leaf_circuit      is a tree's node a leaf, and if so, of which class
+    leaf_circuit      whether a node of a tree is a leaf, and if so, of which class
     label_circuit     the class of a node that turned out to be a leaf
 """
 

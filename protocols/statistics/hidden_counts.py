@@ -7,9 +7,12 @@ send it to the others, who compare.
 
     large      which cells have enough records, as XOR shares, revealed to nobody
     shared     a circuit on XOR shares, whose outputs are shares
-    revealed   a circuit on XOR shares, one output of which is revealed
-    open       the counts of some cells
+    decided    a circuit on XOR shares, one output of which goes to all; the caller declares what it is
+    revealed   the same for the visible cells of a table
+    added      the sums of the servers' shares, at all parties; the caller declares what they are
+    open       the same for the counts of visible cells
     leaves     which nodes of a tree are leaves, and their classes
+    labels     the classes of further leaves
 
 In: shares at the servers, None at the others; all parties call. Out: the same answer at every
 party, which learns nothing else. Adversary: semi-honest, and the two servers must not collude,
@@ -139,9 +142,10 @@ class HiddenCounts:
         return self.channel.open(VISIBLE, self.added(share, count))
 
     def added(self, share: Array | None, count: int, dtype: Any = np.uint32) -> Codes:
-        """The same; the caller knows what the counts mean, and passes them to `Channel.open`.
+        """The sums of the servers' shares at every party.
 
-        Numbers of 64 bits are signed, those of 32 bits, which count, are not.
+        The caller knows what the numbers mean, and passes them to `Channel.open`. Numbers of 64 bits
+        are signed; those of 32 bits are counts, and are not.
         """
         channel = self.channel
         with channel.step("open"):

@@ -1,7 +1,7 @@
 """How many records a tree's leaves have, and how many the tree predicts rightly, if no small count shows.
 
-Inputs: the tree, which all parties know; at the two servers, shares of the counts of all combinations of
-values of the tree's attributes and the class (`contingency`). Outputs, at every party: the records of
+In: the tree, which all parties know; at the two servers, shares of the counts of all combinations of
+values of the tree's attributes and the class (`contingency`). Out, at every party: the records of
 each leaf, and the number of records whose class the tree predicts; or that one or both stay hidden.
 
 An attacker subtracts. A coalition knows its own attributes of every record, and the class, hence how
@@ -10,7 +10,7 @@ only, its size minus that of the leaves beside it, in which the coalition tests 
 number of records of *that* leaf with each of the coalition's values: a count below `minimum` that
 stands in no leaf. So the unit that is judged is not the leaf but the leaf divided by everything that a
 coalition knows of it: by its own attributes in the tree, and for the right predictions by the class as
-well, because with the sizes of leaves these tell how the class is spread in them. Sizes are opened only
+well, because with the sizes of leaves these reveal how the class is spread in them. Sizes are opened only
 if every such part, of every coalition that lacks a server, has `minimum` records; right predictions
 only if, besides, every part of each class has, and right and wrong ones together do. A leaf whose
 tests are all the coalition's own tells it nothing, and counts as one part.
@@ -21,7 +21,7 @@ which give the same bits.
 
 Adversary: semi-honest; the servers must not collude. Messages: those of `hidden_counts`, for a
 circuit on all parts and one on their bits, and one message of the counts from each server. Cost: 33
-AND gates a part; at most `MOST_CELLS` combinations.
+AND gates for each part; at most `MOST_CELLS` combinations.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Shown:
-    """What may be told; None is hidden."""
+    """What was opened; None stays hidden."""
 
     records: Codes | None
     correct: int | None

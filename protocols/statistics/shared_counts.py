@@ -137,8 +137,8 @@ def _offer(transfers: Transfers, masker: str, size: int, rows: Array) -> Array:
     records, width = rows.shape
     sender = transfers.sender(masker)
     mine, one = (
-        _elements(pads, width, rows.dtype).reshape(records, size, width)
-        for pads in sender.random(records * size, _words(width, rows.dtype))
+        elements_of(pads, width, rows.dtype).reshape(records, size, width)
+        for pads in sender.random(records * size, words_for(width, rows.dtype))
     )
     correction = mine - one + rows[:, None, :]
     transfers.channel.send(masker, correction)
@@ -153,20 +153,20 @@ def _choose(
     total = np.zeros((records, size, width), dtype)
     for peer in senders:
         receiver = transfers.receiver(peer)
-        pads = receiver.random(bits.reshape(-1), _words(width, dtype))
+        pads = receiver.random(bits.reshape(-1), words_for(width, dtype))
         what = f"corrections of shape {total.shape}"
         correction = transfers.channel.recv_array(peer, dtype, total.shape, what)
-        total += _elements(pads, width, dtype).reshape(total.shape)
+        total += elements_of(pads, width, dtype).reshape(total.shape)
         total += correction * bits[:, :, None]
     return total.reshape(records, size * width)
 
 
-def _words(width: int, dtype: Any) -> int:
+def words_for(width: int, dtype: Any) -> int:
     """How many words of 64 bits hold `width` ring elements."""
     return -(-width * int(np.dtype(dtype).itemsize) // 8)
 
 
-def _elements(words: Array, width: int, dtype: Any) -> Array:
+def elements_of(words: Array, width: int, dtype: Any) -> Array:
     """The first `width` ring elements of each row of 64-bit words."""
     elements: Array = np.ascontiguousarray(words).view(dtype)
     return elements[:, :width]

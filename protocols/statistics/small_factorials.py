@@ -9,7 +9,7 @@ its shares and gets shares; nobody learns anything. From 64 on there is no corre
 is at most `LEFT_OVER`.
 
 Adversary: semi-honest. Messages: one run of `garbling`, outputs to the evaluator. Cost: some 180
-AND gates a number.
+AND gates for each number.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _WIDTH = 64
 def entry(x: int, unit: int) -> int:
     """ln x! less Stirling's formula, in which 0 counts as 1, times `unit`, rounded.
 
-    By 200 bits, so that the entry is the same on every machine: two servers with different libraries
-    of mathematical functions would otherwise make different circuits and accuse each other.
+    It is computed with 200 bits, so that it is the same on every machine: two servers with different
+    libraries of mathematical functions would otherwise make different circuits and accuse each other.
     """
     with gmpy2.context(gmpy2.get_context(), precision=200):
         one = gmpy2.mpfr(max(x, 1))

@@ -331,7 +331,7 @@ def _mixed_tables(
     candidates: Sequence[int],
     rng: Random,
 ) -> Ring | None:
-    """The same where each cell lies at one party: a party's cells elsewhere permit every value."""
+    """What `_node_tables` returns, where each cell lies at one party; other cells permit every value."""
     own = [codes[plan.attributes[at].name] for at in candidates]
     sizes = [plan.attributes[at].size for at in candidates]
 

@@ -11,9 +11,9 @@ every record. The others learn nothing, and nobody learns which leaf a record re
 Adversary: semi-honest, any number colluding. A receiver gets the shares of all parties with a test,
 each with fresh shares of zero added, so that only their sum says anything.
 
-Messages: those of `shared_counts` for each leaf and record; then, for each receiver, a random number a
-record between any two parties with a test, and a share a record to the receiver. Cost: records * leaves
-* 20 bytes for each two parties with a test, and 4 bytes a record for each later message.
+Messages: those of `shared_counts` for each leaf and record; then, for each receiver and record, a random
+number between any two parties with a test, and a share from each of them to the receiver. Cost: records
+* leaves * 20 bytes for each two parties with a test, and 4 bytes for each record of a later message.
 
 Nothing is kept for another attempt: it computes the same classes again, under fresh masks.
 """

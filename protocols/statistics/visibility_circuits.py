@@ -3,9 +3,9 @@
 They compute on bits that two servers hold as XOR shares: the first server gives `name0` and the
 second `name1`, whose XOR is the input `name`.
 
-    large_circuit   has a cell at least `minimum` records (or none at all, if zeros are shown)
+    large_circuit   whether a cell has at least `minimum` records (or none at all, if zeros are shown)
     line_circuit    of a line of cells: the large ones if there are two or more, else none
-    whole_circuit   are all cells of a group large
+    whole_circuit   whether all cells of a group are large
 """
 
 from __future__ import annotations

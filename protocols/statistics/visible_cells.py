@@ -7,8 +7,8 @@ which of the hidden cells are small. Which cells are large, and which cells the 
 shows, stays with the servers as XOR shares from one garbled circuit to the next.
 
 Adversary: semi-honest; the servers must not collude. Messages: those of `garbling`, for one circuit
-on all cells and one or two for each rule. Cost: 31 AND gates a cell and 4 or 8 for the rules (with
-zeros shown 63 more).
+on all cells and one or two for each rule. Cost for each cell: 31 AND gates and 4 or 8 for the rules
+(with zeros shown 63 more).
 """
 
 from __future__ import annotations

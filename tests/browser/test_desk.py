@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.axe import violations_anywhere
 from tests.browser.conftest import NEEDS_BROWSER
+from tests.browser.waiting import fits, has, press, text, until
 from tests.coordinator.support import Organisations, coterie, finish, process, wait_for
 
 pytestmark = NEEDS_BROWSER
@@ -42,23 +43,11 @@ def run(organisations, desk, tmp_path):
     started = process(
         "run", organisations.job, "--out", tmp_path / "out", "--identity", organisations.identity
     )
-    wait_for(lambda: desk.find_elements("css selector", "form[data-action=approve]"), "the job")
+    wait_for(lambda: has(desk, "form[data-action=approve]"), "the job")
     yield started
     if started.poll() is None:
         started.kill()
         started.wait()
-
-
-def text(browser):
-    return browser.find_element("tag name", "body").text
-
-
-def until(browser, words):
-    wait_for(lambda: words in text(browser), f"'{words}' on the page")
-
-
-def press(browser, action):
-    browser.find_element("css selector", f"form[data-action={action}] button").click()
 
 
 def audit(organisations):
@@ -104,12 +93,7 @@ def test_a_reason_being_written_survives_news(organisations, desk, run):
     desk.execute_script("shown.delete('waiting')")  # as if the part had changed
     wait_for(lambda: desk.execute_script("return shown.has('waiting')"), "another look")
     assert desk.find_element("css selector", field).get_attribute("value") == "half a sen"
-    for width in (400, 1400):
-        desk.set_window_size(width, 900)
-        inner, whole = desk.execute_script(
-            "return [document.documentElement.clientWidth, document.documentElement.scrollWidth]"
-        )
-        assert whole <= inner
+    assert [width for width in (400, 1400) if not fits(desk, width)] == []
     os.kill(run.pid, signal.SIGINT)
     assert finish(run).code == 130
 
@@ -124,12 +108,7 @@ def test_the_output_of_a_running_job_is_looked_at_before_it_goes_out(organisatio
     until(desk, "for your word on its output, before it goes out")
     assert "Hold it back" in text(desk)
     assert violations_anywhere(desk) == []
-    for width in (400, 1400):
-        desk.set_window_size(width, 900)
-        inner, whole = desk.execute_script(
-            "return [document.documentElement.clientWidth, document.documentElement.scrollWidth]"
-        )
-        assert whole <= inner
+    assert [width for width in (400, 1400) if not fits(desk, width)] == []
     press(desk, "approve")
     assert "Really let it go on?" in text(desk)
     press(desk, "approve")

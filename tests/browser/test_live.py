@@ -8,9 +8,11 @@ import pytest
 
 from tests.browser.axe import violations_anywhere
 from tests.browser.conftest import NEEDS_BROWSER
+from tests.browser.waiting import fits, has, press, text, until
 from tests.coordinator.support import Organisations, coterie, finish, process, wait_for
 
 pytestmark = NEEDS_BROWSER
+SILENCE = 5  # seconds until a party counts as lost; after half of them it is marked
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def run(organisations, browser, tmp_path):
     """A run that waits for the bank's consent, and its page."""
     started = process(
         "run", organisations.job, "--out", tmp_path / "out", "--identity", organisations.identity,
-        "--live", "--heartbeat", "8",
+        "--live", "--heartbeat", SILENCE,
     )  # fmt: skip
     wait_for(lambda: "live: " in started.error_output, "the link")
     browser.get(re.search(r"live: (\S+)", started.error_output)[1])
@@ -36,18 +38,6 @@ def run(organisations, browser, tmp_path):
     if started.poll() is None:
         started.kill()
         started.wait()
-
-
-def text(browser):
-    return browser.find_element("tag name", "body").text
-
-
-def until(browser, words):
-    wait_for(lambda: words in text(browser), f"'{words}' on the page")
-
-
-def cancel(browser):
-    browser.find_element("css selector", "form[data-action=cancel] button").click()
 
 
 def test_a_stalled_party_is_marked_until_it_goes_on_and_the_page_becomes_the_report(
@@ -63,7 +53,7 @@ def test_a_stalled_party_is_marked_until_it_goes_on_and_the_page_becomes_the_rep
         assert run.poll() is None
     finally:
         os.kill(card, signal.SIGCONT)
-    wait_for(lambda: not browser.find_elements("css selector", "polygon.silent"), "the mark to go")
+    wait_for(lambda: not has(browser, "polygon.silent"), "the mark to go")
     config = organisations.folder / "bank" / "party.yaml"
     assert coterie("party", "approve", "loan-approval", "--config", config).code == 0
     wait_for(lambda: browser.title == "Report: loan-approval", "the report")
@@ -74,10 +64,10 @@ def test_a_stalled_party_is_marked_until_it_goes_on_and_the_page_becomes_the_rep
 
 def test_the_button_asks_once_more_and_cancels_at_all_parties(organisations, browser, run):
     assert violations_anywhere(browser) == []
-    cancel(browser)
+    press(browser, "cancel")
     assert "Really cancel it" in text(browser)
     assert run.poll() is None
-    cancel(browser)
+    press(browser, "cancel")
     done = finish(run)
     assert (done.code, done.error) == (10, "cancelled on the live page")
     until(browser, "ended. cancelled on the live page")
@@ -87,12 +77,7 @@ def test_the_button_asks_once_more_and_cancels_at_all_parties(organisations, bro
 
 
 def test_the_page_fits_its_window_and_the_link_opens_one_session(organisations, browser, run):
-    for width in (400, 1400):
-        browser.set_window_size(width, 900)
-        inner, whole = browser.execute_script(
-            "return [document.documentElement.clientWidth, document.documentElement.scrollWidth]"
-        )
-        assert whole <= inner
+    assert [width for width in (400, 1400) if not fits(browser, width)] == []
     link = re.search(r"live: (\S+)", run.error_output)[1]
     browser.switch_to.new_window("tab")
     browser.get(link)

@@ -71,7 +71,7 @@ class Project:
         """Starts `setup` and waits until the volumes are filled."""
         self.compose("up", "-d", "--no-build", "setup")
         asked = ("inspect", "-f", "{{.State.Health.Status}}", self.container("setup"))
-        end = time.monotonic() + 120
+        end = time.monotonic() + 300
         while docker(*asked).stdout.strip() != "healthy":
             assert time.monotonic() < end, self.logs("setup")
             time.sleep(0.2)
@@ -82,7 +82,7 @@ class Project:
     def start_coordinator(self):
         self.compose("up", "-d", "coordinator")
 
-    def wait_for_line(self, service, words, seconds=60):
+    def wait_for_line(self, service, words, seconds=180):
         """Waits until the service has printed all the words."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -94,7 +94,7 @@ class Project:
             f"{service} did not print {words} within {seconds} s:\n{self.logs(service)}"
         )
 
-    def wait_for_exit(self, service, seconds=120):
+    def wait_for_exit(self, service, seconds=300):
         """The exit code of a service that is expected to end by itself."""
         container = self.container(service)
         done = docker("wait", container, timeout=seconds)

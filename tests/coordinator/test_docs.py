@@ -42,7 +42,7 @@ def test_every_kind_has_an_example():
 def test_every_kind_is_described_as_it_declares_itself():
     text = (DOCS / "job-file.md").read_text()
     for name, kind in KINDS.items():
-        leaves = ", ".join(f"`{left}`" for left in kind.leaves) or "the size only"
+        leaves = ", ".join(f"`{left}`" for left in kind.leaves) or "no file"
         assert f"| `{name}` | {kind.about} | {leaves} |" in text
 
 

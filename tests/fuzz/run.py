@@ -1,153 +1,155 @@
 """Fuzzes the decoders: `python -m tests.fuzz.run [--inputs N] [--seconds S] [NAME ...]`, or `make fuzz`.
 
-Each decoder runs in a process of its own, since a fault of a library may end the process. How many
-inputs a decoder has had is added up over runs in `inputs.json`, which is committed, and the random
-numbers go on from there, so that no run repeats an earlier one. An input that makes a decoder answer
-in a new way is kept in the corpus. A decoder that breaks is named with the file of the input, and the
+Decoders take turns, each in a process of its own, since a fault of a library may end the process; two
+processes run at once (`--jobs`). In the first round each has a few seconds. After it the turn is always
+that of the decoder with the fewest inputs in all runs. How many these are is added up in `inputs.json`,
+which is committed, and the random numbers go on from there, so that no run repeats an earlier one. An
+input that makes a decoder answer in a new way is kept in the corpus. A decoder that breaks, ends its
+process or does not come to an end is named with the file of the input and has no more turns, and the
 command ends with 1.
 """
 
 import argparse
 import faulthandler
-import hashlib
-import json
-import random
-import re
+import gc
+import logging
 import resource
 import subprocess
 import sys
-import tempfile
+import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests import ROOT
-from tests.fuzz.decoders import DECODERS, Decoder
-from tests.fuzz.mutations import mutated
+from tests.fuzz.counts import count, counted
+from tests.fuzz.decoders import DECODERS
+from tests.fuzz.fuzzing import BrokenDecoderError, at_work, fuzz, keep, scratch
 
-CORPUS = Path(__file__).with_name("corpus")
-COUNTED = Path(__file__).with_name("inputs.json")
 _MEMORY = 4 << 30  # bytes: a decoder that wants more has been talked into it
-_KEPT = 60  # inputs of a decoder, so that the corpus stays small
-_SLOW = 2.0  # seconds of the processor for one input of at most 64 KiB
+_PIECE = 20_000  # inputs after which they are counted, so that a crash loses few
+_FIRST, _LATER = 5.0, 60.0  # seconds of a turn, without the start of the process
+_MOST = 200_000  # inputs of a turn, so that a fast decoder does not run far ahead
+_LATE = 60.0  # seconds after the end of its turn when a decoder is thought to hang
 
 
-class BrokenDecoderError(AssertionError):
-    """A decoder answered with something that it must not answer with."""
+class Turns:
+    """Whose turn it is. `inputs` are those that a decoder may have in this run."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        inputs: int,
+        seconds: float,
+        had: Callable[[], dict[str, int]] = counted,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._lock = threading.Lock()
+        self._had, self._clock = had, clock
+        self._begun = {name: had().get(name, 0) for name in names}
+        self._inputs = inputs
+        self._end = clock() + seconds
+        self._waiting = set(names)
+        self._fresh = set(names)  # those that have had no turn
+
+    def take(self) -> tuple[str, int, float] | None:
+        """A decoder, and the inputs and the seconds of its turn; None if no more is to be done."""
+        with self._lock:
+            left = self._end - self._clock()
+            had = self._had()
+            due = self._fresh & self._waiting or self._waiting
+            if left <= 0 or not due:
+                return None
+            name = min(sorted(due), key=lambda one: had.get(one, 0))
+            seconds = _FIRST if name in self._fresh else _LATER
+            self._fresh.discard(name)
+            self._waiting.discard(name)
+            inputs = self._inputs - (had.get(name, 0) - self._begun[name])
+            return name, min(inputs, _MOST), min(seconds, left)
+
+    def give_back(self, name: str) -> None:
+        """The decoder may have another turn, if it has not had all its inputs."""
+        with self._lock:
+            if self._had().get(name, 0) - self._begun[name] < self._inputs:
+                self._waiting.add(name)
 
 
-def corpus(name: str) -> list[bytes]:
-    folder = CORPUS / name.replace(" ", "-")
-    return [path.read_bytes() for path in sorted(folder.glob("*"))]
+def turn(name: str, command: Sequence[str], seconds: float) -> str:
+    """Runs a decoder in another process, whose last argument is a folder; returns what went wrong."""
+    with scratch() as folder:
+        process = subprocess.Popen([*command, folder], cwd=ROOT)
+        try:
+            ended = process.wait(seconds + _LATE)
+            what = f"ended with {ended}" if ended not in (0, 1) else ""
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            ended, what = -1, "did not come to an end"
+        data = at_work(Path(folder)) if what else None
+    if data is not None:
+        what += f"; the input is {keep(name, data)}"
+    # With 1 the decoder has said itself what is wrong.
+    return f"{name}: {what}" if what else f"{name}: broken" if ended else ""
 
 
-def answer(decoder: Decoder, data: bytes, folder: Path) -> str:
-    """How the decoder takes the input: `ok`, or its error without the parts that vary."""
-    begun = time.process_time()
-    try:
-        decoder.decode(data, folder)
-        said = "ok"
-    except decoder.errors as error:
-        text = re.sub(r"'[^']*'|\"[^\"]*\"|\S*\d\S*|\S*:", "#", str(error))
-        said = " ".join([type(error).__name__, *text.split()[:6]])
-    if time.process_time() - begun > _SLOW:
-        raise BrokenDecoderError(f"took {time.process_time() - begun:.1f} s for {len(data)} bytes")
-    return said
-
-
-def fuzz(name: str, inputs: int, seconds: float, begin: int, keep: bool) -> int:
-    """Runs the decoder on its corpus and on `inputs` new inputs; returns how many it had."""
-    decoder = DECODERS[name]
-    pool = [*decoder.seeds(), *corpus(name)]
-    seen: set[str] = set()
-    end = time.monotonic() + seconds
-    with tempfile.TemporaryDirectory(prefix="coterie-fuzz-") as scratch:
-        folder = Path(scratch)
-        for data in pool:
-            seen.add(_tried(decoder, name, data, folder))
-        done = 0
-        while done < inputs and time.monotonic() < end:
-            chance = random.Random(f"{name} {begin + done}")
-            data = mutated(chance.choice(pool), pool, chance)
-            said = _tried(decoder, name, data, folder)
-            if said not in seen:
-                seen.add(said)
-                pool.append(data)
-                if keep and len(seen) < _KEPT:
-                    _keep(name, data)
-            done += 1
-    return done
-
-
-def _tried(decoder: Decoder, name: str, data: bytes, folder: Path) -> str:
-    try:
-        return answer(decoder, data, folder)
-    except Exception as error:
-        path = _keep(name, data)
-        raise BrokenDecoderError(
-            f"{name}: {type(error).__name__}: {error}; the input is {path}"
-        ) from error
-
-
-def _keep(name: str, data: bytes) -> Path:
-    folder = CORPUS / name.replace(" ", "-")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / hashlib.sha256(data).hexdigest()[:16]
-    path.write_bytes(data)
-    return path
+def _work(turns: Turns, broken: list[str]) -> None:
+    while (found := turns.take()) is not None:
+        name, inputs, seconds = found
+        alone = [sys.executable, "-m", "tests.fuzz.run", "--inputs", str(inputs)]
+        wrong = turn(name, [*alone, "--seconds", str(seconds), name, "--alone"], seconds)
+        if wrong:
+            print(wrong, file=sys.stderr, flush=True)
+            broken.append(name)
+        else:
+            turns.give_back(name)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=1_000_000)
-    parser.add_argument("--seconds", type=float, default=600.0, help="at most, a decoder")
-    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fuzz.run", description=(__doc__ or "").partition("\n\n")[2]
+    )
+    parser.add_argument("--inputs", type=int, default=1_000_000, help="at most, a decoder")
+    parser.add_argument("--seconds", type=float, default=1500.0, help="at most, for all decoders")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at once")
+    parser.add_argument("--alone", metavar="FOLDER", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="of a decoder")
     options = parser.parse_args()
+    if unknown := sorted(set(options.names) - set(DECODERS)):
+        parser.error(f"no decoder is called {unknown[0]}; there are {', '.join(DECODERS)}")
+    if options.alone is not None:
+        return _alone(options.names[0], options.inputs, options.seconds, options.alone)
     names = options.names or list(DECODERS)
-    if options.alone:
-        faulthandler.enable()
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        return _alone(names[0], options.inputs, options.seconds)
-    failed = 0
-    for name in names:
-        command = [
-            sys.executable,
-            "-m",
-            "tests.fuzz.run",
-            "--alone",
-            "--inputs",
-            str(options.inputs),
-        ]
-        done = subprocess.run(
-            [*command, "--seconds", str(options.seconds), name], cwd=ROOT, check=False
-        )
-        if done.returncode:
-            print(f"{name}: ended with {done.returncode}", file=sys.stderr)
-            failed = 1
-    return failed
+    turns, broken = Turns(names, options.inputs, options.seconds), []
+    workers = [threading.Thread(target=_work, args=(turns, broken)) for _ in range(options.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    for name, inputs in sorted(counted().items(), key=lambda one: one[1]):
+        print(f"{inputs:>12,} {name}")
+    return 1 if broken else 0
 
 
-def counted() -> dict[str, int]:
-    """How many inputs each decoder has had in all runs."""
-    found: dict[str, int] = json.loads(COUNTED.read_text()) if COUNTED.exists() else {}
-    return found
-
-
-def _alone(name: str, inputs: int, seconds: float) -> int:
-    before = counted().get(name, 0)
-    begun = time.monotonic()
-    done = 0
+def _alone(name: str, inputs: int, seconds: float, folder: Path) -> int:
+    faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    logging.disable()  # decoders that find something tell the operator in the log
+    gc.freeze()  # garbage is not looked for among the modules
+    begun, used = time.monotonic(), time.process_time()
+    done, total = 0, counted().get(name, 0)
     try:
-        # In pieces, so that a crash of the process loses little of the count.
         while done < inputs and (left := seconds - (time.monotonic() - begun)) > 0:
-            done += fuzz(name, min(20_000, inputs - done), left, before + done, keep=True)
-            COUNTED.write_text(
-                json.dumps({**counted(), name: before + done}, indent=1, sort_keys=True) + "\n"
-            )
+            more = fuzz(name, min(_PIECE, inputs - done), left, total, True, folder)
+            done, total = done + more, count(name, more)
     except BrokenDecoderError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{name}: {done:,} inputs in {time.monotonic() - begun:.0f} s, {before + done:,} in all")
+    rate = done / (time.process_time() - used)
+    print(
+        f"{name}: {done:,} inputs in {time.monotonic() - begun:.0f} s, {rate:,.0f} in a second of the "
+        f"processor, {total:,} in all",
+        flush=True,
+    )
     return 0
 
 

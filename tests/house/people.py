@@ -59,7 +59,7 @@ def write_people(
 
 
 def anonymised(folder: Path, text: str = TABLE_FILE, *options: str) -> dict:
-    """Runs the command; the result, or what `--json` says of an error."""
+    """Runs the command; the content of its `result.json`."""
     path = write_people(folder, text)
     run(["anonymise", str(path), "--out", str(folder / "out"), "--force", *options])
     return json.loads((folder / "out/result.json").read_text())

@@ -15,5 +15,5 @@ def test_the_page_counts_who_is_found_and_who_could_be_which_record(tmp_path):
     words = Reading(page.read_text()).words
     matched = sum(person["candidates"] > 0 for person in people)
     found = sum(person["candidates"] == 1 == person["rivals"] for person in people)
-    assert f"{matched} of {len(people)} people match at least one record." in words
-    assert f"{found} match one record alone" in words
+    assert f"match at least one record: {matched} of {len(people)}." in words
+    assert f"and so are found: {found}." in words

@@ -81,8 +81,20 @@ def test_the_operator_reaches_a_server_that_listens_everywhere(houses, listen, o
 BAD = {
     "an unknown key": ({"colour": "red"}, ": colour: unknown key"),
     "a misspelled key": ({"lisen": "x"}, "lisen: unknown key; did you mean 'listen'?"),
-    "no port": ({"listen": "bank"}, "listen: must be HOST:PORT, not 'bank'"),
-    "a port too large": ({"listen": "bank:70000"}, "listen: must have a port from 0 to 65535"),
+    "no port": (
+        {"listen": "bank"},
+        "listen: must be HOST:PORT with a port from 0 to 65535, not 'bank'",
+    ),
+    "a port too large": (
+        {"listen": "bank:70000"},
+        "listen: must be HOST:PORT with a port from 0 to 65535, not 'bank:70000'",
+    ),
+    "a port of many digits": ({"listen": f"bank:{'9' * 5000}"}, "listen: must be HOST:PORT"),
+    "a time of many digits": ({"retention": {"jobs": f"{'9' * 400}d"}}, "must be a time such as"),
+    "a file with a zero byte in its name": (
+        {"tls": {"certificate": "a\0b", "key": "x", "authority": "y"}},
+        "the character U+0000 is not used here",
+    ),
     "no listen": ({"listen": None}, "the key 'listen' is missing"),
     "a bad name": ({"name": "the bank"}, "name: 'the bank' is not a name"),
     "a certificate that is not there": (

@@ -42,7 +42,7 @@ def run_engines(
     key: PrivateKey = KEY,
     **options: Any,
 ) -> tuple[Any, Any]:
-    """The same, each with an engine and a generator."""
+    """As `run_pair`, each party with an engine and a generator."""
 
     def with_engine(function: Callable[[Any, Random], Any], is_first: bool) -> Any:
         def run(channel: Channel) -> Any:

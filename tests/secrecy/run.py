@@ -4,8 +4,9 @@
 
 Each mutant of `tests/secrecy/mutants/` is applied in a copy of the tree, where only the tests that
 it names are run; each of them must fail (of a file, some test). Before that the same tests must pass
-on the copy as it is; `--tested` leaves this out where all tests have just passed. A snippet that no longer stands in its file, a test that cannot be run, and a
-mutant that survives each end the run with exit code 1.
+on the copy as it is; `--tested` leaves this out where all tests have just passed. A snippet that no
+longer stands in its file, a test that cannot be run, and a mutant that survives each end the run with
+exit code 1.
 
 The tests run in forks of a process that has imported the large libraries (`tests/secrecy/warm.py`),
 because importing them would take longer than most of the tests.
@@ -46,11 +47,11 @@ _PARTS = 4  # of the tests without any mutant, for each job
 class Copy:
     """A copy of the tree, and the process whose forks run tests in it."""
 
-    def __init__(self, root: Path, target: Path) -> None:
+    def __init__(self, root: Path, target: Path, core: int) -> None:
         self.tree = copy_of_tree(root, target)
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         self._warm = subprocess.Popen(
-            [sys.executable, str(WARM)],
+            [sys.executable, str(WARM), str(core)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -133,7 +134,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="coterie-secrecy-") as scratch, ExitStack() as stack:
         copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(given.jobs):
-            copy = Copy(ROOT, Path(scratch, f"tree-{number}"))
+            copy = Copy(ROOT, Path(scratch, f"tree-{number}"), number)
             stack.callback(copy.close)
             copies.put(copy)
 

@@ -46,7 +46,7 @@ def copy(tmp_path_factory):
         path = folder / "tree" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    made = Copy(folder / "tree", folder / "copy")
+    made = Copy(folder / "tree", folder / "copy", 0)
     yield made
     made.close()
 

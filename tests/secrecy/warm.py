@@ -1,7 +1,8 @@
 """A process that imports the large libraries once, and forks for every run of pytest.
 
-    python tests/secrecy/warm.py
+    python tests/secrecy/warm.py CORE
 
+Stays on the processor core of this number (`tests/cores.py`).
 Reads one JSON object a line: `tree` (the copy of the project to test), `tests`, `seconds` (how long
 they may take), and `keep` (whether compiled modules are kept: never those of a mutant). Answers with
 one line each: `code` (pytest's exit code, `NO_END` or `OTHER_TREE`) and `output`. Nothing of the
@@ -16,6 +17,7 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import signal
 import sys
 import tempfile
@@ -88,7 +90,13 @@ def run(tree: Path, tests: list[str], seconds: float, keep: bool) -> tuple[int, 
         return os.waitstatus_to_exitcode(status), file.read()
 
 
+def stay_on(core: int) -> None:
+    """As `tests.cores.stay_on`, which is the project's and must not be imported here."""
+    runpy.run_path(str(Path(__file__).parents[1] / "cores.py"))["stay_on"](core)
+
+
 def main() -> None:
+    stay_on(int(sys.argv[1]))
     sys.path = [path for path in sys.path if Path(path) != Path(__file__).parent]
     for name in _LIBRARIES.split():
         with contextlib.suppress(ImportError):  # then the tests that need it say so

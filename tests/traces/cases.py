@@ -43,7 +43,7 @@ PEOPLE = 40
 
 
 def write_people(folder: Path) -> None:
-    """Three parties with a column or two each; all columns of other people; cells that lie anywhere."""
+    """Three tables of each party: its own columns, all columns of some people, and its own cells."""
     rng = np.random.default_rng(3)
     columns = {
         "ID": [f"p{i:02}" for i in range(PEOPLE)],
@@ -241,8 +241,8 @@ JOBS: dict[str, Callable[[Path], None]] = {
     **{name: job(text, part=part) for name, (text, part) in DIVIDED.items()},
 }
 
-# Whose numbers come from loops over floating-point numbers that differ in their last bits from one
-# model of processor to the next: of these only the numbers of messages and bytes are compared.
+# Jobs whose floating-point sums differ in their last bits from one model of processor to the next: of
+# these only the numbers of messages and bytes are compared.
 ROUNDED = {"regress", "regress vertical logistic"}
 
 

@@ -86,7 +86,7 @@ def _of_command(world: World, command: Command) -> Iterator[str]:
 
 
 def _lost_releases(world: World) -> Iterator[str]:
-    """A job that has finished at all its parties, and whose coordinator goes on asking, is had."""
+    """A job that has finished at all its parties can be collected by a coordinator that goes on asking."""
     for number in sorted({command.job for command in world.commands}):
         commands = [command for command in world.commands if command.job == number]
         note = commands[0].out / "run.json"
@@ -242,7 +242,11 @@ def _of_journal(name: str, state: Path, records: dict[str, Any]) -> Iterator[str
     """The journal alone tells what the server knows."""
     told: dict[str, str] = {}
     for line in (state / JOURNAL).read_text().splitlines():
-        entry = json.loads(line)
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            yield f"{name}: the journal has a line that nobody can read"
+            return
         if entry.get("event") == "forgotten":
             told.pop(entry["job"], None)
         elif "state" in entry:

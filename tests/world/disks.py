@@ -44,7 +44,7 @@ _SECTOR = 512  # bytes that a disk writes at once
 
 
 class Disks:
-    """All machines' disks. `power` and `full` are the faults; `torn` is one that comes later."""
+    """All machines' disks. `full` says which are full; `on_write` and `die` end a process in a write."""
 
     def __init__(self, world: Scheduler, root: Path) -> None:
         self._world = world

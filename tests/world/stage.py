@@ -38,7 +38,7 @@ _LIMITS = {"unstarted": UNSTARTED, "reserved": 3}
 
 
 class Stage:
-    """Parties and coordinators for jobs of one kind. `release` is what a finished job says."""
+    """Parties and coordinators for jobs of one kind."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -74,7 +74,7 @@ class Stage:
         self.names = job.party_names
         self._content = yaml.safe_load(job.text)
         self._files = dict(job.files)
-        part = PEOPLE[self.kind][2] if self.kind in PEOPLE else ""
+        _, _, part = {**PEOPLE, **OF_MODELS}.get(self.kind, ("", "", ""))
         return {name: data / f"{name}{part}.csv" for name in self.names}
 
     def _file(self, name: str, table: Path) -> dict[str, Any]:

@@ -11,9 +11,9 @@ Lodha, Thomas, "Probabilistic anonymity" (PinKDD 2007), section 4.1. Three costs
 Guarantee: no clustering into clusters of at least k records costs less, whether its clusters are
 ranges or not (among those that keep equal values together, where `counts` has more than ones).
 
-The programme goes from left to right: C(j), the least cost of the first j values, is the least over
-i of C(i) joined with the cost of a cluster of the values from i up to j. A cluster that can be
-divided never has to have 2k records.
+The dynamic programme goes from left to right: C(j), the least cost of the first j values, is the
+least over i of C(i) combined with the cost of a cluster of the values from i up to j. A cluster that
+can be divided never has to have 2k records.
 
 Cost: O(n log k) time and O(n) memory for n different values. The paper gives O(nk). Here the rows j
 are done in blocks of fewer than k records, whose columns i all lie before the block, and all three

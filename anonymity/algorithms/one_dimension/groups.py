@@ -101,7 +101,7 @@ def merged_groups(sizes: Array, counted: Sequence[Array], condition: Condition) 
             holds = holds and bool(model.holds(counts[other : other + 1], total)[0])
         if not holds:
             heapq.heappush(waiting, (int(sizes[other]), other))
-    while (further := into[into] != into).any():  # a group may have gone where another went on
+    while (further := into[into] != into).any():  # merged into a group that was merged later
         into[further] = into[into[further]]
     return np.asarray(np.unique(into, return_inverse=True)[1])
 

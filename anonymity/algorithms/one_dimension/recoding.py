@@ -18,8 +18,8 @@ Guarantee: every group has k records and satisfies every model, whatever the sam
 O(n log n), the sorting.
 
 Not promised: anything about several columns together. A release with two columns, each k-anonymous
-alone, may have records that are alone on both, so every `qid` has one column here. A group that is
-shown tells its least and its largest number.
+alone, may have records that are unique on both together, so every `qid` has one column here. A
+group that is shown reveals its least and its largest number.
 
 Errata: those of `clusters`, `groups` and `sampled`. The paper shows a representative for each group;
 a release shows the interval, and the result the representatives, so that a release of this method
@@ -90,8 +90,8 @@ def quantiles(
         return Parts(merged(groups, condition, part.labels))
 
     made = recode("quantiles", table, requirements, most_suppressed, partition)
-    told = {name: _told(made, name, chosen) for name in made.columns}
-    return replace(made, details={**made.details, "quantiles": told})
+    described = {name: _described(made, name, chosen) for name in made.columns}
+    return replace(made, details={**made.details, "quantiles": described})
 
 
 def check_qid(qid: Sequence[str]) -> None:
@@ -135,7 +135,8 @@ def groups_of_codes(
     present = np.flatnonzero(counts)
     if options.clusters == "given":
         between = np.searchsorted(np.sort(options.cuts[column.name]), column.values, "right")
-        beside = np.append(between, between.max(initial=-1) + 1)[: column.size]  # without a value
+        # Records without a value have the last code, if there are any, and a group of their own.
+        beside = np.append(between, between.max(initial=-1) + 1)[: column.size]
         return np.searchsorted(np.unique(beside[present]), beside)
     if options.clusters == "sampled":
         rng = np.random.default_rng(SEED)
@@ -149,23 +150,23 @@ def groups_of_codes(
     return np.searchsorted(starts, np.arange(column.size), "right") - 1
 
 
-def _told(made: Anonymized, name: str, options: Options) -> dict[str, Any]:
-    """What became of a column: the groups that the release shows, and what they cost."""
+def _described(made: Anonymized, name: str, options: Options) -> dict[str, Any]:
+    """The groups that the release shows of a column, and what they cost."""
     column, shown = made.table.column(name), made.columns[name]
     assert isinstance(column, ContinuousColumn)  # noqa: S101
     codes = np.asarray(column.codes, np.int64)[made.kept]
     if options.by == "rank":
         ones = np.ones(len(codes), np.int64)
-        return told_groups(column.places[codes], ones, shown.codes, shown.labels, options)
+        return described_groups(column.places[codes], ones, shown.codes, shown.labels, options)
     counts = np.bincount(codes, minlength=column.size)
     present = np.flatnonzero(counts)
     group = np.zeros(column.size, np.int64)
     group[codes] = shown.codes
     values = column.places[present]
-    return told_groups(values, counts[present], group[present], shown.labels, options)
+    return described_groups(values, counts[present], group[present], shown.labels, options)
 
 
-def told_groups(
+def described_groups(
     values: Array, times: Array, group: Array, labels: Sequence[str], options: Options
 ) -> dict[str, Any]:
     """The groups that a release shows, and what they cost; each value occurs `times` in its group."""

@@ -50,7 +50,7 @@ class Reservoir:
     def cuts(self, k: int, infinite: float | None = None) -> Array:
         """The values at which the groups after the first begin: about k numbers in each group.
 
-        `infinite` is the number that stands for an infinite one, whose place was not known before.
+        `infinite` replaces infinite numbers, which stand for a place that was not known at first.
         """
         values = self._values
         if infinite is not None:
@@ -69,8 +69,8 @@ def sampled_cuts(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Cuts and how many numbers lie in each group; `stream` gives the numbers twice, in pieces.
 
-    A group without a number is joined with the one before it; one below k is left to the caller,
-    who merges it by what else the release has to satisfy.
+    The first group is dropped if it has no number. Groups below k are left to the caller, who
+    merges them by what else the release has to satisfy.
     """
     reservoir = Reservoir(sample_size(epsilon, delta), rng)
     for piece in stream():

@@ -1,8 +1,9 @@
 """`method: quantiles` of a table on disk, by value: the columns are passed over, and not kept.
 
-What `recoding.quantiles` does with a table in memory, with the same cuts: groups follow from how often
-each different number occurs. A pass over the records gives each the number of its group, in a file.
-`clusters: sampled` is made by `streamed`, which need not know the different numbers.
+The module does what `recoding.quantiles` does with a table in memory, with the same cuts: groups
+follow from how often each different number occurs. A pass over the records writes the number of each
+record's group into a file. `clusters: sampled` is done by `streamed`, which need not know the
+different numbers.
 
 Guarantee: the release of `quantiles`, record by record. In memory: the different values of each column,
 the groups and the labels of each group. Not offered: `by: rank`, which sorts the records, and sensitive
@@ -23,8 +24,8 @@ from coterie.anonymity.algorithms.one_dimension.groups import merged_groups
 from coterie.anonymity.algorithms.one_dimension.recoding import (
     Options,
     check_qid,
+    described_groups,
     groups_of_codes,
-    told_groups,
 )
 from coterie.anonymity.algorithms.stored_recoding import StoredRelease, judged_stored
 from coterie.anonymity.specialization.specialize import Requirement
@@ -47,15 +48,15 @@ def quantiles_stored(
     for requirement in requirements:
         check_qid(requirement.qid)
     table, conditions = judged_stored(table, requirements)
-    found, told = [], {}
+    found, described = [], {}
     for at, condition in enumerate(conditions):
-        group, told[condition.attributes[0]] = _grouped(
+        group, described[condition.attributes[0]] = _grouped(
             table, condition, options, folder / f"groups{at}"
         )
         found.append(group)
     details: dict[str, Any] = {
         "parts": sum(len(group.sizes) for group in found),
-        "quantiles": {name: told[name] for name in table.columns if name in told},
+        "quantiles": {name: described[name] for name in table.columns if name in described},
     }
     return StoredRelease(table, found, 0, memory, details)
 
@@ -63,7 +64,7 @@ def quantiles_stored(
 def _grouped(
     table: StoredTable, condition: Condition, options: Options, file: Path
 ) -> tuple[Grouped, dict[str, Any]]:
-    """The groups of one column, and what is told of them."""
+    """The groups of one column, and what the result says about them."""
     name = condition.attributes[0]
     column, stored = table.columns[name], table.stored[name]
     assert isinstance(column, ContinuousColumn)  # noqa: S101
@@ -90,14 +91,14 @@ def _grouped(
     for rows in table.slices():
         part[rows] = group[stored.part(rows)]
     sizes = np.bincount(group[present], weights=counts[present], minlength=number)
-    told = told_groups(
+    described = described_groups(
         column.places[present],
         counts[present],
         shown.codes[group[present]],
         shown.labels,
         options,
     )
-    return Grouped(part, sizes.astype(np.int64), {name: shown}), told
+    return Grouped(part, sizes.astype(np.int64), {name: shown}), described
 
 
 def _label_counts(table: StoredTable, name: str, label: str, group: Array, number: int) -> Array:

@@ -5,9 +5,9 @@ fixed size and the ends of the column (`Drawn`); the cuts follow from the sample
 the numbers between the cuts exactly (`Counted`), and leaves them in a file, eight bytes each. Groups
 that the count finds too small, or that violate a model, are merged with a neighbour.
 
-What a result tells of the groups (medians, costs, entropy loss, errors of random counts) needs the
-numbers in order: they are sorted in their file, which the system pages in and out, and passed over slice by
-slice.
+What a result says about the groups (medians, costs, entropy loss, errors of random counts) needs the
+numbers in order: they are sorted in their file, which the system pages in and out, and are passed
+over slice by slice.
 
 Guarantee: the release of `recoding.quantiles`, record by record, since one table has one sample. Every
 group has k records by the count, whatever was drawn. In memory: the sample, a few numbers for each
@@ -78,7 +78,7 @@ class Counted:
         self.file, self.numbers = file, np.memmap(file, np.float64, "w+", shape=(drawn.records,))
 
     def add(self, numbers: Array) -> None:
-        """Further numbers; the caller sees to it that they are no more than the first pass had."""
+        """Adds numbers; the caller ensures that there are no more than in the first pass."""
         placed = np.where(np.isnan(numbers), self.place, numbers)
         self.sizes += np.bincount(self._between(placed), minlength=len(self.sizes))
         self.numbers[self.seen : self.seen + len(placed)] = placed
@@ -86,7 +86,7 @@ class Counted:
         self.seen += len(placed)
 
     def finish(self) -> None:
-        """An interval without a number, which only the first can be, is joined with the next."""
+        """Drops the first interval if it has no number; every other one begins with a number."""
         if len(self.cuts) and not self.sizes[0]:
             self.cuts, self.sizes = self.cuts[1:], self.sizes[1:]
 
@@ -149,17 +149,17 @@ def quantiles_streamed(
         {**stored, **{name: one for name, (_, one) in labels.items()}},
     )
     table, conditions = judged_stored(table, requirements)
-    groups, told, losses = [], {}, {}
+    groups, described, losses = [], {}, {}
     for at, condition in enumerate(conditions):
         name = condition.attributes[0]
         made, losses[name] = _grouped(
             table, columns[name], condition, counted[name], ordered[name], folder / f"groups{at}"
         )
         groups.append(made)
-        told[name] = _told(ordered[name], made.sizes, made.columns[name].labels, options)
+        described[name] = _described(ordered[name], made.sizes, made.columns[name].labels, options)
     details: dict[str, Any] = {
         "parts": sum(len(group.sizes) for group in groups),
-        "quantiles": {name: told[name] for name in columns if name in told},
+        "quantiles": {name: described[name] for name in columns if name in described},
     }
     return Streamed(StoredRelease(table, groups, 0, memory, details), losses)
 
@@ -253,8 +253,10 @@ def _label_counts(table: StoredTable, counted: Counted, label: str, intervals: i
     return counts.reshape(intervals, values)
 
 
-def _told(ordered: Array, sizes: Array, labels: Sequence[str], options: Options) -> dict[str, Any]:
-    """What `recoding.told_groups` says of the groups, by slices of the numbers in order."""
+def _described(
+    ordered: Array, sizes: Array, labels: Sequence[str], options: Options
+) -> dict[str, Any]:
+    """What `recoding.described_groups` says of the groups, by slices of the numbers in order."""
     ends = np.cumsum(sizes)
     begins = ends - sizes
 

@@ -1,8 +1,9 @@
 """The distances of t-closeness once more, group by group, for `verify`.
 
-Nothing is shared with the models: the divergence is summed with Python's logarithm; over a taxonomy
-it is the paper's closed form, from the leaves to the root, in fractions; with given costs a plan
-that is merely feasible is improved as long as some circle of changes makes it cheaper (Klein 1967).
+Nothing is shared with the models. The divergence is summed with Python's logarithm. The distance over
+a taxonomy is the paper's closed form, from the leaves to the root, in fractions. With given costs a
+plan that is merely feasible is improved as long as some cycle of changes makes it cheaper (Klein
+1967).
 """
 
 from __future__ import annotations
@@ -94,17 +95,17 @@ def carried(group: Sequence[int], table: Sequence[int], costs: Sequence[Sequence
     gap = [c * total - o * n for c, o in zip(group, table, strict=True)]
     size = len(gap)
     flow = [[0] * size for _ in range(size)]
-    for i in range(size):  # any plan: everything that is too much to where something lacks
+    for i in range(size):  # any plan: each surplus goes to the first places that lack something
         for j in range(size):
             if gap[i] > 0 > gap[j]:
                 amount = min(gap[i], -gap[j])
                 flow[i][j] += amount
                 gap[i] -= amount
                 gap[j] += amount
-    while circle := _cheaper(flow, costs):
-        back = [(i, j) for i, j in circle if flow[j][i] > 0]
+    while cycle := _cheaper(flow, costs):
+        back = [(i, j) for i, j in cycle if flow[j][i] > 0]
         amount = min((flow[j][i] for i, j in back), default=0)
-        for i, j in circle:
+        for i, j in cycle:
             if (i, j) in back:
                 flow[j][i] -= amount
             else:
@@ -117,7 +118,7 @@ def carried(group: Sequence[int], table: Sequence[int], costs: Sequence[Sequence
 def _cheaper(
     flow: Sequence[Sequence[int]], costs: Sequence[Sequence[float]]
 ) -> list[tuple[int, int]]:
-    """A circle of changes that lowers the cost, as steps; empty if there is none."""
+    """A cycle of changes that lowers the cost, as steps; empty if there is none."""
     size = len(costs)
     distance, before = [0.0] * size, [-1] * size
     last = -1
@@ -130,11 +131,11 @@ def _cheaper(
                     distance[j], before[j], last = distance[i] + step, i, j
         if last < 0:
             return []
-    for _ in range(size):  # back into the circle
+    for _ in range(size):  # back into the cycle
         last = before[last]
-    circle, at = [], last
+    cycle, at = [], last
     while True:
-        circle.append((before[at], at))
+        cycle.append((before[at], at))
         at = before[at]
         if at == last:
-            return circle
+            return cycle

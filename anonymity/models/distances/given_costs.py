@@ -7,11 +7,12 @@ unit of the costs. A way over a third value may be cheaper than the direct one, 
 The distance is convex: the plans of two groups, mixed, are a plan of the merged group. Distances are
 compared as `round(D * 2**30)`.
 
-Most groups are decided without the programme: with d_k the costs to value k, the difference of the
-mean d_k is never above the distance, and carrying everything over k is never below it.
+Most groups are decided without the linear programme of `transport`: with d_k the costs to value k,
+the difference of the mean d_k is never above the distance, and carrying everything over k is never
+below it.
 
-A file of costs is a table: its first line an empty cell and the values, then a line for each value
-with the costs to the others. Costs are symmetric, not negative, and 0 from a value to itself.
+A file of costs is a table: its first line has an empty cell and the values; then each value has a line
+with its costs to all values. Costs are symmetric, not negative, and 0 from a value to itself.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ class CostCloseness(Model):
             if value not in places:
                 raise UnlistedValueError(value, "the file of costs")
         own = [places[value] for value in values]
-        # A value that does not occur may be a stop all the same.
+        # A cheapest way may lead over a value that does not occur.
         ways = cheapest_ways(np.array(self.costs.table, np.float64))[np.ix_(own, own)]
         return replace(self, between=np.ascontiguousarray(ways))
 

@@ -2,9 +2,9 @@
 
 Li, Li, Venkatasubramanian, "t-closeness: privacy beyond k-anonymity and l-diversity" (ICDE 2007),
 section 4; the textbook chapter's case (20.3.3) is a group of stomach ulcer, gastritis and stomach
-cancer: three values that tell one thing. Two values are as far apart as their lowest common
-ancestor is high: its height over that of the tree. The height of a node is the longest way down to
-a leaf.
+cancer: three values, all of which reveal a disease of the stomach. Two values are as far apart as
+their lowest common ancestor is high: its height over that of the tree. The height of a node is the
+longest way down to a leaf.
 
 This is the length of the way between two leaves if the edge from a node up to its parent has half
 the difference of their heights, over the tree's height. What passes an edge is the difference
@@ -30,7 +30,7 @@ import numpy as np
 
 from coterie.anonymity.models.closeness import UnlistedValueError
 from coterie.anonymity.models.model import Counts, Measures, Model, ratio, sizes
-from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.anonymity.table.taxonomy import Taxonomy, subtree_heights
 from coterie.base.arrays import Ints
 
 _EXACT = 2**62  # products below this are computed in whole numbers
@@ -47,9 +47,7 @@ class Edges:
 
     @classmethod
     def of(cls, taxonomy: Taxonomy) -> Edges:
-        heights = [0] * len(taxonomy.labels)
-        for node in reversed(range(len(taxonomy.labels))):  # parents stand before their children
-            heights[node] = max((1 + heights[c] for c in taxonomy.children[node]), default=0)
+        heights = subtree_heights(taxonomy)
         below = [(n, c) for n, children in enumerate(taxonomy.children) for c in children]
         return cls(
             np.array([taxonomy.first[c] for _, c in below], np.int64),

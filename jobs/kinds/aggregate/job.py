@@ -1,11 +1,11 @@
 """The keys of an `aggregate` job.
 
     attributes:
-      Job:    {party: bank, values: [Clerk, Nurse]}              by its groups: as in `count`
+      Job:    {party: bank, values: [Clerk, Nurse]}              to group by: as in `count`
       Salary: {party: lender, range: [0, 200000], decimals: 2}   added up: `jobs.data.measured`
     by: [Job]                      none: one group of all records
     measures: [{count: true}, {sum: Salary}, {mean: Salary}, {quantile: [Salary, 0.5]}]
-    minimum: 5                     groups of fewer records are not shown, nor others that give them back
+    minimum: 5                     groups of fewer records are not shown, nor groups that give them away
     dominance: 0.5                 nor those of whose sum one record has more than this share
     round: 100                     numbers are rounded to multiples of this
     noise: {epsilon: 1}            numbers have noise for differential privacy (`noisy`)
@@ -226,7 +226,7 @@ def _check_columns(
     measured: Mapping[str, MeasuredAttribute],
     dominance: Dominance | None,
 ) -> None:
-    """Refuses what columns of their ranges cannot have."""
+    """Refuses measures and a rule of dominance that the ranges of the columns do not allow."""
     for measure in measures:
         if measure.what in PLACED and not measured[measure.column].declared:
             raise section.required("measures").error(
@@ -298,7 +298,7 @@ def _read_attribute(
     if added:
         numbers = read_measured(name, node, entry, party, cuts, missing)
     else:
-        for key in ("range", "decimals"):  # said of a column that is only grouped by
+        for key in ("range", "decimals"):  # permitted, without effect, if records are only grouped
             entry.optional(key)
     entry.close()
     if values is not None and missing == "value" and GAP not in values:

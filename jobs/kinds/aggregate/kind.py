@@ -66,9 +66,8 @@ class PreparedNumbers(PreparedColumns):
     """A party's own columns: codes of those in `by`, and the measured ones in units."""
 
     numbers: Mapping[str, Ints] = field(default_factory=dict)
-    held: Mapping[str, Mask] = field(
-        default_factory=dict
-    )  # with mixed partition: which are its own
+    # With mixed partition: which cells of each measured column the party has.
+    held: Mapping[str, Mask] = field(default_factory=dict)
 
 
 class Aggregate(StatisticsKind[AggregateJob]):
@@ -103,7 +102,7 @@ class Aggregate(StatisticsKind[AggregateJob]):
             shows_proposals=False,
             noise=(job.noise.epsilon, job.noise.delta) if job.noise else None,
             identified_by=ids,
-            # What has noise is bounded by the budget: no difference of two answers is exact.
+            # Answers with noise are bounded by the budget: no difference of two of them is exact.
             counted={}
             if job.noise
             else {n: item.classes for n, item in job.attributes.items()}
@@ -285,7 +284,7 @@ def _check_records(
 
 
 def _check_column(job: AggregateJob, item: MeasuredAttribute, records: int, source: str) -> None:
-    """The same for one column without noise."""
+    """As `_check_records`, for one column of a job without noise."""
     factor = 1
     if job.dominance:
         factor = job.dominance.share.denominator * job.dominance.largest

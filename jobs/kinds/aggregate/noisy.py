@@ -10,8 +10,9 @@ squares. From the noisy answers follow, as the middle and the unit are public,
     sum = distances + records * middle       mean = middle + distances / records, within the range
     variance = (squares - distances^2 / records) / (records - 1), at least 0
 
-A sum so has less noise than if the numbers themselves were added up, since a distance is at most
-half of the range. Squares are of distances to 15 bits, which is far finer than the noise.
+A sum has less noise in this way than if the numbers themselves were added up, since a distance is
+at most half of the range. Distances are rounded to 15 bits before they are squared, which is far
+finer than the noise.
 
 `protocols.aggregates.noisy_sums` says what is opened, and against whom the noise protects.
 """

@@ -22,7 +22,10 @@ WORK = 1 << 31  # records times groups times buckets up to which buckets are mad
 
 
 class Histograms:
-    """Shares of the buckets of columns, made when first asked for, and how wide the buckets are."""
+    """Shares of the numbers of records in buckets of columns, made when first asked for.
+
+    `described` has the lower ends of the buckets, as the result names them.
+    """
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coterie.jobs.kinds.aggregate.job import AggregateJob
+from coterie.jobs.kinds.aggregate.job import AggregateJob, Measure
 from coterie.jobs.kinds.aggregate.verify import ClaimedGroup, shown
 from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
@@ -13,6 +13,19 @@ from coterie.protocols.aggregates.noise import Noise
 
 _ROWS = 1_000  # groups that the table of a report shows
 _BARS = 25
+_MEANINGS = {
+    "count": "Count: how many records a group has.",
+    "sum": "Sum: the values of its records added up.",
+    "mean": "Mean: the sum divided by the number of records.",
+    "variance": "Variance: how far the values lie apart, as the mean square of their distances from the mean.",
+    "smallest": "Smallest: near this value lies the least one of the group.",
+    "largest": "Largest: near this value lies the greatest one of the group.",
+}
+_NOISE = (
+    "Noise was added to the numbers by chance, so that nobody can tell from them whether any one "
+    "person is among the records. The smaller epsilon, the more noise, and the better everybody is "
+    "hidden. Numbers of small groups may be far off."
+)
 
 
 def report_groups(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Part:
@@ -28,7 +41,10 @@ def report_groups(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Part:
             f"All numbers have {promise(job.noise)}."
         )
     shown_of = f"{len(groups) - hidden:,} of {len(groups):,} groups are shown."
-    content: list[Content] = [note(f"{shown_of} {why}")]
+    meanings = dict.fromkeys(_meaning(measure) for measure in job.measures)
+    content: list[Content] = [note(f"{shown_of} {why}"), note(" ".join(meanings))]
+    if job.noise is not None:
+        content.append(note(_NOISE))
     title = job.measures[-1].title
     drawn = [(g.name, float(g.numbers[-1]), shown(g.numbers[-1])) for g in groups
              if g.numbers[-1] is not None]  # fmt: skip
@@ -39,6 +55,13 @@ def report_groups(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Part:
     if len(groups) > _ROWS:
         content.append(note("The rest is in result.json."))
     return Part("Groups", content, public=True)
+
+
+def _meaning(measure: Measure) -> str:
+    if measure.share is None:
+        return _MEANINGS[measure.what]
+    share = float(measure.share)
+    return f"Quantile {share:g}: {100 * share:.4g} % of a group's records have at most this value."
 
 
 def promise(noise: Noise) -> str:

@@ -3,10 +3,10 @@
 The checks share no code with the protocols that add up or decide what to hide. From `result.json`
 alone: the groups are all combinations of the values of `by`, each once; a group has a number for
 every measure or none; numbers of records are at least the minimum, together at most all records, and
-do not give a hidden one back (`verify_tables`); sums and means lie within the range of their columns,
-and fit each other; quantiles are ends of buckets. Of rounded numbers only that they are multiples. Of
-numbers with noise: numbers of records are at least the minimum, means lie within their range, and the
-result names the noise that the job asks for.
+do not give away a hidden one (`verify_tables`); sums and means lie within the range of their columns,
+and fit each other; quantiles are ends of buckets. Rounded numbers are only checked to be multiples.
+With noise, numbers of records are at least the minimum, means lie within their range, and the result
+names the noise that the job asks for.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def verify_groups(job: AggregateJob, result: Claim, records: int, file: Path) ->
 
 
 def _verify_group(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
-    """A group's own numbers: none or all of them, within their bounds, and in accord."""
+    """Checks a group's own numbers: all or none are shown, within their bounds, and they fit."""
     if group.hidden:
         return
     known = {m: n for m, n in zip(job.measures, group.numbers, strict=True) if n is not None}
@@ -135,7 +135,7 @@ def _verify_group(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
 
 
 def _verify_noisy(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
-    """What holds of a group's numbers in spite of their noise."""
+    """Checks what must hold for a group's numbers in spite of their noise."""
     if group.hidden:
         return
     least = max(job.minimum, 1)
@@ -160,7 +160,7 @@ def _verify_noisy(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
 
 
 def verify_promise(job: AggregateJob, claim: Claim) -> None:
-    """The result names the promise of the job."""
+    """Checks that the result names the promise of the job."""
     if job.noise is None:
         return
     named = {key: claim.entry(key).number() for key in ("epsilon", "delta")}
@@ -169,14 +169,14 @@ def verify_promise(job: AggregateJob, claim: Claim) -> None:
 
 
 def _verify_multiples(job: AggregateJob, group: ClaimedGroup, base: int) -> None:
-    """Numbers that the job rounds are multiples of its base."""
+    """Checks that numbers which the job rounds are multiples of its base."""
     for measure, number in zip(job.measures, group.numbers, strict=True):
         if measure.what not in PLACED and number is not None and number % base:
             raise group.claim.error(f"{number} of {group.name} is no multiple of {base}")
 
 
 def _verify_buckets(job: AggregateJob, result: Claim, groups: Sequence[ClaimedGroup]) -> None:
-    """Quantiles are lower ends of the buckets that the result names, in ascending order."""
+    """Checks that quantiles are lower ends of the buckets that the result names, which ascend."""
     for at, measure in enumerate(job.measures):
         if measure.what not in PLACED:
             continue
@@ -202,7 +202,7 @@ def _close(a: float, b: float) -> bool:
 def _verify_counts(
     job: AggregateJob, claim: Claim, groups: Sequence[ClaimedGroup], records: int, at: int
 ) -> None:
-    """Together the numbers of records fit, and give no hidden one back."""
+    """Checks that the numbers of records fit together, and that no hidden one follows from them."""
     counts: list[int | None] = []
     for group in groups:
         number = group.numbers[at]
@@ -220,7 +220,7 @@ def _verify_counts(
 
 
 def _verify_file(job: AggregateJob, groups: Sequence[ClaimedGroup], path: Path) -> None:
-    """The CSV file equals the groups of the result."""
+    """Checks that the CSV file equals the groups of the result."""
     rows = [
         [*group.values, *("" if n is None else str(n) for n in group.numbers)] for group in groups
     ]

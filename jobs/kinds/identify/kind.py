@@ -6,10 +6,10 @@
     population: 300000    how many people the common records are a part of; the common records alone
                           if it is left out
     alpha: 0.2            sets that may single out this share of the population are named
-    longest: 4            of at most so many columns
+    longest: 4            the most columns of a set
     pairs: 16384          optional: pairs of common records on which separation is estimated
-    round: 0.001          optional: the step in which it is told
-    uniques: [[Sex, Age]] optional: of these sets also the exact number of unique people, where there
+    round: 0.001          optional: the estimate is given in steps of about this size
+    uniques: [[Sex, Age]] optional: for these sets also the exact number of unique people, where there
                           are few combinations and each party's policy permits groups of one
 
 First each party tells how many different values each of its columns has, unless the job declares
@@ -48,6 +48,7 @@ from coterie.jobs.kinds.statistics.common import read_servers
 from coterie.jobs.kinds.statistics.open_columns import OpenColumns, open_columns
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import Matching, read_matching
+from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import listed
 from coterie.jobs.pages.page import Part, note
 from coterie.jobs.pages.page import table as page_table
@@ -66,12 +67,13 @@ MOST_VALUES = 1 << 40
 MOST_PEOPLE = 1 << 50
 _FEWEST_PAIRS = 8 * LEAST_STEP  # below which an estimate in steps says nothing
 _SHOWN = 200  # sets in a report
+_DRAWN = 12  # of them as bars
 MOST_EXACT = 8  # sets whose unique people are counted
-_KEYS = ("pairs", "round", "servers", "uniques")  # which have no meaning without matched records
+_KEYS = ("pairs", "round", "servers", "uniques")  # keys that need matched records
 
 DISTINCT = declare(
     "identify: distinct values",
-    what="How many different values each column of the job has in its owner's table, those of other than common records too, unless the job declares its values; no value.",
+    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value.",
     to="every party",
     why="Which sets of columns may single people out follows from these numbers.",
 )
@@ -246,6 +248,14 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
                 "people that it tells apart says how near it comes."
             )
         ]
+        if sets:
+            named = [
+                (", ".join(one.columns), one.bound, f"{one.bound:.1%}") for one in sets[:_DRAWN]
+            ]
+            content += [
+                note("The people who are unique by a set of columns, at most:"),
+                bars("The share of people who are unique by a set of columns, at most", named),
+            ]
         rows = [
             [
                 listed(one.columns),
@@ -255,6 +265,14 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             ]
             for one in sets[:_SHOWN]
         ]
+        if rows:
+            content.append(
+                note(
+                    "Combinations: how many the values of these columns have. Unique at most: the "
+                    "share of people who can be alone with theirs. Pairs told apart: the share of "
+                    "pairs of people who differ in one of these columns."
+                )
+            )
         head = ["columns", "combinations", "unique at most", "pairs told apart"]
         content.append(
             page_table(head, rows, (1, 2, 3), sentences=True) if rows else note("No set is listed.")
@@ -278,7 +296,10 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             Part("Sets that may single people out", content, public=True),
             Part(
                 "Columns",
-                [page_table(["column", "values"], columns, numbers=(1,))],
+                [
+                    note("How many different values each column has."),
+                    page_table(["column", "values"], columns, numbers=(1,)),
+                ],
                 public=True,
             ),
             Part("Who holds them", [page_table(["column", "held by"], holders)], public=False),

@@ -1,8 +1,8 @@
 """Checks of the sets of columns of an `identify` result, with code of its own.
 
-From `result.json` and the job alone: the numbers of values are those that the job declares where it
-does; the sets are all minimal ones whose bound reaches alpha, by going through every set; cells and
-bound follow from the numbers of values; separation is a whole number of steps.
+From `result.json` and the job alone: where the job declares values, their number is the declared one;
+the sets are all minimal ones whose bound reaches alpha, by going through every set; cells and bound
+follow from the numbers of values; separation is a whole number of steps.
 """
 
 from __future__ import annotations

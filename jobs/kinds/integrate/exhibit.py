@@ -23,7 +23,7 @@ from coterie.jobs.kinds.integrate.job import IntegrateJob
 
 @dataclass(frozen=True)
 class Exhibit:
-    """Of one party, in the joint order: raw columns of all common records, and what is shown."""
+    """One party's raw columns of all common records, in the joint order, and what is released."""
 
     columns: dict[str, tuple[Column, Generalized]]
     classes: Labels | None
@@ -66,9 +66,9 @@ def utility_of(job: IntegrateJob, exhibits: Mapping[str, Mapping[str, object]]) 
 
 
 def alone_of(exhibits: Mapping[str, Mapping[str, object]]) -> dict[str, float]:
-    """By party the class error of a tree that is learned from its own raw columns.
+    """The class error, by party, of a tree that is learned from the party's own raw columns.
 
-    What a party could do without the others: a release that does not do better is of no use to it.
+    A party gets as far without the others: a release that does not do better is of no use to it.
     """
     left = {name: each.get("exhibit") for name, each in exhibits.items()}
     held = {name: e for name, e in left.items() if isinstance(e, Exhibit) and e.columns}

@@ -26,7 +26,7 @@ from coterie.protocols.messaging.wire import Value
 
 DOMAINS = declare(
     "integrate: flat domains",
-    what="All values in its owner's table, those of other than common records too, of each attribute of a QID with `flat: true`.",
+    what="All values in its owner's whole table, common records or not, of each attribute of a QID with `flat: true`.",
     to="every party",
     why="All parties must know which values may stand in the place of `*`; the owner's policy must permit to release the column.",
 )

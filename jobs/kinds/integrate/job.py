@@ -85,7 +85,7 @@ class IntegrateJob(Job):
 
     @property
     def smallest_k_map(self) -> int | None:
-        """The least people of the population in a group; None: groups are of records alone."""
+        """The fewest people of the population in a group; None if no group is counted there."""
         return min((r.k_map for r in self.requirements if r.k_map is not None), default=None)
 
     def of_party(self, party: str) -> list[ReleasedAttribute]:
@@ -128,7 +128,7 @@ class IntegrateJob(Job):
 
     @property
     def smallest_k(self) -> int | None:
-        """The least records of a group; None if all groups are counted in a population."""
+        """The fewest records of a group; None if all groups are counted in a population."""
         return min((r.k for r in self.requirements if r.k_map is None), default=None)
 
     @property
@@ -267,7 +267,7 @@ def _check_decidable(node: Node, requirement: Requirement, job: IntegrateJob) ->
 def _between_holders(
     node: Node, requirement: Requirement, attributes: list[ReleasedAttribute]
 ) -> Requirement:
-    """Joint diversity depends on rows; if no party has them, it is decided by frequencies."""
+    """Joint diversity depends on whole rows; if two parties hold these, frequencies decide it."""
     model = requirement.model
     if not isinstance(model, TupleModel):
         return requirement
@@ -276,13 +276,13 @@ def _between_holders(
     if len(houses) > 2:
         where = ", ".join(f"'{name}' is {party}'s" for name, party in holders.items())
         raise node.error(
-            f"the sensitive columns of one entry must be in one house or two ({where}): whether "
+            f"the sensitive columns of one entry must be at one party or at two ({where}): whether "
             "they are diverse together is decided by the party that has them, or between two"
         )
     if len(houses) < 2:
         return requirement
     if not isinstance(model, JointDiversity):
-        raise node.error(f"{model.name}: the sensitive columns must be in one house")
+        raise node.error(f"{model.name}: the sensitive columns must be at one party")
     return replace(requirement, model=replace(model, by_frequency=True))
 
 

@@ -46,13 +46,12 @@ from coterie.jobs.kinds.integrate.release_table import (
 )
 from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
-from coterie.jobs.kinds.integrate.verify import verify_release
+from coterie.jobs.kinds.integrate.verify import RELEASE, verify_release
 from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Kind, Needs, Verdict
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
-RELEASE = "release.csv"
 PREVIEWED = 20  # values of a column that a steward is shown
 
 

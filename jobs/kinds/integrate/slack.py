@@ -1,8 +1,9 @@
-"""`slack: tell` of an integrate job: what a little smaller k would have shown more of.
+"""`slack: tell` of an integrate job: what a slightly smaller k would have shown in addition.
 
-The key and what it does not go with; the entries of `result.json` (`slack`), one for each entry of the
-requirement; the sentences about them; and what `coterie verify` can check of them. Whether the k told is
-the right one, only the parties' tables know: the release says no more than which steps were open.
+This module reads the key and refuses what it does not go with; writes the entries of `result.json`
+(`slack`), one for each entry of the requirement, and the sentences about them; and checks what
+`coterie verify` can check of them. Only the parties' tables determine whether the k is the right one:
+the release says no more than which steps were open.
 """
 
 from __future__ import annotations
@@ -86,9 +87,10 @@ def check_slack(
     result: Mapping[str, Any],
     open_attributes: Sequence[str],
 ) -> None:
-    """Raises unless the entries can be true: of the job, of smaller k, of attributes with steps left.
+    """Raises unless the entries are of the job, of smaller k, and of attributes with steps left.
 
-    A refused step stays refused for good. So its value is in the final cut, and can be specialized.
+    A step that was refused once stays refused, so its value is in the final cut and could be
+    specialized.
     """
     if not told:
         if "slack" in result:

@@ -42,7 +42,7 @@ def reached_by(columns: Mapping[str, Coded], requirement: Requirement) -> dict[s
     }
     try:
         held = audit(table, requirement.qid, requirement.k, requirement.sensitive, model)
-    except VerificationError:  # `coterie verify` says it, and where
+    except VerificationError:  # `coterie verify` reports the fault and its place
         return {}
     return dict(held["models"])
 

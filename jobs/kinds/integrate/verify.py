@@ -38,8 +38,13 @@ from coterie.anonymity.table.intervals import (
 )
 from coterie.anonymity.table.taxonomy import TOP
 from coterie.base.errors import VerificationError
-from coterie.base.text import first_names, numbered
-from coterie.jobs.data.release_file import check_order, check_requirements, read_release
+from coterie.base.text import numbered
+from coterie.jobs.data.release_file import (
+    check_order,
+    check_requirements,
+    in_words,
+    read_release,
+)
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.kinds.integrate.slack import UNCHECKED, check_slack
@@ -64,15 +69,11 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
             f"{folder / RESULT}: not the result of such a job ({error})"
         ) from None
     holds = [
-        f"{numbered(facts['records'], 'record')} in sorted order, every value as the cut allows"
+        f"{numbered(facts['records'], 'record')}, sorted so that their order tells nothing, and each "
+        "value as general as the steps of the job have left it",
+        *map(in_words, facts["requirements"]),
+        "the steps that the result lists lead to this release",
     ]
-    for held in facts["requirements"]:
-        names = first_names(held["qid"])
-        reached = "".join(
-            f", {model} at {value:g}" for model, value in held.get("models", {}).items()
-        )
-        holds.append(f"k={held['k']} on {names}: smallest group {held['smallest']}{reached}")
-    holds.append("the specializations lead to this release")
     unchecked = ["whether the parties put in true data"]
     unchecked += [
         f"whether {requirement.k_map} people of the population share the values of each group of "

@@ -27,7 +27,7 @@ from coterie.jobs.data.numbers import read_number_attributes
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
-from coterie.jobs.file.result_file import Claim
+from coterie.jobs.file.result_file import Claim, read_rows
 from coterie.jobs.kinds.kind import Verdict
 from coterie.jobs.kinds.models.common import (
     JoinedNumbers,
@@ -202,12 +202,7 @@ class Cluster(ModelKind[ClusterJob]):
     def verify(self, job: ClusterJob, result: Claim, folder: Path) -> Verdict:
         found = verify_clusters(job, result)
         path = folder / CENTRES
-        try:
-            with path.open(encoding="utf-8", newline="") as file:
-                rows = list(csv.reader(file))
-        except (OSError, ValueError, csv.Error):
-            raise VerificationError(f"{path}: not a CSV file that can be read") from None
-        if rows != found.table(list(job.attributes)):
+        if read_rows(path) != found.table(list(job.attributes)):
             raise VerificationError(f"{path}: has other clusters than result.json")
         holds = [
             f"{numbered(found.records, 'record')} in {numbered(len(found.sizes), 'cluster')}, none of fewer "
@@ -262,7 +257,7 @@ def verify_clusters(job: ClusterJob, result: Claim) -> ClaimedClusters:
         raise claim.error("must have a number for each attribute")
     sizes = [size.integer(minimum=job.minimum) for size in result.entry("sizes").items()]
     if len(sizes) != len(centres) or not 0 < len(sizes) <= job.clusters:
-        raise result.entry("sizes").error(f"must be one a centre, at most {job.clusters}")
+        raise result.entry("sizes").error(f"must be one for each centre, at most {job.clusters}")
     if sum(sizes) != records:
         raise result.entry("sizes").error(f"do not add up to {records} records")
     iterations = result.entry("iterations").integer(minimum=1)

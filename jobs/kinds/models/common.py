@@ -26,7 +26,8 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.kinds.kind import ANY_CLASSES, Kind, Needs
-from coterie.jobs.kinds.statistics.count import MOST_RECORDS, TOTAL
+from coterie.jobs.kinds.statistics.common import read_servers
+from coterie.jobs.kinds.statistics.count import MOST_RECORDS, summed_records
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (
     Matching,
@@ -36,10 +37,9 @@ from coterie.jobs.matching.identifiers import (
 )
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.scale import in_rows
-from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.primitives.randomness import Random
 
-MOST_COLUMNS = 100  # of a model, so that the parties' plain arithmetic takes no minutes
+MOST_COLUMNS = 100  # of a model, so that each party's own arithmetic takes seconds, not minutes
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,7 @@ def read_partition(section: Section, common: Common) -> tuple[Matching | None, t
     horizontal = partition == "horizontal"
     if horizontal and (node := section.optional("id")):
         raise node.error("with 'partition: horizontal' records are not matched: leave it out")
-    names = common.party_names
-    servers = (names[0], names[1])
-    if node := section.optional("servers"):
-        found = tuple(item.choice(*names) for item in node.items())
-        if len(set(found)) != 2 or len(found) != 2:
-            raise node.error("must be two different parties of the job")
-        servers = (found[0], found[1])
-    return None if horizontal else read_matching(section), servers
+    return None if horizontal else read_matching(section), read_servers(section, common)
 
 
 def model_needs(job: ModelJob, party: str) -> Needs:
@@ -195,10 +188,7 @@ def begin(
     """Matches the records, or adds up how many there are."""
     prepared.dropped.write(workspace.kept)
     if job.matching is None:
-        mine = np.array([prepared.records], np.uint64)
-        with channel.step("records"):
-            total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
-            records = int(channel.open(TOTAL, total)[0])
+        records = summed_records(job.party_names, prepared.records, channel, rng)
         numbers = dict(prepared.numbers)
     else:
         if prepared.identifiers is None:
@@ -217,7 +207,7 @@ def check_records(records: int, least: int, why: str) -> None:
 
 
 def rounded(number: float) -> float:
-    """A number of a result, with the digits that are certain whatever the processor."""
+    """A number of a result, with the digits that are the same on every processor."""
     return float(f"{number:.12g}")
 
 

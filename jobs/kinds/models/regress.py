@@ -44,7 +44,8 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
 COEFFICIENTS = "coefficients.csv"
-CELLS = 64  # of the grid that a job does not name: of them the times fill more than half
+_NAMES = {"svm": "support vector", "cox": "survival"}  # of models, where the key does not say it
+CELLS = 64  # of the grid if the job names none; the times fill more than half of them
 
 
 class Regress(ModelKind[RegressJob]):
@@ -93,8 +94,9 @@ class Regress(ModelKind[RegressJob]):
         found.verify_file(folder / COEFFICIENTS)
         return Verdict(
             [
-                f"a {job.model} model of {numbered(len(job.columns), 'coefficient')} from "
-                f"{found.records:,} records, no fewer than {job.minimum}"
+                f"a {_NAMES.get(job.model, job.model)} model of "
+                f"{numbered(len(job.columns), 'coefficient')} from {found.records:,} records, of "
+                f"which the job asks for at least {job.minimum}"
             ],
             [UNCHECKED],
             {"records": found.records, "minimum": job.minimum},
@@ -191,6 +193,7 @@ def _as_result(job: RegressJob, fit: Fit, curve: Sequence[Step]) -> dict[str, An
 
 
 def promise_of(job: RegressJob) -> ModelPromise:
+    values = job.attributes[job.outcome].values or ("0", "1")
     return ModelPromise(
         model=job.model,
         outcome=job.outcome,
@@ -199,6 +202,11 @@ def promise_of(job: RegressJob) -> ModelPromise:
         minimum=job.minimum,
         iterations=job.iterations,
         measures=measures_of(job.model, job.horizontal),
+        outcomes=(values[0], values[1]) if job.binary else None,
+        first_categories={
+            name: listed[0] for name in job.features if (listed := job.attributes[name].values)
+        },
+        time=job.time,
     )
 
 

@@ -1,10 +1,10 @@
 """The keys of `kind: regress`.
 
 model: logistic             or linear, ridge, svm, cox
-outcome: Readmitted         the column to be explained; of cox two of them:
+outcome: Readmitted         the column to be explained; a cox model has two others instead:
 time: Days                  how long a person was observed, and
-event: Died                 whether the event ended it
-grid: {step: 30, end: 720}  the cells by which times are told, or a list of their ends
+event: Died                 whether the event ended the observation
+grid: {step: 30, end: 720}  the cells in which times are shown, or a list of their ends
 features: [Age, Sex]        the columns that explain it
 penalty: 0                  on the squares of the coefficients
 iterations: 25              the most points at which sums are opened; with vertical partition
@@ -31,7 +31,7 @@ MODELS: tuple[Model, ...] = get_args(Model)
 TWO_VALUED = ("logistic", "svm", "cox")
 PENALTY = {"ridge": 1.0, "svm": 1.0}  # as scikit-learn has them; no penalty elsewhere
 RECORDS_PER_COEFFICIENT = 3
-STEPS_ON_SHARES = 10  # of a logistic model of columns at different parties
+STEPS_ON_SHARES = 10  # iterations of a logistic model of columns at different parties
 MOST_CELLS = 512
 
 
@@ -57,7 +57,7 @@ class RegressJob(ModelJob):
 
     @property
     def least(self) -> int:
-        """The least records that the job may be about."""
+        """The fewest records that the job needs."""
         parameters = len(self.columns) + (self.time is None)
         return max(self.minimum, RECORDS_PER_COEFFICIENT * parameters)
 
@@ -68,7 +68,7 @@ class RegressJob(ModelJob):
 
 
 def read_regress(section: Section, common: Common) -> RegressJob:
-    """The job of a file's keys; every mistake names its key."""
+    """The job that the keys describe; every error names its key."""
     model_node = section.required("model")
     model = MODELS[MODELS.index(model_node.choice(*MODELS))]
     matching, servers = read_partition(section, common)

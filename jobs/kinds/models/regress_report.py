@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from coterie.jobs.kinds.models.verify_regress import ClaimedModel
-from coterie.jobs.pages.charts import BESIDE, WIDTH, chart, label
-from coterie.jobs.pages.markup import Content, Element, element, foreign
+from coterie.jobs.kinds.models.verify_regress import ClaimedModel, ModelPromise
+from coterie.jobs.pages.charts import WIDTH, Rows, chart, label
+from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
 from coterie.jobs.pages.page import Part, note, table
 
-NORMAL = 1.959964  # of a standard error: the half of an interval of 95 %
+NORMAL = 1.959964  # standard errors that are half of a 95 % interval
 _CERTAIN = (
     "The records tell a coefficient only roughly: were they drawn anew many times, 95 of 100 such "
     "intervals would have the true one in them. Where the interval has zero in it, the records do not "
     "tell whether the feature matters at all."
 )
 _MEANING = {
-    "linear": "A coefficient is the change of {outcome} for one more of the feature.",
-    "ridge": "A coefficient is the change of {outcome} for one more of the feature, held back by the penalty.",
-    "logistic": "A coefficient is the change of the logarithm of the odds of {outcome} for one more of the feature.",
+    "linear": "A coefficient is the change of the outcome for one more of the feature.",
+    "ridge": "A coefficient is the change of the outcome for one more of the feature, held back by the penalty.",
+    "logistic": "A coefficient is the change of the logarithm of the odds of the outcome for one more of the feature.",
     "svm": "A record is classified by the sign of the intercept plus its features times their coefficients.",
     "cox": "A coefficient is the change of the logarithm of the hazard for one more of the feature.",
 }
@@ -43,26 +43,20 @@ _FIT = {
 
 def report_model(found: ClaimedModel) -> Sequence[Part]:
     """The model's own parts of a report."""
-    meaning = _MEANING[found.promise.model].format(outcome="the outcome")
-    rows: list[Sequence[Content]] = []
-    for name, value, error in found.rows:
-        bounds = (
-            "" if error is None else f"{value - NORMAL * error:.4g} to {value + NORMAL * error:.4g}"
-        )
-        shown = "" if error is None else f"{error:.4g}"
-        rows.append([foreign(name), f"{value:.6g}", shown, bounds])
+    promise = found.promise
+    certain = any(error for error in found.errors)
     content: list[Content] = [
-        note(
-            "The outcome is ",
-            foreign(found.promise.outcome),
-            f". {meaning} ",
-            _DIRECTION[found.promise.model],
-        ),
-        *([note(_CERTAIN)] if any(error for error in found.errors) else []),
+        note(*_outcome(promise), f" {_MEANING[promise.model]} ", _DIRECTION[promise.model]),
+        *([note(*_categories(promise))] if promise.first_categories else []),
+        *([note(_CERTAIN)] if certain else []),
         *(note(caution) for caution in _cautions(found)),
         coefficient_plot(found),
-        table(["column", "coefficient", "standard error", "95 % interval"], rows, (1, 2, 3)),
+        _coefficients(found, certain),
     ]
+    if found.intercept is not None:
+        content.append(
+            note("The intercept is what the model says of a record whose features are all zero.")
+        )
     if found.survival:
         content += [
             element("h3", "Survival"),
@@ -81,8 +75,34 @@ def report_model(found: ClaimedModel) -> Sequence[Part]:
     return [Part("The model", content, public=True)]
 
 
+def _outcome(promise: ModelPromise) -> list[Content]:
+    """What is explained; of two values the one that the coefficients speak for."""
+    said: list[Content] = ["The outcome is ", foreign(promise.outcome)]
+    if promise.outcomes is None:
+        return [*said, "."]
+    other, one = promise.outcomes
+    return [*said, " = ", foreign(one), ", as against ", foreign(other), "."]
+
+
+def _categories(promise: ModelPromise) -> list[Content]:
+    first = [f"{name}={value}" for name, value in promise.first_categories.items()]
+    return ["A value of a column of categories is compared with the first one, which has no coefficient: ", *listed(first), "."]  # fmt: skip
+
+
+def _coefficients(found: ClaimedModel, certain: bool) -> Element:
+    rows: list[Sequence[Content]] = []
+    for name, value, error in found.rows:
+        row: list[Content] = [foreign(name), f"{value:.6g}"]
+        if certain:
+            half = NORMAL * (error or 0.0)
+            row += [f"{error or 0.0:.4g}", f"{value - half:.4g} to {value + half:.4g}"]
+        rows.append(row)
+    head = ["column", "coefficient"] + (["standard error", "95 % interval"] if certain else [])
+    return table(head, rows, range(1, len(head)), sentences=True)
+
+
 def _cautions(found: ClaimedModel) -> list[str]:
-    """In what the model is not the exact one."""
+    """Sentences about where the model is not the exact one."""
     cautions = []
     if not found.settled:
         cautions.append(
@@ -110,15 +130,15 @@ def coefficient_plot(found: ClaimedModel) -> Element:
     certain = all(error for error in found.errors)
     beyond = NORMAL if certain else 0.0  # the half of an interval, which must fit, too
     most = max([abs(size) + beyond for size in sizes] + [2 * beyond]) or 1.0
-    left, row = 200.0, 26.0
-    middle, scale = left + (WIDTH - left) / 2, (WIDTH - left) / 2 / (most * 1.05)
-    height = len(names) * row + 28
+    rows = Rows(names)
+    middle, scale = (rows.left + WIDTH) / 2, (WIDTH - rows.left) / 2 / (most * 1.05)
+    height = rows.height + 28
     shapes: list[Content] = [
         element("line", x1=middle, x2=middle, y1=0, y2=height - 24, class_="axis")
     ]
-    for at, (name, size) in enumerate(zip(names, sizes, strict=True)):
-        y, x = at * row + 13, middle + size * scale
-        shapes.append(label(left - 8, y + 5, name, "end", longest=BESIDE))
+    for at, size in enumerate(sizes):
+        y, x = rows.top(at) + 13, middle + size * scale
+        shapes.append(rows.name(at))
         if certain:
             ends = (x - NORMAL * scale, x + NORMAL * scale)
             shapes.append(element("line", x1=ends[0], x2=ends[1], y1=y, y2=y, class_="line c0"))
@@ -134,7 +154,7 @@ def coefficient_plot(found: ClaimedModel) -> Element:
 
 def survival_curve(found: ClaimedModel) -> Element:
     """The share of people with average features who have had no event yet, over time."""
-    height, left, bottom, top = 260.0, 60.0, 56.0, 10.0
+    height, left, bottom, top = 268.0, 60.0, 56.0, 18.0
     end = found.survival[-1][0]
     across, tall = (WIDTH - left - 8) / end, height - bottom - top
     floor = height - bottom
@@ -155,6 +175,6 @@ def survival_curve(found: ClaimedModel) -> Element:
         "The share of people with average features who have had no event, over time",
         height,
         *shapes,
-        label(WIDTH - 8, height - 8, "time, in the units of the job's column", "end", "quiet"),
+        label(WIDTH - 8, height - 8, found.promise.time or "time", "end", "quiet", longest=40),
         element("path", d=path, class_="line c0", fill="none"),
     )

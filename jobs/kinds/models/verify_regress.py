@@ -6,14 +6,13 @@ best; what follows from other numbers of the result is computed again.
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coterie.base.errors import VerificationError
-from coterie.jobs.file.result_file import Claim
+from coterie.jobs.file.result_file import Claim, read_rows
 
 # The measures that each model has.
 MEASURES = {
@@ -23,18 +22,23 @@ MEASURES = {
     "svm": ("auc", "auc_error"),
     "cox": ("log_likelihood", "concordance", "concordance_error"),
 }
-# Of a logistic model of columns at different parties.
-STEPS_ON_SHARES = ("log_likelihood", "approximation", "auc", "auc_error")
+# Those of a logistic model of columns at different parties.
+MEASURES_ON_SHARES = ("log_likelihood", "approximation", "auc", "auc_error")
 
 
 def measures_of(model: str, horizontal: bool) -> tuple[str, ...]:
     """The measures of a model."""
-    return STEPS_ON_SHARES if model == "logistic" and not horizontal else MEASURES[model]
+    return MEASURES_ON_SHARES if model == "logistic" and not horizontal else MEASURES[model]
 
 
 @dataclass(frozen=True)
 class ModelPromise:
-    """What a job says about its model."""
+    """What a job says about its model.
+
+    `outcomes` are the two values of an outcome that has two, the one that counts as 1 second;
+    `first_categories` has of each column of categories the value without a coefficient; `time` is
+    the column of times of a survival model.
+    """
 
     model: str
     outcome: str
@@ -43,6 +47,9 @@ class ModelPromise:
     minimum: int
     iterations: int
     measures: tuple[str, ...]
+    outcomes: tuple[str, str] | None = None
+    first_categories: Mapping[str, str] = field(default_factory=dict)
+    time: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,14 +83,7 @@ class ClaimedModel:
 
     def verify_file(self, path: Path) -> None:
         """Checks that the file has what the result has."""
-        try:
-            with path.open(encoding="utf-8", newline="") as file:
-                rows = list(csv.reader(file))
-        except OSError as error:
-            raise VerificationError(f"{path}: {error.strerror}") from None
-        except (ValueError, csv.Error):
-            raise VerificationError(f"{path}: not a CSV file") from None
-        if rows != self.table:
+        if read_rows(path) != self.table:
             raise VerificationError(f"{path}: has other coefficients than result.json")
 
     def lines(self) -> list[str]:

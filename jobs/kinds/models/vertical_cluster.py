@@ -82,7 +82,7 @@ def cluster_vertically(
 def _told_scale(
     sums: ExactSums, columns: Floats, mine: Sequence[int], records: int, names: Sequence[str]
 ) -> Scale:
-    """Mean and deviation of every column, each of which one party knows; a constant is named."""
+    """Mean and deviation of every column, which its holder knows; a constant column is an error."""
     told = np.zeros(2 * len(names))
     told[mine] = columns.mean(axis=0)
     told[[len(names) + at for at in mine]] = columns.std(axis=0)
@@ -104,7 +104,7 @@ def _opened_scale(sums: ExactSums, told: Floats) -> Floats:
 def _steps(
     scale: Scale, limits: Sequence[tuple[float, float]], standardise: bool
 ) -> tuple[Vector, Vector]:
-    """The zero of each column's steps, and their length: alike for all but for the deviation."""
+    """The zero of each column's steps, and their length: the same for all, or in deviations."""
     if not standardise:
         longest = max(high - low for low, high in limits) / 2
         return [(low + high) / 2 for low, high in limits], [longest / REACH] * len(limits)

@@ -10,8 +10,8 @@
 
 The parties find the people whom all of them have, and classify each by the columns of all of them.
 A recipient keeps `predictions.csv`, with its own identifiers; the coordinator learns how many people
-there are, and no class of anybody. How many people have each class is not told to others than the
-recipients: a party that knows what its own columns decide would subtract.
+there are, and no class of anybody. Only the recipients learn how many people have each class: another
+party could subtract the people whose class its own columns decide.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from coterie.base.errors import DataError
 from coterie.base.text import numbered, quoted_list
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
-from coterie.jobs.file.job import Common, read_recipients
+from coterie.jobs.file.job import Common, read_name, read_recipients
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.kept_models import ANYWHERE, KeptModel, Models, model_name
+from coterie.jobs.kinds.kept_models import ANYWHERE, KeptModel, Models
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.jobs.kinds.predict.classify import by_net, by_tree, compare_models
 from coterie.jobs.kinds.predict.people import NewPeople, PredictJob, check_fits, coded
@@ -61,7 +61,7 @@ class Predict(Kind[PredictJob, NewPeople]):
         return PredictJob(
             **vars(common),
             matching=read_matching(section),
-            model=model_name(section.required("model")),
+            model=read_name(section.required("model")),
             attributes=_read_attributes(section, common, mixed),
             recipients=read_recipients(recipients, common.party_names),
             servers=read_servers(section, common),

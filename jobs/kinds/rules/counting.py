@@ -15,8 +15,8 @@ import numpy as np
 
 from coterie.base.arrays import Bits, Codes
 from coterie.base.errors import DataError
+from coterie.jobs.data.own_columns import LONGEST_VALUE
 from coterie.jobs.kinds.rules.job import RulesJob
-from coterie.jobs.kinds.statistics.common import LONGEST_VALUE
 from coterie.jobs.kinds.statistics.open_columns import OpenColumns
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
@@ -76,7 +76,7 @@ def items_of(
 
 
 def _check_values(values: Mapping[str, Sequence[str]]) -> None:
-    """Refuses more values than are looked at, or one that is too long, before they are told."""
+    """Refuses too many values, or one that is too long, before they are sent."""
     for name, found in values.items():
         if len(found) > MOST_ITEMS:
             raise DataError(

@@ -6,9 +6,9 @@
     support: 0.05         the least share of records that have all values of a rule
     confidence: 0.8       the least share of those with the left side that have the right side, too
     longest: 3            the most values of a rule, both sides together
-    minimum: 5            no set of fewer records is learned; supports are told in classes of at
+    minimum: 5            no set of fewer records is shown; supports are shown in classes of at
                           least so many numbers
-    round: 0.001          optional: and about this share of the records
+    round: 0.001          optional: a class also has about this share of the records
 
 All parties learn which sets of values are frequent, which rules hold, and supports in classes. The
 result has the middle of a class as the support, and the middle of what is possible as the confidence.
@@ -20,7 +20,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from coterie.base.errors import DataError
@@ -31,18 +30,18 @@ from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
 from coterie.jobs.kinds.rules.counting import Counting, Items, items_of
 from coterie.jobs.kinds.rules.job import RulesJob, read_rules
-from coterie.jobs.kinds.rules.verify import Promise, read_patterns, verify_patterns
+from coterie.jobs.kinds.rules.verify import ClaimedRule, Promise, read_patterns, verify_patterns
 from coterie.jobs.kinds.statistics.common import (
     statistics_needs,
 )
-from coterie.jobs.kinds.statistics.count import MOST_RECORDS, TOTAL
+from coterie.jobs.kinds.statistics.count import MOST_RECORDS, summed_records
 from coterie.jobs.kinds.statistics.open_columns import OpenColumns, open_columns
 from coterie.jobs.matching.common_records import line_up
-from coterie.jobs.pages.markup import listed
+from coterie.jobs.pages.charts import bars
+from coterie.jobs.pages.markup import Element, listed
 from coterie.jobs.pages.page import Part, note
 from coterie.jobs.pages.page import table as page_table
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.patterns.frequent_sets import (
     Counter,
     Patterns,
@@ -54,6 +53,7 @@ from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
 _SHOWN = 200  # rules in a report
+_DRAWN = 12  # of them as bars
 _LISTED = 5  # rules in a summary
 
 
@@ -93,10 +93,7 @@ class Rules(Kind[RulesJob, OpenColumns]):
                 raise DataError("the parties have no record in common")
         else:
             own = prepared.records
-            with channel.step("records"):
-                mine = np.array([own], np.uint64)
-                total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
-                records = int(channel.open(TOTAL, total)[0])
+            records = summed_records(job.party_names, own, channel, rng)
         if records >= MOST_RECORDS:
             raise DataError(f"{records:,} records are more than counts can hold")
         if records < job.minimum:
@@ -143,8 +140,8 @@ class Rules(Kind[RulesJob, OpenColumns]):
         content = [
             note(
                 f"A rule says: of the records with the values on the left at least "
-                f"{float(job.confidence):.1%} have those on the right as well, and at least "
-                f"{float(job.support):.1%} of all {records:,} records have both."
+                f"{float(job.confidence):.1%} have those on the right as well (its confidence), and at "
+                f"least {float(job.support):.1%} of all {records:,} records have both (its support)."
             ),
             note(
                 f"Numbers of records are told in classes of {step} neighbouring numbers or more, and "
@@ -156,6 +153,8 @@ class Rules(Kind[RulesJob, OpenColumns]):
         ]
         content += [note(f"Mind: {line}.") for line in _caution(job, result)]
         best = sorted(rules, key=lambda rule: (-rule.confidence, -rule.support))
+        if rules:
+            content.append(_drawn(best[:_DRAWN]))
         rows = [
             [
                 listed([_has(*pair) for pair in rule.left]),
@@ -187,6 +186,15 @@ class Rules(Kind[RulesJob, OpenColumns]):
         ]
         facts: dict[str, Json] = {"records": records, "sets": len(sets), "rules": len(rules)}
         return Verdict(holds, ["whether the records give these sets and rules"], facts)
+
+
+def _drawn(rules: Sequence[ClaimedRule]) -> Element:
+    """The confidence of the surest rules as bars."""
+    values = []
+    for rule in rules:
+        left, right = (", ".join(_has(*pair) for pair in side) for side in (rule.left, rule.right))
+        values.append((f"{left} → {right}", rule.confidence, f"{rule.confidence:.1%}"))
+    return bars("The confidence of the surest rules", values)
 
 
 def _has(name: str, value: str) -> str:

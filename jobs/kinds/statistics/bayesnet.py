@@ -6,8 +6,8 @@
     structure: search           or naive: the class is the only parent of every attribute
     keep: risk                  each party keeps its part of the net, for `kind: predict`
     parameters: false           true: also the counts of every family, small ones hidden
-    minimum: 5                  of these counts, and
-    zeros: hide                 as in `kind: count`
+    minimum: 5                  for these counts, as in `kind: count`
+    zeros: hide                 likewise
 
 All parties learn the edges; those of a naive net are known before. A class without parents has no
 table: all parties know which classes there are, so that a rare class could not be hidden.
@@ -243,10 +243,13 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             f"{numbered(len(edges), 'arrow')}: knowing the attribute at its tail helps to predict the one at its "
             "head. An arrow says nothing about causes."
         )
+        colours = " A box has the colour of its party; a dark one belongs to several." * bool(
+            owners
+        )
         sections = [
             report_drawing(
                 "The net",
-                own=(sentence, draw_net(job.order, edges, owners, job.party_names)),
+                own=(sentence + colours, draw_net(job.order, edges, owners, job.party_names)),
                 public=(sentence, draw_net(job.order, edges, {}, ())),
             )
             if len(job.order) <= DRAWN_NODES

@@ -2,12 +2,12 @@
 
     partition: vertical       each attribute at one party, records matched by `id` (the default)
     partition: horizontal     all attributes at every party, of different people; no `id`
-    partition: mixed          all attributes at every party, each cell at one; empty: not this one
+    partition: mixed          all attributes at every party; a cell has its value at one of them
     servers: [lender, bank]   the two parties that compute on shares; the first two unless said.
                               They must not collude: together they could see every count.
 
-The keys of such a job, what it asks of a party, and the party's own columns as codes. `joining` matches
-the records of all parties, and counts.
+This module has the keys of such a job, what it asks of a party, and the party's own columns as codes.
+`joining` matches the records of all parties, and counts.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from coterie.base.errors import DataError
 from coterie.base.text import quoted_list
 from coterie.jobs.data.domains import CodedAttribute, read_attributes
 from coterie.jobs.data.missing import Dropped, without_gaps
+from coterie.jobs.data.own_columns import LONGEST_VALUE
 from coterie.jobs.data.scaled import spelling_of
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
@@ -43,7 +44,6 @@ from coterie.protocols.statistics.shared_counts import RING_BITS
 
 MAX_VALUES = 4096  # the most values of one attribute
 UNCHECKED = "whether the records, which stay with the parties, give these numbers"
-LONGEST_VALUE = 200  # bytes of a value that parties send each other
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class StatisticsJob(Job):
     attributes: Mapping[str, CodedAttribute]
     class_name: str | None
     servers: tuple[str, str]
-    mixed: bool  # whether each cell lies at one party, and an empty one at another
+    mixed: bool  # whether each cell lies at one party, and is empty at the others
 
     @property
     def horizontal(self) -> bool:
@@ -71,7 +71,7 @@ class StatisticsJob(Job):
         return {name: item.values for name, item in self.attributes.items()}
 
     def owner(self, name: str) -> str | None:
-        """The only holder of an attribute; None for the class and unless the partition is vertical."""
+        """The only holder of an attribute; None for the class, or if the partition is not vertical."""
         return self.attributes[name].party if name in self.attributes else None
 
 
@@ -189,11 +189,11 @@ def statistics_needs(
 def prepare_columns(
     job: StatisticsJob, party: str, table: pa.Table, source: str
 ) -> PreparedColumns:
-    """Codes of the party's columns; every value that cannot be used is named."""
+    """Codes of the party's columns; an error names a value that cannot be used."""
     own = {
         name: job.attributes[name]
         for name in own_columns(job, party)
-        # An identifier here may be an attribute of another party there.
+        # A column that identifies records may have the name of another party's attribute.
         if name in job.attributes and (job.everywhere or job.attributes[name].party == party)
     }
     dropping = {name: item.values or () for name, item in own.items() if item.missing == "drop"}

@@ -1,7 +1,7 @@
 """`kind: count`: tables of counts over attributes of several parties.
 
     tables: [[Sex, Job], [Job, Class]]
-    minimum: 5            a cell of 0 to 4 records is not shown, nor cells that would give it back
+    minimum: 5            a cell of 0 to 4 records is not shown, nor cells that would give it away
     zeros: hide           or show: empty cells are shown; then less is promised about small ones
     output: table         or shares: each server keeps its share of every cell, nothing is shown
 
@@ -251,11 +251,16 @@ def total_records(job: StatisticsJob, joined: Joined, channel: Channel, rng: Ran
     """The number of records of all parties: known, or a secure sum of the parts."""
     if not job.horizontal:
         return joined.records
-    mine = np.array([joined.records], np.uint64)
+    return summed_records(job.party_names, joined.records, channel, rng)
+
+
+def summed_records(names: tuple[str, ...], mine: int, channel: Channel, rng: Random) -> int:
+    """The number of records of all parties together, by a secure sum that is opened once."""
     with channel.step("records"):
 
         def add_up() -> int:
-            total = SecureSum(channel, job.party_names, rng.fork("records")).modular(mine)
+            own = np.array([mine], np.uint64)
+            total = SecureSum(channel, names, rng.fork("records")).modular(own)
             return int(channel.open(TOTAL, total)[0])
 
         total: int = channel.once("number of records", add_up)

@@ -13,6 +13,7 @@ from coterie.jobs.pages.markup import Element, element
 _ROW, _MARGIN = 36, 30
 _BOXED = 14  # characters of a name in a box
 _ALONG = 14  # characters of a label on a branch
+_SMALL = 520  # pixels of a drawing that can still be read on the screen of a phone
 _PALETTE = ("#1b6ca8", "#b5502b", "#3a7d44", "#7a4b9e", "#a8871b", "#4a5a6a")
 
 
@@ -128,7 +129,7 @@ def draw_net(
 
 
 def _colour(party: str | None, parties: Sequence[str]) -> str:
-    """A colour for each party; grey for what all hold, or nobody whom the drawing names."""
+    """A colour for each party; grey for what all parties hold, or one that is not named."""
     if party is None or party not in parties:
         return "#333333"
     return _PALETTE[list(parties).index(party) % len(_PALETTE)]
@@ -147,7 +148,8 @@ def _svg(about: str, width: float, height: float, shapes: Sequence[Element]) -> 
         "svg", element("title", about), element("rect", width="100%", height="100%", fill="#fbfbf9"),
         element("defs", arrow), shapes,
         xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width:.0f} {height:.0f}",
-        width=round(width), height=round(height), font_family="sans-serif", class_="drawn", role="img",
+        width=round(width), height=round(height), font_family="sans-serif", role="img",
+        class_="drawn small" if width <= _SMALL else "drawn",
     )  # fmt: skip
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.arrays import Codes, Ints
 from coterie.base.errors import DataError
+from coterie.jobs.data.own_columns import LONGEST_VALUE
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.statistics.common import (
-    LONGEST_VALUE,
     MAX_VALUES,
     PreparedColumns,
     StatisticsJob,
@@ -41,13 +41,13 @@ from coterie.protocols.statistics.shared_counts import Ring, Transfers
 
 DOMAINS = declare(
     "statistics: domains",
-    what="All values in its owner's table, those of other than common records too, of each attribute whose values the job does not declare.",
+    what="All values in its owner's whole table, common records or not, of each attribute whose values the job does not declare.",
     to="every party",
     why="All parties number the values in the same way; the owner's policy must permit to release the column.",
 )
 CLASS_VALUES = declare(
     "statistics: values of the class",
-    what="With horizontal partition, the union of the values that the class has at all parties, and how many values they have together; the first party also sees how many any two of them have in common; nobody who has which.",
+    what="With horizontal partition, the union of the values that the class has at all parties, and how many values they have together; the first party also sees how many any two of them have in common; nobody sees who has which.",
     to="every party",
     why="All parties number the values of the class in the same way.",
 )

@@ -47,7 +47,7 @@ class OpenColumns:
 def open_columns(
     own: Mapping[str, CodedAttribute], matching: Matching | None, table: pa.Table, source: str
 ) -> OpenColumns:
-    """Codes of the columns; every value that cannot be used is named."""
+    """Codes of the columns; an error names a value that cannot be used."""
     dropping = {name: item.values or () for name, item in own.items() if item.missing == "drop"}
     table, dropped = without_gaps(table, dropping, source)
     with dropped.counted_as_read():

@@ -85,11 +85,21 @@ def report_arrows(title: str, sentence: str, edges: Sequence[tuple[str, str]]) -
     return Part(title, [note(sentence), listed_arrows, *rest], public=True)
 
 
-def report_drawing(title: str, *, own: tuple[str, Element], public: tuple[str, Element]) -> Part:
+def report_drawing(
+    title: str,
+    *,
+    own: tuple[str, Element],
+    public: tuple[str, Element],
+    below: Sequence[Content] = (),
+) -> Part:
     """A sentence and a drawing: for the parties with their names, and for everybody without them."""
 
     def content(sentence: str, drawing: Element) -> list[Content]:
         name = {"role": "region", "aria_label": title}
-        return [note(sentence), element("div", drawing, class_="wide", tabindex="0", **name)]
+        return [
+            note(sentence),
+            element("div", drawing, class_="wide", tabindex="0", **name),
+            *below,
+        ]
 
     return Part(title, content(*own), public=True, instead=content(*public))

@@ -62,7 +62,7 @@ from coterie.jobs.kinds.statistics.verify_models import (
     verify_predictions,
     verify_tree,
 )
-from coterie.jobs.pages.page import Part
+from coterie.jobs.pages.page import Part, note
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_scores import HiddenScores
@@ -232,7 +232,8 @@ class Tree(StatisticsKind[TreeJob]):
         colours = "" if job.everywhere else " of the party whose colour it has"
         own = f"{about}{colours}{more}", draw_tree(shown, job.party_names, DRAWN_LEAVES)
         public = about + more, draw_tree(shown, (), DRAWN_LEAVES)
-        return [report_drawing("The tree", own=own, public=public)]
+        told = [note(f"{line[0].upper()}{line[1:]}.") for line in leaf_lines(result, job.minimum)]
+        return [report_drawing("The tree", own=own, public=public, below=told)]
 
     def verify(self, job: TreeJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=job.minimum)
@@ -243,7 +244,7 @@ class Tree(StatisticsKind[TreeJob]):
         holds = [
             f"a tree of depth {form.depth} (at most {job.max_depth}) with {form.leaves} {'leaf' if form.leaves == 1 else 'leaves'}, "
             "by attributes of the job, each split by its owner and once on a path",
-            f"{records:,} records, no fewer than {job.minimum}",
+            f"grown from {records:,} records, of which the job asks for at least {job.minimum}",
         ]
         if (folder / "parties").is_dir():
             for party in job.party_names if promise.numbered else ():

@@ -16,7 +16,7 @@ from coterie.jobs.file.result_file import Claim, read_rows
 
 @dataclass
 class TreePromise:
-    """What a job says about its tree. `values` has the values of an attribute, None if open."""
+    """What a job says about its tree. `attributes` has the values of each, None if left open."""
 
     attributes: Mapping[str, Sequence[str] | None]
     owners: Mapping[str, str | None]
@@ -173,7 +173,7 @@ def leaf_lines(result: Claim, minimum: int) -> list[str]:
         sizes = [] if counts.value is None else [item.integer() for item in counts.items()]
         listed = ", ".join(f"{size:,}" for size in sizes)
         lines.append(
-            f"records of the leaves, from left to right: {listed}"
+            f"records of the leaves, from the first branch to the last: {listed}"
             if sizes
             else f"records of the leaves {hidden}"
         )
@@ -183,6 +183,7 @@ def leaf_lines(result: Claim, minimum: int) -> list[str]:
         else:
             own, plain = (accuracy.entry(key).number() for key in ("tree", "most_frequent_class"))
             lines.append(
-                f"right for {own:.1%} of these records; always the most frequent class: {plain:.1%}"
+                f"the tree is right for {own:.1%} of these records; whoever always answers the most "
+                f"frequent class is right for {plain:.1%}"
             )
     return lines

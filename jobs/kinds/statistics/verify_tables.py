@@ -9,10 +9,10 @@ alone:
   none is more than there are records;
 * the sums fit: every table has all records, and two tables agree in the sums over the attributes
   that both have;
-* the visible counts do not give a hidden one back. Each hidden cell is bounded by these sums again
-  and again until no bound moves; a cell that is bounded to some numbers from 1 to minimum-1 alone
-  is given back. Sums bound a cell no better than a linear programme would, so a cell may be given
-  back in ways that are not found here, but what is found is so.
+* no hidden count follows from the visible ones. Each hidden cell is bounded by these sums again and
+  again until no bound moves; a cell whose bounds leave only numbers from 1 to minimum-1 is given
+  away. A linear programme would find tighter bounds, so a cell may be given away in ways that are
+  not found here; but what is found is certain.
 """
 
 from __future__ import annotations

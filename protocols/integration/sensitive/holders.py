@@ -4,7 +4,7 @@ Mohammed, Fung, Debbabi (paper 1), §8. In: at the winner its instruction; at ea
 sensitive columns. Out, at every party: whether all holders accept. Adversary: semi-honest. A holder
 sees a proposal before anybody follows it, also one that it then rejects, which is more than the
 release shows; docs/threat-model.md discusses that. With `conditions: shares` (`conditions`) nobody
-sees proposals; that module uses only `checkers_of`.
+sees proposals, and `rounds` uses only `checkers_of` of this module.
 
 Messages, in the step `propose`: winner to all: the attribute; winner to each party that holds a
 sensitive column concerned: the instruction; these to the winner: yes or no; winner to all: yes or

@@ -18,6 +18,7 @@ from coterie.protocols.circuits.garbling import Evaluator, Garbler, Reveal
 from coterie.protocols.integration.sensitive.slots import Layout
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.statistics.shared_counts import elements_of, words_for
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 
 _WIDTH = 64  # verdicts that one circuit combines
@@ -46,12 +47,12 @@ class Pair:
         with self.channel.step("sums"):
             for places, targets in layout.chunks(columns):
                 choices = (own[places] == targets).astype(np.uint8)
-                pads = self._receiver.random(choices, _words_for(columns, dtype))
+                pads = self._receiver.random(choices, words_for(columns, dtype))
                 correction = self.channel.recv_array(
                     self.peer, dtype, (len(places), columns), "corrections of the due shape"
                 )
-                mine = _elements(pads, columns, dtype) + correction * choices[:, None].astype(dtype)
-                _add_up(total, targets, mine)
+                chosen = correction * choices[:, None].astype(dtype)
+                _add_up(total, targets, elements_of(pads, columns, dtype) + chosen)
         first = layout.first_slot
         total[first] = -np.add.reduceat(total, first, axis=0, dtype=dtype)
         return total.astype(np.uint64)
@@ -64,10 +65,10 @@ class Pair:
         total = np.zeros((layout.slots, columns), dtype)
         with self.channel.step("sums"):
             for places, targets in layout.chunks(columns):
-                words = _words_for(columns, dtype)
+                words = words_for(columns, dtype)
                 zero, one = self._sender.random(len(places), words)
-                pads = _elements(zero, columns, dtype)
-                correction = pads - _elements(one, columns, dtype) + numbers[places]
+                pads = elements_of(zero, columns, dtype)
+                correction = pads - elements_of(one, columns, dtype) + numbers[places]
                 self.channel.send(self.peer, correction)
                 _add_up(total, targets, -pads)
         starts = np.cumsum(layout.sizes) - layout.sizes
@@ -116,16 +117,6 @@ def _all_circuit() -> Circuit:
 def _number(bits: int) -> Any:
     """The smallest unsigned integer type with at least `bits` bits."""
     return next(t for t in (np.uint8, np.uint16, np.uint32, np.uint64) if 8 * t().itemsize >= bits)
-
-
-def _words_for(columns: int, dtype: Any) -> int:
-    return -(-columns * int(np.dtype(dtype).itemsize) // 8)
-
-
-def _elements(words: Array, columns: int, dtype: Any) -> Array:
-    """The first numbers of each row of 64-bit words."""
-    elements: Array = np.ascontiguousarray(words).view(dtype)[:, :columns]
-    return elements
 
 
 def _add_up(total: Array, targets: Ints, rows: Array) -> None:

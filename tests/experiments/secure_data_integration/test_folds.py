@@ -1,4 +1,4 @@
-"""`coterie experiment folds`: Figure 9's setting, beside the specification's own figures."""
+"""`coterie experiment folds`: Figure 9's setting, beside an independent computation's figures."""
 
 import numpy as np
 import pytest

@@ -61,7 +61,7 @@ def test_it_leaves_exact_values_with_groups_and_a_table_for_each_sensitive_colum
 def test_verify_says_what_it_cannot_see_and_checks_it_with_the_table(each, capsys):
     folder, _ = each
     found = verify(folder / "out")
-    assert found["verdict"].endswith("Age, Place, Sex are published as they are")
+    assert found["verdict"].endswith("published without any change: Age, Place, Sex")
     assert any("links are not published" in clause for clause in found["unchecked"])
     again = verify(folder / "out", folder / "people.csv")
     assert again["unchecked"] == ["the query error"]

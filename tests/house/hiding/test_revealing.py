@@ -41,7 +41,7 @@ def test_an_option_names_them_and_a_person_reads_them(tmp_path, capsys):
     words = ["inspect", str(tmp_path / "people.csv"), "--sensitive", "Ill", "--html", str(page)]
     assert run(words) == 0
     assert "most revealing rules" in capsys.readouterr().out
-    assert "What tells of sensitive values" in page.read_text()
+    assert "What reveals sensitive values" in page.read_text()
     assert "revealing" not in inspected(capsys, tmp_path / "people.csv")
 
 

@@ -13,7 +13,7 @@ def test_the_page_has_the_verdict_and_the_numbers_of_the_result(tmp_path):
         "--columns", "a,b,c", "--html", page, "--json",
     )  # fmt: skip
     found, words = done.json, Reading(page.read_text()).words
-    assert f"{found['risk']['uniques']:,} of 70 records are the only ones" in words
+    assert f"combination of values: {found['risk']['uniques']:,} of 70." in words
     for column in found["columns"]:
         assert f"{column['name']} {column['type']} {column['distinct']}" in words
     for title in ("In the whole population", "What to withhold", "The risk, if all"):

@@ -33,7 +33,10 @@ def test_a_release_has_noisy_values_laws_and_a_report(tmp_path, capsys):
     assert laws["columns"]["Income"]["size"] == pytest.approx(100_000 / 1.9)
     assert laws["columns"]["Smokes"] == {"values": ["yes", "no"], "keep": 0.7}
     assert "What the noise really hides" in (tmp_path / "out/report.html").read_text()
-    assert "found" not in (tmp_path / "out/public.html").read_text().lower().split("<body")[1]
+    public = (tmp_path / "out/public.html").read_text()
+    assert "found" not in public.lower().split("<body")[1]
+    assert "<h1>A table with noise</h1>" in public
+    assert "anonymous" not in public
 
 
 def test_values_are_those_of_the_table_plus_noise_of_the_law(tmp_path):

@@ -7,7 +7,12 @@ import pytest
 
 from coterie.anonymity.specialization.generalized import Requirement
 from coterie.base.errors import UsageError, VerificationError
-from coterie.jobs.data.release_file import check_order, check_requirements, read_release
+from coterie.jobs.data.release_file import (
+    check_order,
+    check_requirements,
+    in_words,
+    read_release,
+)
 
 
 @pytest.fixture
@@ -21,6 +26,15 @@ def test_the_columns_are_read_as_text_and_a_missing_value_is_empty(path):
     table = read_release(path, ["Sex", "Job"], "the job")
     shown = {name: np.array(c.values)[c.codes].tolist() for name, c in table.items()}
     assert shown == {"Sex": list("FFMM"), "Job": ["", "Cook", "Cook", "Cook"]}
+
+
+def test_what_holds_is_said_with_what_was_promised():
+    held = {"qid": ["Sex", "Job"], "k": 3, "smallest": 5, "models": {"distinct 2-diversity": 2}}
+    assert in_words(held) == (
+        "at least 5 records agree in Sex, Job (promised: 3), distinct 2-diversity at 2"
+    )
+    alone = {"qid": ["Sex"], "k": 1, "smallest": 1}  # counted in a population
+    assert in_words(alone) == "at least 1 record agrees in Sex"
 
 
 def test_other_columns_and_no_file_are_told(path):

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.base.errors import UsageError
-from coterie.jobs.file.document import DEEPEST, LARGEST, read_document
+from coterie.jobs.file.document import LARGEST, read_document, read_text
+from coterie.jobs.file.plain_yaml import DEEPEST
 
 
 def complaint(text, act=lambda section: section.close()):
@@ -121,6 +122,11 @@ def test_a_missing_key_is_named():
     )
 
 
+def test_a_choice_among_nothing_is_refused():
+    message = complaint("k: a", lambda s: s.required("k").choice())
+    assert message == "f.yaml:1: k: must not be here, since there is nothing to choose 'a' from"
+
+
 def test_a_number_out_of_range_is_refused():
     assert "must be at least 2, not 1" in complaint("k: 1", lambda s: s.required("k").integer(2))
     assert "must be at most 1.0, not 1.5" in complaint(
@@ -146,3 +152,12 @@ def test_any_text_is_read_or_refused_in_one_line(text):
         said = str(error)
         assert said.startswith("f")
     assert said
+
+
+def test_a_mark_of_the_byte_order_is_no_part_of_the_text(tmp_path):
+    path = tmp_path / "f.yaml"
+    path.write_bytes(b"\xef\xbb\xbfkey: value\n")
+    text = read_text(path)
+    mark = read_document(text, "f").required("key").raw.start_mark
+    assert text[mark.index :] == "value\n"
+    assert read_document(f"\ufeff{text}", "f").keys() == ["key"]

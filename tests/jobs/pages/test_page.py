@@ -1,6 +1,6 @@
 """A page loads nothing, has its verdict first, and is built so that a reader of screens finds its way."""
 
-from coterie.jobs.pages.page import Opinion, Part, file_text, folded, note, page, table
+from coterie.jobs.pages.page import Opinion, Part, file_text, folded, moment, note, page, table
 from tests.jobs.pages.reading import Reading, loads
 
 PARTS = [
@@ -19,6 +19,19 @@ def test_a_page_loads_nothing_and_its_own_policy_forbids_it():
 def test_the_verdict_stands_before_everything_else():
     words = Reading(PAGE).words
     assert words.index("It holds") < words.index("First") < words.index("Second")
+
+
+def test_what_the_lines_of_a_verdict_are_is_said_before_them():
+    opinion = Opinion("holds", "It holds", ["because"], "Checked again:")
+    assert "It holds Checked again: because" in Reading(page("Title", [], opinion, [])).words
+
+
+def test_a_time_is_written_for_a_person_and_anything_else_stays_text():
+    assert Reading(str(moment("2026-01-31T09:05:07Z"))).words == "2026-01-31 09:05:07 UTC"
+    assert Reading(str(moment("2026-01-31T09:05:07.25+00:00"))).words == "2026-01-31 09:05:07 UTC"
+    strange = Reading(str(moment("<b>now</b>")))
+    assert "b" not in strange.names
+    assert strange.words == "<b>now</b>"
 
 
 def test_every_heading_of_the_contents_leads_to_a_part():

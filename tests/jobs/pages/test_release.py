@@ -1,6 +1,7 @@
 """The parts of a report on a release say what plain counting says."""
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -49,12 +50,23 @@ def test_the_promise_names_the_smallest_group_and_what_it_does_not_cover(release
     groups = Counter((job, age) for job, age, _ in ROWS)
     assert f"Job , Age 2 {min(groups.values())} {len(groups)}" in words(promise)
     assert "Whoever knows them of a person may find that person: Late" in words(promise)
-    assert "1 of 10 records (10.00%) were left out" in words(promise)
+    assert "Left out: 1 of 10 records (10.00%)" in words(promise)
 
 
 def test_risk_is_that_of_the_smallest_and_of_the_mean_group(release):
     _, risk, _ = release_parts(release)
     assert "50.00% 50.00% 33.33%" in words(risk)  # smallest group 2; 3 groups of 9 records
+
+
+def test_the_risk_of_all_lines_together_is_told_where_there_are_several(release):
+    requirements = [Requirement(("Job",), 2), Requirement(("Age", "Late"), 2)]
+    _, risk, _ = release_parts(replace(release, requirements=requirements))
+    groups = Counter(ROWS)
+    together = f"{1 / min(groups.values()):.2%} {len(groups) / len(ROWS):.2%}"
+    worst, mean = together.split()
+    assert f"all columns of these lines together, which no line promises {worst} {worst} {mean}" in words(risk)  # fmt: skip
+    _, alone, _ = release_parts(release)
+    assert "together" not in words(alone)
 
 
 def test_who_knows_a_column_is_counted_by_the_groups_of_that_column(release):

@@ -31,7 +31,7 @@ class World:
     def __init__(self, job: Job, folder: Path, out: Path) -> None:
         self.job, self.data, self.folder = job, folder, out
         self.messages: dict[str, int] = {}  # that each party handled in its last attempt
-        self.sent: dict[str, int] = {}
+
         self.steps: dict[str, set[str]] = {}
 
     def space(self, name: str) -> Workspace:
@@ -86,7 +86,7 @@ class World:
         return ends
 
     def release(self) -> dict[str, object]:
-        """The result and all files of it, as far as they do not tell of the run itself."""
+        """The result and all its files, without what is about the run and not about the data."""
         out = self.folder / "result"
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir()

@@ -113,7 +113,7 @@ OF_MODELS = {
     "predict by a net mixed": (in_cells(PREDICT.format("mixed-net")), "abc", "-cells"),
 }
 NAMES = (*PEOPLE, *OF_MODELS, *LOANS)
-# Of which nothing is kept: what they open follows from the job and the records.
+# Jobs of which nothing is kept: what they open follows from the job and the records.
 RECOMPUTED = (
     "regress",
     "regress support vectors",

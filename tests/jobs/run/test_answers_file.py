@@ -1,5 +1,6 @@
 """The file of kept answers: whole records count, changed data ends the job, nobody else reads it."""
 
+import hashlib
 import stat
 
 import pytest
@@ -14,6 +15,7 @@ from coterie.jobs.run.answers_file import (
     remove_answers,
 )
 from coterie.protocols.messaging.kept import Answer, Kept
+from coterie.protocols.messaging.wire import encode
 
 ONE = Answer(b"t" * 16, "one", [("a: b", ("x", "y"), 2)], b"first")
 TWO = Answer(b"t" * 16, "two", [], b"second" * 1000)
@@ -75,6 +77,25 @@ def test_a_damaged_record_and_what_follows_does_not_count(tmp_path):
     content[content.index(b"first")] ^= 1
     path.write_bytes(content)
     assert opened(tmp_path).read() == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, "one", [], b"value"],
+        [b"token", "one", 7, b"value"],
+        [b"token", "one", [["name", ["x"], "twice"]], b"value"],
+        [b"token", "one", [["name", [7], 2]], b"value"],
+        [b"token", "one", [], b"value", b"more"],
+    ],
+)
+def test_a_record_of_another_form_does_not_count(tmp_path, values):
+    written(tmp_path, ONE)
+    body = b"".join(map(bytes, encode(values)))
+    with (tmp_path / NAME).open("ab") as file:
+        file.write(len(body).to_bytes(8, "little") + hashlib.sha256(body).digest() + body)
+    assert not finished_here(tmp_path)
+    assert opened(tmp_path).read() == [ONE]
 
 
 def test_a_job_has_answers_from_its_begin_to_its_end(tmp_path):

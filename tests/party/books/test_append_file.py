@@ -101,6 +101,13 @@ def test_a_damaged_line_has_its_number(tmp_path):
     assert not list(read_lines(tmp_path / "missing"))
 
 
+def test_half_of_a_character_in_a_damaged_line_is_kept_as_it_is(file, tmp_path):
+    damaged = {"name": "\ud800"}
+    file.append(damaged)
+    file.replace([damaged, {"n": 1}])
+    assert [line.entry for line in read_lines(file.path)] == [damaged, {"n": 1}]
+
+
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
     with pytest.raises(EnvironmentFaultError, match="No such file"):
         AppendFile(tmp_path / "missing" / "journal")

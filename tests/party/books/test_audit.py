@@ -129,6 +129,26 @@ def test_a_log_that_is_shorter_or_other_than_its_head_file_says_is_found_out(pat
         verify(path)
 
 
+DAMAGED = {
+    "nested too deep": b'{"chain":' + b"[" * 100_000,
+    "a digest that is none": b'{"chain":"\\ud800"}',
+    "half of a character": b'{"event":"\\ud800","chain":"0"}',
+    "books that are none": b'{"event":"ended","books":{"journal":5,"ledger":{},"diary":{"bytes":1}}}',
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_server_starts_with_a_damaged_line_which_is_found_out(path, name):
+    audit(path, "one")
+    with path.open("ab") as file:
+        file.write(DAMAGED[name] + b"\n")
+    with pytest.raises(VerificationError, match=r"audit\.log:2: the chain of the audit log breaks"):
+        verify(path)
+    audit(path, "two")
+    with pytest.raises(VerificationError, match=r"audit\.log:2: the chain of the audit log breaks"):
+        verify(path)
+
+
 def test_a_head_file_that_is_older_than_the_log_is_right(path, tmp_path):
     audit(path, "one")
     old = shutil.copy(path.with_name("audit.head"), tmp_path / "old")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import EnvironmentFaultError, PeerLostError, UsageError, VerificationError
 from coterie.party.books.ledger import Ledger
-from coterie.party.books.ledger_lines import Entry
+from coterie.party.books.ledger_lines import Charge, Entry
 from coterie.party.cli import party
 from coterie.party.config import load_party
 from coterie.protocols.integration.contributions import Contribution
@@ -68,6 +68,9 @@ def test_a_torn_last_line_is_left_out_and_mended(tmp_path):
         json.dumps({**vars(entry("2")), "contributions": {"bank": -1}}).encode(),
         json.dumps({**vars(entry("2")), "contributions": {"bank": 0.5}}).encode(),
         json.dumps({**vars(entry("2")), "more": 1}).encode(),
+        json.dumps(vars(Charge("2", "n", "2026-01-02", "", "1e999999999", "0"))).encode(),
+        json.dumps(vars(Charge("2", "n", "2026-01-02", "", "1", "1/0"))).encode(),
+        json.dumps(vars(Charge("2", "n", "0001-01-01", "", "1", "0"))).encode(),
     ],
 )
 def test_a_damaged_line_elsewhere_is_an_error_with_its_place(tmp_path, line):

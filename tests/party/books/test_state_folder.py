@@ -56,7 +56,8 @@ def test_a_folder_of_a_newer_program_is_refused_and_left_alone(houses):
     assert names == {"version", "lock"}
 
 
-def test_a_version_that_is_none_is_named(tmp_path):
-    (tmp_path / "version").write_text("two")
+@pytest.mark.parametrize("text", ["two", "0", "9" * 5000])
+def test_a_version_that_is_none_is_named(tmp_path, text):
+    (tmp_path / "version").write_text(text)
     with pytest.raises(EnvironmentFaultError, match="not the version of a state folder"):
         version_of(tmp_path)

@@ -22,7 +22,7 @@ def test_a_question_has_its_facts_and_both_answers():
     forms = [attributes["data-action"] for tag, attributes in page.tags if tag == "form"]
     assert forms == ["approve", "refuse"]
     sure = next(a["data-sure"] for tag, a in page.tags if tag == "form")
-    assert sure == "Really approve it? 1 of your columns leave."
+    assert sure == "Really approve it? 1 of your columns leaves."
 
 
 EARLIER = {
@@ -52,7 +52,7 @@ def test_a_job_that_asks_shows_what_it_would_release():
     held = {"about": "output", "question": "its output", "until": "2026-01-02", "output": output}
     page = Reading(str(sections.waiting([FACTS | {"held": held}])))
     assert "img" not in page.names
-    for words in ("1,234", "and 1 more values", "Hold it back", "until 2026-01-02"):
+    for words in ("1,234", "and 1 more value", "Hold it back", "until 2026-01-02"):
         assert words in page.words
     about = [a["value"] for tag, a in page.tags if tag == "input" and a.get("name") == "about"]
     assert about == ["output", "output"]
@@ -104,16 +104,24 @@ def test_no_jobs_no_partners_no_log():
 def test_the_history_has_its_newest_jobs_first_and_says_how_many_more_there_are():
     made = [
         {"time": f"2026-01-{at + 1:02}T00:00:00Z", "name": f"job <{at}>", "kind": "integrate",
-         "coordinator": "analyst", "people": 1000 + at, "counted": ["Sex"], "groups": {"Sex, Age": 4}}
+         "coordinator": "analyst", "people": 1000 + at, "counted": ["Sex"], "groups": {"Sex, Age": 4, "Job": 7}}
         for at in range(31)
     ]  # fmt: skip
     shown = str(sections.history(made))
     assert shown.index("job &lt;30&gt;") < shown.index("job &lt;1&gt;")
     assert "job &lt;0&gt;" not in shown
     assert "1 earlier job more: " in shown
-    assert "4 by Sex, Age" in shown
+    assert "4 by Sex, Age; 7 by Job<" in shown
     assert "No job has told anything yet." in str(sections.history([]))
     assert "is not on this machine" in str(sections.history("/state is not on this machine"))
+
+
+def test_the_log_is_shown_without_empty_values_and_with_the_beginnings_of_digests():
+    line = {"time": "2026-01-02T03:04:05Z", "event": "ended", "reason": "", "state": "FINISHED",
+            "books": {"ledger": {"bytes": 7, "sha256": "ab" * 32}}, "job": "cd" * 16}  # fmt: skip
+    words = Reading(str(sections.audit("1 entry, unbroken", True, [line]))).words
+    told = f"state FINISHED, books (ledger (bytes 7, sha256 abababababab…)), job {'cd' * 16}"
+    assert words.endswith(f"2026-01-02 03:04:05 UTC ended {told}")
 
 
 def test_a_broken_chain_is_marked():

@@ -92,7 +92,7 @@ def peopled_loans(copies=6, k_map=20):
 
 @st.composite
 def peopled(draw, **options):
-    """A table that is a part of its population, unless `strangers` are drawn."""
+    """A table that is a part of its population; now and then the population lacks some of its people."""
     split = draw(splits(**options))
     case = split.case
     for name, (kind, detail) in case.attributes.items():

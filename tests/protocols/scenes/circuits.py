@@ -12,8 +12,6 @@ from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
 from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 from tests.protocols.scenes.form import TWO, scene, secret, two
 
-# Two parties: transfers and circuits
-
 
 @scene("transfer/base_transfer", ("alice",), runs=8, shares=True)
 def choices_of_base_transfers(watched, world):

@@ -28,8 +28,6 @@ from tests.protocols.integration.populations import WITNESS, peopled_loans
 from tests.protocols.integration.splits import Split, loans
 from tests.protocols.scenes.form import THREE, TWO, scene, two
 
-# Integration
-
 
 @scene("integration/class_labels", THREE)
 def where_two_holders_of_the_class_differ(watched, world):
@@ -142,14 +140,14 @@ def slack_of_the_losers(watched, world):
 
 
 def loan_split() -> Split:
-    """The loans with a k that leaves the leaves of Job and the salaries ungeneralized to nobody."""
+    """The loans with so large a k that no leaf of Job is released."""
     split = loans()
     split.case.requirements = [(["Sex", "Job"], 8)]
     return split
 
 
 def specialization(hooks, watched, world):
-    """Where another's value lies below the final cut is not told: leaves of one branch change."""
+    """Nobody learns where another's value lies below the final cut: leaves of one branch change."""
     split = loan_split()
     others = {"ann": "Job", "bob": "Sex"}
     changed = {

@@ -11,8 +11,6 @@ from coterie.protocols.intersection import multiparty_intersect
 from coterie.protocols.intersection.intersect import intersect
 from tests.protocols.scenes.form import JOINT_ORDER, THREE, TWO, scene
 
-# Intersections
-
 
 class KnownSalt:
     """A generator whose first draw, the share of the salt of an intersection, everybody knows.

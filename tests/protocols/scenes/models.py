@@ -49,7 +49,7 @@ def columns_by_shared_numbers(watched, world):
     ),
 )
 def logistic_model_of_columns(watched, world):
-    """In the second world the others' records are exchanged among people alike in what is watched."""
+    """In the second world the others' records change places among people who look the same to the watched."""
     draw = np.random.default_rng(4)
     table = (draw.random((RECORDS, 4)) < [0.5, 0.4, 0.5, 0.5]).astype(float)
     table[:, 3] = np.where(draw.random(RECORDS) < 0.7, table[:, 0], table[:, 3])
@@ -81,7 +81,7 @@ def logistic_model_of_columns(watched, world):
 
 @scene("models/joint_concordance models/concordance", THREE)
 def pairs_ranked_by_scores_in_parts(watched, world):
-    """In the second world the others' parts are exchanged among people alike in what is watched."""
+    """In the second world the others' parts change places among people who look the same to the watched."""
     draw = np.random.default_rng(6)
     table = draw.choice([-1.0, 1.0], (RECORDS, 4)) * [1.0, 2.0, 4.0, 1.0]
     table -= [*table[:, :3].mean(axis=0), 0]
@@ -106,7 +106,7 @@ def pairs_ranked_by_scores_in_parts(watched, world):
 
 @scene("models/joint_kmeans", THREE)
 def clusters_of_columns(watched, world):
-    """In the second world the others' records are exchanged among people alike in what is watched."""
+    """In the second world the others' records change places among people who look the same to the watched."""
     draw = np.random.default_rng(5)
     table = draw.choice([-4000, 4000], (RECORDS, 3)) + draw.choice([-900, 900], (RECORDS, 3))
     place = THREE.index(watched)

@@ -10,8 +10,6 @@ from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.multiparty.set_union import union
 from tests.protocols.scenes.form import THREE, scene, words
 
-# Several parties: sums, maxima, unions
-
 
 @scene("multiparty/secure_sum", THREE, runs=16)
 def parts_of_a_sum(watched, world):

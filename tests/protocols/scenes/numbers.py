@@ -26,8 +26,6 @@ from coterie.protocols.transfer.oblivious_transfer import Receiver, Sender
 from tests.protocols.pairs import KEY
 from tests.protocols.scenes.form import R64, TWO, scene, secret, two, words
 
-# Two parties: numbers
-
 
 def a_value_that_is_shared_and_opened(ring, watched, world):
     """The sum of both parties' values is opened; a second value of each stays hidden."""

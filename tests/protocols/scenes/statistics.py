@@ -21,8 +21,8 @@ from coterie.protocols.statistics.tree_predictions import predict
 from coterie.protocols.statistics.visible_cells import _good_lines
 from tests.protocols.scenes.form import SERVERS, THREE, scene, secret
 
-# Statistics. Among records that are alike for the watched party, which has its own column and the
-# class, the others' values change places between the worlds, so that every count is the same.
+# Among records that look the same to the watched party, which has its own column and the class, the
+# others' values change places between the worlds, so that every count is the same.
 
 RECORDS = 120
 AXES = [Axis("x", "ann", 2), Axis("y", "bob", 3), Axis("z", "cat", 2)]
@@ -163,7 +163,7 @@ def nodes_that_are_divided(watched, world):
 
 @scene("statistics/tree", ("bob", "cat"), runs=1)
 def a_tree_whose_leaves_are_pure_or_not(watched, world):
-    """Who knows the class of every record does not learn whose value Ann's attribute is not."""
+    """Whoever knows every record's class does not learn in which records Ann's attribute differs."""
     label = np.repeat([0, 1], 20)
     codes = {"x": label.copy(), "y": np.arange(40) % 2}
     codes["x"][: 3 * world] = 1

@@ -1,4 +1,4 @@
-"""Plain ID3 and K2 on a joined table: what the joint protocols must agree with. Written apart."""
+"""Plain ID3 and K2 on a joined table: what the joint protocols, with no code in common, must agree with."""
 
 from collections import Counter
 from math import factorial, log

@@ -124,7 +124,7 @@ MUTANTS = [
     mutant(
         "the pads of the sensitive numbers",
         "protocols/integration/sensitive/proposer_and_holder.py",
-        "correction = pads - _elements(one, columns, dtype) + numbers[places]",
+        "correction = pads - elements_of(one, columns, dtype) + numbers[places]",
         "correction = pads - pads + numbers[places]",
         view("conditions_on_shares", "ann"),
         job("integrate with a condition on shares", "bank"),
@@ -134,9 +134,9 @@ MUTANTS = [
     mutant(
         "the slots of a proposal",
         "protocols/integration/sensitive/proposer_and_holder.py",
-        "pads = self._receiver.random(choices, _words_for(columns, dtype))",
+        "pads = self._receiver.random(choices, words_for(columns, dtype))",
         "self.channel.send(self.peer, choices)\n                "
-        "pads = self._receiver.random(choices, _words_for(columns, dtype))",
+        "pads = self._receiver.random(choices, words_for(columns, dtype))",
         "tests/protocols/integration/sensitive/test_conditions.py::"
         "test_a_rejected_proposal_tells_nothing_but_that_it_was_rejected[bob-names0]",
     ),

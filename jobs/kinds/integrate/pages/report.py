@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from coterie.base.text import numbered
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.slack import slack_sentences
@@ -30,6 +32,13 @@ def report_release(job: IntegrateJob, result: Claim, folder: Path) -> list[Part]
         if utility is not None  # older results have none
     ]
     return [*release_parts(release), *measures, _course(job, result)]
+
+
+def _debts(party: str, given: Mapping[str, float]) -> list[str]:
+    """To whom a party owes how much by what all have given."""
+    mine = given.get(party, 0.0)
+    owed = {name: amount - mine for name, amount in given.items()}
+    return [f"{name} {difference:.4f}" for name, difference in owed.items() if difference > 5e-5]
 
 
 def _course(job: IntegrateJob, result: Claim) -> Part:
@@ -67,22 +76,29 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
     content: list[Content] = [
         note(
             f"The parties began with the most general table and put more detail into it in "
-            f"{len(winners):,} steps, each time the detail that says most about the class and keeps "
-            "the promise. A party's contribution is the sum of the scores of its own steps."
+            f"{numbered(len(winners), 'step')}, each time the detail that says most about the class "
+            "and keeps the promise. The score of a step says how much it tells about the class; a party's "
+            "contribution is the sum of the scores of its own steps."
             if job.class_name is not None
             else f"The parties began with the most general table and put more detail into it in "
-            f"{len(winners):,} steps that keep the promise. A party's contribution is the sum of the "
-            "scores of its own steps."
+            f"{numbered(len(winners), 'step')} that kept the promise. A party's contribution is the "
+            "sum of the scores of its own steps."
         ),
-        steps("Contribution of each party as it grew", grown, "specializations, from first to last"),
+        steps("Contribution of each party as it grew", grown, "steps, from first to last"),
+        note(
+            "A party that gave less than another owes it the difference, as the ledgers of both say "
+            "afterwards."
+        ),
         table(
-            ["party", "contribution", "steps"],
+            ["party", "contribution", "steps", "owes"],
             [
                 [foreign(name), f"{totals.get(name, 0.0):.4f}",
-                 str(sum(w.entry("party").value == name for w in winners))]
+                 str(sum(w.entry("party").value == name for w in winners)),
+                 listed(_debts(name, totals), 20) or "nothing"]
                 for name in job.houses
             ],
             (1, 2),
+            sentences=True,
         ),
     ]  # fmt: skip
     if job.adversary == "malicious":
@@ -98,7 +114,12 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
     content.append(
         folded(
             f"All steps{rest}",
-            table(["step", "party", "column", "value", "became", "score"], rows, (0, 5)),
+            table(
+                ["step", "party", "column", "value", "became", "score"],
+                rows,
+                (0, 5),
+                sentences=True,
+            ),
         )
     )
     return Part("How the table was made", content, public=False)

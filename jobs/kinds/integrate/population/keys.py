@@ -59,7 +59,9 @@ def check_known_there(
     for _, entry in attributes_node.section().entries():
         bounds = entry.section().optional("at_most")
         if bounds is not None:
-            raise bounds.error("goes without 'universe', whose population may be too small there")
+            raise bounds.error(
+                "goes without 'universe': its population may have too few people below the bounds"
+            )
     found = {attribute.name: attribute for attribute in attributes}
     for item, requirement in zip(requirement_node.items(), requirements, strict=True):
         for name in requirement.qid if requirement.k_map is not None else ():

@@ -52,7 +52,9 @@ requirement:
 def test_sensitive_columns_of_one_entry_in_three_houses_are_refused(tmp_path):
     job = tmp_path / "job.yaml"
     job.write_text(JOB % "[S, T, U]")
-    with pytest.raises(UsageError, match=r"in one house or two \('S' is a's, 'T' is b's, 'U' is c"):
+    with pytest.raises(
+        UsageError, match=r"at one party or at two \('S' is a's, 'T' is b's, 'U' is c"
+    ):
         load_job(job)
 
 

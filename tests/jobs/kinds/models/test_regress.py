@@ -10,11 +10,13 @@ from coterie.base.errors import CoterieError, DataError, UsageError, Verificatio
 from coterie.coordinator.results.verify import lines, verify
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
-from coterie.jobs.kinds.models.regress_report import coefficient_plot
+from coterie.jobs.kinds.models.regress_report import coefficient_plot, report_model
 from coterie.jobs.kinds.models.verify_regress import ClaimedModel, ModelPromise
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.pages.charts import WIDTH
+from coterie.jobs.pages.markup import element
 from tests.jobs.kinds.models.people import features, horizontal_job, people, run, write
+from tests.jobs.pages.reading import Reading
 
 statsmodels = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
 FEATURES = "features: [Age, Income, Job]\n"
@@ -51,6 +53,10 @@ def test_a_logistic_job_gives_the_model_of_all_records(tmp_path):
     page = str(KINDS["regress"].report(load_job(path), _claim(result), tmp_path / "out"))
     assert "The coefficients and how certain they are" in page
     assert "Job=C" in page
+    [part] = KINDS["regress"].report(load_job(path), _claim(result), tmp_path / "out")
+    words = Reading(str(element("div", *part.content))).words
+    assert "The outcome is Ill = yes , as against no" in words
+    assert "which has no coefficient: Job=A" in words
 
 
 def test_a_linear_job_gives_the_model_of_all_records(tmp_path):
@@ -264,6 +270,17 @@ def test_rows_without_a_value_are_left_out_where_the_job_says_so(tmp_path):
         run(horizontal_job(tmp_path, LINEAR, table))
     keys = LINEAR.replace("attributes: {", "attributes: {Age: {missing: drop}, ")
     assert run(horizontal_job(tmp_path, keys, table))["records"] == 216
+
+
+def test_a_model_without_errors_has_no_empty_columns_for_them():
+    promise = ModelPromise("svm", "Ill", ("Age",), 2, 5, 10, (), outcomes=("no", "yes"))
+    model = ClaimedModel(promise, 40, (9.0,), (None,), 0.5, None, 3, {}, True)
+    [part] = report_model(model)
+    shown = Reading(str(element("div", *part.content)))
+    assert [a.get("data-head") for tag, a in shown.tags if tag == "td"] == [
+        "column",
+        "coefficient",
+    ] * 2
 
 
 def test_the_drawing_of_coefficients_has_every_interval_whole():

@@ -9,7 +9,10 @@ from coterie.base.errors import DataError, UsageError
 from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.pages.markup import element
 from tests.jobs.kinds.statistics.test_statistics import (
     ATTRIBUTES,
     N,
@@ -194,10 +197,14 @@ def test_a_tree_shows_the_records_of_its_leaves_and_how_often_it_is_right(tmp_pa
     most = Counter(row["Class"] for row in rows).most_common(1)[0][1]
     assert result["shown"]["accuracy"] == {"tree": right / N, "most_frequent_class": most / N}
     lines = summary(job, result, tmp_path / "out")
-    assert (
-        f"  right for {right / N:.1%} of these records; always the most frequent class: {most / N:.1%}"
-        in lines
+    told = (
+        f"the tree is right for {right / N:.1%} of these records; whoever always answers the most "
+        f"frequent class is right for {most / N:.1%}"
     )
+    assert f"  {told}" in lines
+    [part] = KINDS["tree"].report(job, Claim(result), tmp_path / "out")
+    for content in (part.content, part.instead):
+        assert f"T{told[1:]}." in str(element("div", *content))
     assert verify(tmp_path / "out")["verdict"].startswith("holds")
 
 

@@ -34,7 +34,12 @@ def test_each_party_has_its_contribution_and_its_steps(done):
     words = course(job, result, folder)
     for party, contribution in result["contributions"].items():
         steps = sum(winner["party"] == party for winner in result["winners"])
-        assert f"{party} {contribution:.4f} {steps}" in words
+        owed = [
+            f"{other} {given - contribution:.4f}"
+            for other, given in result["contributions"].items()
+            if given > contribution
+        ]
+        assert f"{party} {contribution:.4f} {steps} {' , '.join(owed) or 'nothing'}" in words
 
 
 def test_every_step_is_listed_with_its_party(done):
