@@ -7,7 +7,8 @@ cluster, each of at least `minimum` records.
 
 1. Start. Public candidates are drawn around the mean of all records, by their standard deviation.
    Each party counts its records nearest to each candidate; which candidates have many is decided on
-   shares and opened. The starting centres are those of a plain k-means of these candidates.
+   shares and opened. The starting centres are those of a plain k-means of these candidates, or of all
+   candidates where fewer than the clusters have many.
 2. Iterations. Each party assigns its records to the nearest centre. Which clusters have fewer than
    `minimum` records is decided on shares and opened; of these the one whose centre is nearest to
    another is joined to its neighbours: its centre goes, and its records go to the next nearest one.
@@ -119,9 +120,10 @@ def start_centres(
     mine = np.bincount(nearest(points, candidates), minlength=number).astype(np.uint32)
     many = large(mine, max(minimum, records // (2 * number)))
     dense = [candidate for candidate, keep in zip(candidates, many.tolist(), strict=True) if keep]
-    if len(dense) <= clusters:
-        return dense or [scale.means]
-    return _best_of_starts(dense, clusters, scale, drawn)
+    if len(dense) == clusters:
+        return dense
+    # Where fewer have many records, small clusters around the others are joined later.
+    return _best_of_starts(dense if len(dense) > clusters else candidates, clusters, scale, drawn)
 
 
 def public_centres(scale: Scale, clusters: int, seed: str) -> Matrix:

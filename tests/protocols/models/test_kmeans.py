@@ -1,10 +1,12 @@
 """k-means over the records of several parties beside a plain one, and what it does not open."""
 
 import numpy as np
+import pytest
 
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.models.exact_sums import ExactSums
-from coterie.protocols.models.kmeans import large_cells, lloyd, nearest
+from coterie.protocols.models.kmeans import large_cells, lloyd, nearest, start_centres
+from coterie.protocols.models.scale import Scale
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
@@ -82,6 +84,23 @@ def test_small_clusters_that_are_large_together_are_joined_and_not_both_given_up
     )
     assert found.sizes == [30, 30]
     assert [centre[0] for centre in found.centres] == [-4.5, 9.0]
+
+
+@pytest.mark.parametrize(("dense", "due"), [(0, 4), (2, 4), (4, 4), (9, 4)])
+def test_a_search_begins_with_as_many_centres_as_clusters_however_few_candidates_have_records(
+    dense, due
+):
+    seen = []
+
+    def large(counts, minimum):
+        seen.append(len(counts))
+        return np.arange(len(counts)) < dense
+
+    scale = Scale([0.0, 0.0], [1.0, 2.0])
+    points = np.random.default_rng(1).normal(size=(50, 2))
+    centres = start_centres(scale, 4, 50, points, large, 5, "seed")
+    assert len({tuple(centre) for centre in centres}) == due
+    assert seen == [64]
 
 
 def test_which_cells_are_large_is_that_of_a_plain_count():
