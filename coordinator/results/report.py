@@ -2,13 +2,15 @@
 
 The verdict is that of `coterie verify`, computed from the folder when the page is written. The kind
 of the job describes its result; this module writes the parts that are the same for every kind: who
-requested the job, what was opened to whom, how long it took. `public.html` has only the release and
-its promise.
+requested the job, what was opened to whom, how long it took, the digests of its files. `public.html`
+has only the release and its promise.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+from collections.abc import Iterable
 from pathlib import Path
 
 from coterie.base.errors import CoterieError, VerificationError
@@ -39,6 +41,8 @@ from coterie.jobs.run.archive import saved_job, saved_path
 REPORT, PUBLIC = "report.html", "public.html"
 _STEPS = 200  # whose seconds are shown
 _CHECKED = "The files of this result were checked again, by code that had no part in making them:"
+_OF_ONE_TABLE = (RELEASE, "release.parquet", "sensitive", "noise.json")
+_FILES = 100  # whose digests are shown
 _HINT = ": --data names the table"  # of the command `verify`, for those who have the table
 
 
@@ -57,10 +61,11 @@ def write_report(folder: Path) -> None:
         "A job of kind ", element("strong", job.kind), " of ", str(len(job.party_names)),
         " organisations. ", KINDS[job.kind].about,
     ]  # fmt: skip
+    kind = KINDS[job.kind]
     known = [*parts, _asked(job, result), _told(result), _spent(result)]
+    known += _digests(folder, kind.leaves)
     (folder / REPORT).write_text(page(_title(job.name), about, opinion, known), encoding="utf-8")
     open_to_all = public_parts(parts)
-    kind = KINDS[job.kind]
     title = "An anonymous table" if RELEASE in kind.leaves else "A joint result"
     public = page(title, [kind.about], _for_everybody(opinion), open_to_all)
     (folder / PUBLIC).write_text(public, encoding="utf-8")
@@ -79,7 +84,7 @@ def _write_table_report(folder: Path, opinion: Opinion, result: Claim) -> None:
             parts = way.report(path, result)
     except CoterieError as error:
         parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
-    whole = page("Report: one table", [about], opinion, parts)
+    whole = page("Report: one table", [about], opinion, [*parts, *_digests(folder, _OF_ONE_TABLE)])
     (folder / REPORT).write_text(whole, encoding="utf-8")
     public = page(title, [about], _for_everybody(opinion), public_parts(parts))
     (folder / PUBLIC).write_text(public, encoding="utf-8")
@@ -201,3 +206,34 @@ def _spent(result: Claim) -> Part:
         ],
         public=False,
     )
+
+
+def _digests(folder: Path, names: Iterable[str]) -> list[Part]:
+    """The files of the release, or those in folders of these names, each with its digest."""
+    places = [folder / name for name in names]
+    files = [
+        path for place in places for path in (place, *sorted(place.rglob("*"))) if path.is_file()
+    ]
+    rows: list[list[Content]] = []
+    for path in files[:_FILES]:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        rows.append(
+            [foreign(str(path.relative_to(folder))), element("span", digest, class_="mono")]
+        )
+    if not rows:
+        return []
+    return [
+        Part(
+            "Digests",
+            [
+                note(
+                    "Whoever has a copy of a file can compute its SHA-256 again, and see whether it is "
+                    "the file that this page is about."
+                ),
+                table(["file", "SHA-256"], rows, sentences=True),
+                *([note("Further files are not listed here.")] if len(files) > _FILES else []),
+            ],
+            public=False,
+        )
+    ]

@@ -17,6 +17,7 @@ from coterie.anonymity.models.joint_diversity import JointDiversity
 from coterie.anonymity.models.k_anonymity import KAnonymity
 from coterie.anonymity.models.model import Model, Together
 from coterie.anonymity.models.recursive_diversity import RecursiveDiversity
+from coterie.base.text import numbered
 from coterie.jobs.pages.markup import Content, foreign, listed
 
 
@@ -47,8 +48,11 @@ def _promise(model: Model, names: list[Content]) -> list[Content]:
             return ["of the records of any group (1 is all of them), of ", *names, ": ", *listed(bounds)]  # fmt: skip
         case Closeness() | DivergenceCloseness() | TaxonomyCloseness() | CostCloseness():
             return ["in each group the values of ", *names, f" are distributed nearly as in the whole table: the distance is at most {model.t:g} (0 is equal)"]  # fmt: skip
+        case JointDiversity() if model.l <= 2:
+            return ["each group shows at least two values of each of ", *names]
         case JointDiversity():
-            return [f"whoever rules out any {max(model.l - 2, 0):,} values of ", *names, " for a group still sees two values of each column in it"]  # fmt: skip
+            ruled = numbered(model.l - 2, "value")
+            return [f"whoever rules out any {ruled} of ", *names, " for a group still sees two values of each column in it"]  # fmt: skip
         case ExponentialDiversity():
             return ["whoever knows all of ", *names, f" but one of a person still sees at least {model.l:,} values of that one"]  # fmt: skip
     return ["a condition holds in each group for ", *names]

@@ -1,5 +1,6 @@
 """Every result folder has a page with its verdict first, and a public one that tells no more than it."""
 
+import hashlib
 import json
 
 import pytest
@@ -31,6 +32,12 @@ def test_a_release_has_a_verdict_its_promise_and_its_course(loans):
     assert "How the table was made" in words
     assert "What was told to whom" in words
     assert "integrate: released columns" in words
+
+
+def test_the_digest_of_the_release_is_told_to_the_parties(loans):
+    digest = hashlib.sha256((loans / "release.csv").read_bytes()).hexdigest()
+    assert f"release.csv {digest}" in Reading(read(loans)).words
+    assert digest not in read(loans, PUBLIC)
 
 
 def test_pages_load_nothing(loans):

@@ -32,6 +32,7 @@ SAID = [
     (TaxonomyCloseness(0.2), "the distance is at most 0.2"),
     (CostCloseness(0.2, Costs(("flu",), ((0.0,),))), "the distance is at most 0.2"),
     (JointDiversity(4, ("Ill", "Cure")), "rules out any 2 values"),
+    (JointDiversity(2, ("Ill", "Cure")), "at least two values of each of Ill"),
     (ExponentialDiversity(3, ("Ill", "Cure")), "at least 3 values of that one"),
 ]
 MODELS = {type(model) for model, _ in SAID}
