@@ -41,8 +41,13 @@ lint: $(STAMP)
 # come in the order of tests/conftest.py, the longest first.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
+# Tests of real servers and browsers can fail because the machine is busy. What failed is tried once
+# more, alone; what fails again fails for good, and what does not is named.
+AGAIN = { echo "these tests failed and are tried once more, alone:"; \
+          $(BIN)/python -m pytest -q -m "not compose" --last-failed --last-failed-no-failures none -rA; }
+
 test: $(STAMP) lint
-	$(PYTEST) -rs -m "not compose" --cov --cov-report=
+	$(PYTEST) -rs -m "not compose" --cov --cov-report= || $(AGAIN)
 	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs (make coverage lists the rest)"
 
 coverage:

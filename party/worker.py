@@ -232,7 +232,8 @@ class Worker:
     def _run(self, record: Record, session: Session, job: Job, config: PartyConfig) -> None:
         answers: AnswersFile | None = None
         try:
-            session.step = AGREE  # until the job tells of another: peers may fail to meet
+            session.step = AGREE  # an error has a step also before the parties meet
+            self._book.progress(record, AGREE, 0, 0, record.traffic)
             for peer in session.peers:
                 if config.identity.finds_revoked(peer, config.peers[peer].address):
                     raise PeerLostError(peer, STEP, "shows a certificate that was revoked")
@@ -392,8 +393,7 @@ class Worker:
             state, reason, told, code, culprit = State.FINISHED, "", "", 0, ""
         else:
             if isinstance(error, PeerError) and not error.step:
-                running = record.state == State.RUNNING
-                error = error.placed(record.step or (AGREE if running else ""))
+                error = error.placed(record.step)
             state = State.CANCELLED if isinstance(error, CancelledError) else State.FAILED
             if isinstance(error, RefusedError) and record.state in _UNSTARTED:
                 state = State.REFUSED

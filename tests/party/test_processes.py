@@ -3,12 +3,13 @@
 import json
 import signal
 import subprocess
+import sys
 
 import pytest
 
 from coterie.party.books.audit_check import verify
 from coterie.protos import jobs_pb2 as pb
-from tests import ROOT, forks
+from tests import ROOT
 from tests.party.authority import Authority
 from tests.party.served import until_met
 from tests.transport.links import Clock
@@ -124,12 +125,14 @@ class StreamEnd:
     def __init__(self, name, folder, arrays):
         self.errors = folder / f"{name}.err"
         with self.errors.open("w") as errors:
-            self.process = forks.start(
-                ["-m", "tests.transport.stream_end", name, folder, arrays],
+            # Not a fork, which would inherit memory that is allocated in many pieces.
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "tests.transport.stream_end", name, folder, str(arrays)],
                 cwd=ROOT,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
+                text=True,
             )
 
     def tell(self, line):
