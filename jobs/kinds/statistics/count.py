@@ -251,20 +251,19 @@ def total_records(job: StatisticsJob, joined: Joined, channel: Channel, rng: Ran
     """The number of records of all parties: known, or a secure sum of the parts."""
     if not job.horizontal:
         return joined.records
-    return summed_records(job.party_names, joined.records, channel, rng)
+    total: int = channel.once(
+        "number of records",
+        lambda: summed_records(job.party_names, joined.records, channel, rng),
+    )
+    return total
 
 
 def summed_records(names: tuple[str, ...], mine: int, channel: Channel, rng: Random) -> int:
-    """The number of records of all parties together, by a secure sum that is opened once."""
+    """The number of records of all parties together, by a secure sum."""
     with channel.step("records"):
-
-        def add_up() -> int:
-            own = np.array([mine], np.uint64)
-            total = SecureSum(channel, names, rng.fork("records")).modular(own)
-            return int(channel.open(TOTAL, total)[0])
-
-        total: int = channel.once("number of records", add_up)
-        return total
+        own = np.array([mine], np.uint64)
+        total = SecureSum(channel, names, rng.fork("records")).modular(own)
+        return int(channel.open(TOTAL, total)[0])
 
 
 def read_minimum(section: Section) -> int:
