@@ -126,8 +126,10 @@ COMPOSED = {
     # Parties and attributes of a model, for a coordinator that may use it.
     ("jobs/kinds/predict/people.py", "quoted_list(model.parties)"),
     ("jobs/kinds/predict/people.py", "quoted_list(job.party_names)"),
-    ("jobs/kinds/predict/people.py", "model.attributes[name][0]"),
+    ("jobs/kinds/predict/people.py", "known"),
     ("jobs/kinds/predict/people.py", "holder"),
+    ("jobs/kinds/predict/people.py", "partition"),
+    ("jobs/kinds/predict/people.py", "' and '.join(model.net.servers)"),
     ("jobs/kinds/predict/people.py", "quoted_list(left)"),
     ("jobs/kinds/predict/people.py", "error.what"),  # an error of the same form
     ("jobs/kinds/predict/people.py", "error.bare"),

@@ -76,15 +76,15 @@ MUTANTS = [
     mutant(
         "clusters of a few records",
         "protocols/models/kmeans.py",
-        "if not all(stay):",
-        "if False:",
+        "if not small:",
+        "if True:",
         "tests/protocols/models/test_kmeans.py::"
         "test_a_small_cluster_goes_and_its_records_go_to_the_next_nearest_centre",
     ),
     mutant(
         "records that alone move between two sums of clusters",
         "protocols/models/kmeans.py",
-        "if homes and not unlike(_moves(homes, home)):",
+        "if homes and not unlike(_moves(homes, home, begun)):",
         "if False:",
         "tests/protocols/models/test_kmeans.py::"
         "test_sums_that_differ_by_a_few_records_are_not_opened",
