@@ -191,7 +191,9 @@ def test_a_stream_whose_values_all_differ_is_released_in_less_memory_than_they_t
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    assert json.loads(done.stdout) == [True, True], done.stderr[-3000:]  # neither the table nor its codes fit
+    assert json.loads(done.stdout) == [True, True], done.stderr[
+        -3000:
+    ]  # neither the table nor its codes fit
 
     file = load_table_file(tmp_path / "large-csv.yaml")
     prepared, answer, expected = anonymise_file(file)
