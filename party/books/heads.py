@@ -36,6 +36,7 @@ BEGUN_ANEW = "history begun anew"  # by the steward's word: nothing is expected 
 _NEW_FOLDER = ("state restored", "state brought forward")  # after these, other content is expected
 _SETTLED = ("server started", "server stopped")  # after these, nothing is planned any more
 _BLOCK = 1 << 20
+_TAIL = 4096
 
 
 def place_of(state: Path, book: str) -> Path:
@@ -156,6 +157,7 @@ class _Known:
     inode: int = 0
     size: int = 0
     total: Any = field(default_factory=hashlib.sha256)
+    tail: bytes = b""  # the last bytes of what has been read: another file may get the same number
 
     @property
     def head(self) -> BookHead:
@@ -224,7 +226,8 @@ def _read_on(path: Path, known: _Known, of_lines: bool) -> _Known:
         os.fsync(descriptor)
         status = os.fstat(descriptor)
         end = status.st_size if of_lines else min(status.st_size, length_that_counts(path))
-        if status.st_ino != known.inode or end < known.size:
+        tail = os.pread(descriptor, len(known.tail), known.size - len(known.tail))
+        if status.st_ino != known.inode or end < known.size or tail != known.tail:
             known = _Known(status.st_ino)
         rest = b""
         at = known.size
@@ -234,6 +237,7 @@ def _read_on(path: Path, known: _Known, of_lines: bool) -> _Known:
             whole = piece.rfind(b"\n") + 1 if of_lines else len(piece)
             known.total.update(piece[:whole])
             known.size += whole
+            known.tail = (known.tail + piece[:whole])[-_TAIL:]
             rest = piece[whole:]
         return known
     finally:

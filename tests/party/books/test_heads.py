@@ -113,7 +113,7 @@ def test_lines_that_are_changed_in_place_while_the_server_serves_are_noticed(tmp
         file.write((tmp_path / FILE).read_bytes().replace(b"bank", b"card"))
     house.job("b")
     house.close()
-    with pytest.raises(VerificationError, match="does not have the head"):
+    with pytest.raises(VerificationError, match="the server found here that the ledger"):
         verify(tmp_path / "audit.log")
 
 
