@@ -30,6 +30,10 @@ _COMMANDS = {
     "approve": (f"{_SERVER}:approve", "Say yes or no to a job."),
     "cancel": (f"{_SERVER}:cancel", "End a job that has not ended."),
     "history": (f"{_STATE}:history", "List what jobs have told about this party's people."),
+    "forget-history": (
+        f"{_STATE}:forget",
+        "Forget what jobs have told about this party's people.",
+    ),
     "models": (f"{_STATE}:models", "List the models that this party keeps a part of."),
     "remove-model": (f"{_STATE}:remove_model", "Remove this party's part of a kept model."),
     "ledger": (f"{_STATE}:ledger", "Show what this party and its partners contributed."),

@@ -233,6 +233,7 @@ class Proposals:
         if repeat is None:
             return False
         tells = KINDS[job.kind].needs(job, config.name).tells
+        self._worker.history.guard()
         found = judge_number(self._worker.history, repeat, job_id, coordinator, tells)
         asked: list[str] = []
         decide(repeat, found, job_id, self._audit.note, lambda _, words: asked.append(words))

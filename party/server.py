@@ -82,7 +82,7 @@ class PartyServer:
         self._notifier = Notifier(config.name, lambda: self.config.notify, self._audit.note)
         self._book.listener = self._notifier.changed
         self._peers = PeerService(config.name, self._peer)
-        self._history = History(config.state, wall)
+        self._history = History(config.state, wall, guard=self._audit.require_history)
         self._history.tidy()
         remove_leftovers(config.state)
         self._worker = Worker(

@@ -10,9 +10,10 @@ when it had seen all kinds and outcomes. A call that is not answered within its 
 that does not come about, because something else keeps the disk or the processor busy, is reported with
 what the servers' threads wait for; its job is cancelled and played again. The part ends with 1 if that
 happens more often than at every fiftieth job. The second part kills any set of the parties (SIGKILL) at
-a random moment of each job and starts them again. It ends with 1 if a job hangs, ends without naming a
-reason, or finishes with another result than an undisturbed run; if a job afterwards does not finish; or
-if an audit log, a ledger or a journal is broken at the end. The two parts may run apart.
+a random moment of each job, starts them again, and has a job that was interrupted go on. It ends with 1
+if a job hangs, ends without naming a reason, does not go on, or finishes with another result than an
+undisturbed run; if a job afterwards does not finish; or if an audit log, a ledger, a journal or a
+history is broken at the end. The two parts may run apart.
 """
 
 from __future__ import annotations
@@ -204,23 +205,30 @@ class Soak:
     def judge(
         self, kind: str, text: str, coordinator: Coordinator, job_id: str, disturbed: bool
     ) -> None:
-        ends = {}
-        for name in self.houses.names:
-            try:
-                ends[name] = patient_end(coordinator, job_id, name)
-            except TimeoutError:
-                self.faults.append(f"{kind} {job_id}: hangs at {name}")
-                return
-        states = {pb.State.Name(end.state) for end in ends.values()}
-        self.ends[f"{kind} {'killed' if disturbed else 'quiet'}: {' '.join(sorted(states))}"] += 1
-        silent = [n for n, e in ends.items() if e.state != pb.FINISHED and not e.error]
-        if silent or (not disturbed and states != {"FINISHED"}):
+        try:
+            ends = self.ends_of(coordinator, job_id)
+            states = {pb.State.Name(end.state) for end in ends.values()}
+            how = "killed" if disturbed else "quiet"
+            self.ends[f"{kind} {how}: {' '.join(sorted(states))}"] += 1
+            silent = [n for n, e in ends.items() if e.state != pb.FINISHED and not e.error]
+            if disturbed and not silent and states != {"FINISHED"}:
+                take_up(coordinator, job_id)
+                ends = self.ends_of(coordinator, job_id)
+                states = {pb.State.Name(end.state) for end in ends.values()}
+                self.ends[f"{kind} went on: {' '.join(sorted(states))}"] += 1
+        except TimeoutError as error:
+            self.faults.append(f"{kind} {job_id}: hangs at {error}")
+            return
+        if silent or states != {"FINISHED"}:
             said = {name: f"{pb.State.Name(e.state)} {e.error}" for name, e in ends.items()}
             self.faults.append(f"{kind} {job_id}: {said}")
-        elif states == {"FINISHED"}:
-            found = result_of(coordinator, job_id, self.houses.names, text, kind)
-            if found != self.references.setdefault(kind, found):
-                self.faults.append(f"{kind} {job_id}: another result than an undisturbed run's")
+            return
+        found = result_of(coordinator, job_id, self.houses.names, text, kind)
+        if found != self.references.setdefault(kind, found):
+            self.faults.append(f"{kind} {job_id}: another result than an undisturbed run's")
+
+    def ends_of(self, coordinator: Coordinator, job_id: str) -> dict[str, pb.Event]:
+        return {name: patient_end(coordinator, job_id, name) for name in self.houses.names}
 
     def check_books(self) -> None:
         for name in self.houses.names:
@@ -252,7 +260,21 @@ def patient_end(coordinator: Coordinator, job_id: str, name: str) -> pb.Event:
         except (grpc.RpcError, ValueError):  # it is away, or has gone in between
             pass
         time.sleep(0.2)
-    raise TimeoutError
+    raise TimeoutError(name)
+
+
+def take_up(coordinator: Coordinator, job_id: str) -> None:
+    """Has all parties take up a job that was interrupted, and begin; as `coterie attach` does."""
+    end = time.monotonic() + HANGING
+    job = pb.JobRef(job_id=job_id)
+    while time.monotonic() < end:
+        with contextlib.suppress(grpc.RpcError):  # a server may still be starting
+            told = [stub.Resume(job, timeout=HANGING) for stub in coordinator.stubs.values()]
+            if not any(decision.resumable for decision in told):
+                coordinator.queue(job_id)
+                return
+        time.sleep(0.2)
+    raise TimeoutError("its beginning")
 
 
 def result_of(

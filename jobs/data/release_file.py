@@ -88,8 +88,8 @@ def in_words(held: Mapping[str, Any]) -> str:
         for model, value in held.get("models", {}).items()
     )
     least = numbered(held["smallest"], "record")
-    agree = "agrees" if held["smallest"] == 1 else "agree"
-    return f"at least {least} {agree} in {first_names(held['qid'])}{promised}{reached}"
+    alike = f"every group that is alike in {first_names(held['qid'])}"
+    return f"{alike} has at least {least}{promised}{reached}"
 
 
 def check_claims(

@@ -8,7 +8,7 @@ steward may put on another disk (`audit_head` in the party file); at the peers o
 write it into their own audit logs; and in the result of every job. `audit_check` compares the log with
 all heads that it is given. A head reveals nothing about the log, because it is a hash over all lines.
 
-The lines of some events also have the heads of the ledger and the journal, the books (`heads.py`), with
+The lines of some events also have the heads of the journal, the ledger and the history (`heads.py`), with
 which these files are compared.
 """
 
@@ -30,7 +30,7 @@ from typing import Any
 from coterie.base.errors import EnvironmentFaultError, VerificationError
 from coterie.party.books.append_file import AppendFile
 from coterie.party.books.heads import (
-    BOOKS,
+    BEGUN_ANEW,
     PLANNED,
     REWRITTEN,
     BookHead,
@@ -38,8 +38,11 @@ from coterie.party.books.heads import (
     Expected,
     expected_heads,
     head_of,
+    is_of_history,
     lost_books,
+    place_of,
 )
+from coterie.party.history.people import ADVICE
 
 START = "0" * 64
 LOST = "log does not hold its head"
@@ -47,8 +50,8 @@ MENDED = "torn line cut off"
 CONTINUED = "log continued"
 JOURNAL = "journal"
 LOST_BOOK = "book does not hold its head"
-_WITH_BOOKS = ("ended", "server started", "server stopped")
-_ABOUT_BOOKS = (b'"books":', b'"event":"state ')  # what a line about the books contains
+_WITH_BOOKS = ("ended", "remembered", "server started", "server stopped")
+_ABOUT_BOOKS = (b'"books":', b'"event":"state ', b'"event":"history ')  # what such lines contain
 HEAD = re.compile(r"[0-9a-f]{64}")
 _HEAD_LINE = 128  # bytes of the head file, which is overwritten in one write
 log = logging.getLogger("coterie.party")
@@ -72,7 +75,7 @@ class AuditLog:
         clock: Callable[[], float] = time.time,
         check_books: bool = True,
     ) -> None:
-        """`check_books`: whether the ledger and the journal must be those that the log knows."""
+        """`check_books`: whether the books must be those that the log knows."""
         self.path = path
         self._clock = clock
         self._head_file = head_file or path.with_name("audit.head")
@@ -82,6 +85,7 @@ class AuditLog:
         self._file = AppendFile(path)
         self._head, holds, about = _last(path, expected)
         self._books = BookHeads(path.parent)
+        self._lost: set[str] = set()  # books that were found not to have their heads
         self._head_descriptor = _open_head(self._head_file)
         if not holds:
             assert expected is not None  # noqa: S101
@@ -105,20 +109,39 @@ class AuditLog:
             facts["books"] = self._take_books()
         self._append(event, facts)
 
-    @contextlib.contextmanager
-    def journal_rewriting(self, content: bytes) -> Iterator[None]:
+    def journal_rewriting(self, content: bytes) -> contextlib.AbstractContextManager[None]:
         """Notes that the journal is to be written anew, and afterwards that it was."""
+        return self.rewriting(JOURNAL, content)
+
+    @contextlib.contextmanager
+    def rewriting(self, book: str, content: bytes) -> Iterator[None]:
+        """Notes that a book is to be written anew, and afterwards that it was."""
         head = head_of(content)
         with self._lock:
-            self._append(PLANNED, {"books": {JOURNAL: head.as_fact()}})
-            self._books.plan(JOURNAL, head)
+            self._append(PLANNED[is_of_history(book)], {"books": {book: head.as_fact()}})
+            self._books.plan(book, head)
         yield
         try:
             with self._lock:
-                self._append(REWRITTEN, {"books": {JOURNAL: head.as_fact()}})
-                self._books.settle(JOURNAL)
+                self._rewritten({book: head})
+                self._books.settle(book)
         except EnvironmentFaultError as error:  # the next head, or the next start, makes up for it
             log.error("%s", error)
+
+    def require_history(self) -> None:
+        """Raises an error that names a file of the history which has not the head that the log knows."""
+        self._take_books()
+        lost = sorted(book for book in self._lost if is_of_history(book))
+        if lost:
+            raise EnvironmentFaultError(
+                f"{place_of(self.path.parent, lost[0])}: is not what the audit log knows: removed, "
+                f"emptied, cut off or written anew, so that people of earlier jobs would count as new "
+                f"ones; {ADVICE}"
+            )
+
+    def begin_history_anew(self, **facts: Any) -> None:
+        """Notes that from now on nothing is expected of the history, which is about to be removed."""
+        self._append(BEGUN_ANEW, facts)
 
     def _take_books(self) -> dict[str, dict[str, Any]]:
         try:
@@ -133,7 +156,7 @@ class AuditLog:
 
     def _rewritten(self, books: Mapping[str, BookHead]) -> None:
         for name, head in books.items():
-            self._append(REWRITTEN, {"books": {name: head.as_fact()}})
+            self._append(REWRITTEN[is_of_history(name)], {"books": {name: head.as_fact()}})
 
     def _check_books(self, expected: Mapping[str, Expected]) -> None:
         """Compares the books, at the start, with what the log knows of them."""
@@ -142,15 +165,17 @@ class AuditLog:
             {
                 name: one.planned
                 for name, one in expected.items()
-                if one.planned is not None and one.was_written(state / BOOKS[name])
+                if one.planned is not None and one.was_written(place_of(state, name))
             }
         )
         self._lose(lost_books(state, expected))
 
     def _lose(self, books: Sequence[str]) -> None:
         for book in books:
-            log.error("%s: the %s was emptied, cut off or written anew", self.path.parent, book)
+            path = place_of(self.path.parent, book)
+            log.error("%s: was removed, emptied, cut off or written anew", path)
             self._append(LOST_BOOK, {"book": book})
+            self._lost.add(book)
 
     def _append(self, event: str, facts: dict[str, Any]) -> None:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._clock()))

@@ -25,7 +25,13 @@ from coterie.party.books.audit import (
     older_files,
     read_head,
 )
-from coterie.party.books.heads import BOOKS, expected_heads, lost_books
+from coterie.party.books.heads import (
+    expected_heads,
+    in_words,
+    is_about_books,
+    lost_books,
+    place_of,
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Verified:
     begins: int = 0  # lines that were removed because of the retention
     files: int = 1  # files of the log
     unknown: int = 0  # heads stored elsewhere that may belong to removed lines
-    books: tuple[str, ...] = ()  # ledger and journal, where they have the heads in the log
+    books: tuple[str, ...] = ()  # the files that have the heads in the log
 
     @property
     def counted(self) -> str:
@@ -56,8 +62,8 @@ def verify(path: Path, head_file: Path | None = None, anchors: Iterable[str] = (
         found, lost = _verified(path, head_file, wanted)
     if lost:
         raise VerificationError(
-            f"{path.parent / BOOKS[lost[0]]}: emptied, cut off or written anew: it does not have the "
-            "head that the audit log has for it"
+            f"{place_of(path.parent, lost[0])}: removed, emptied, cut off or written anew: it does not "
+            "have the head that the audit log has for it"
         )
     return found
 
@@ -87,10 +93,10 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
             )
         if entry.get("event") == LOST_BOOK:
             raise VerificationError(
-                f"{file}:{line.number}: the server found here that the {entry.get('book')} had been "
-                "emptied, cut off or written anew"
+                f"{file}:{line.number}: the server found here that the "
+                f"{in_words(str(entry.get('book')))} had been removed, emptied, cut off or written anew"
             )
-        if "books" in entry or str(entry.get("event")).startswith("state "):
+        if is_about_books(entry):
             about.append(entry)
         if kept is not None and entries == kept.entries and previous != kept.chain:
             raise _not_held(path, f"the head file has {kept.chain} for line {entries}")

@@ -1,15 +1,17 @@
-"""The heads of the ledger and the journal, which the audit log keeps.
+"""The heads of the books, which the audit log keeps: of the journal, the ledger and the history.
 
-Neither file has a chain of its own. Instead the audit log's lines about the ends of jobs, and about
-the server's starts and stops, have for each of the two files its length in bytes, in whole lines, and
-the SHA-256 of these bytes (`books`). Both files are only ever appended to, so every such head must
-hold for ever: a file that was emptied, cut at its end or written anew no longer has the bytes of the
-last head. The audit log itself is anchored elsewhere (`audit.py`), and so are the two books with it.
+None of these files has a chain of its own. Instead the audit log's lines about the ends of jobs, about
+jobs that are remembered, and about the server's starts and stops have for each file its length in
+bytes, in whole lines, and the SHA-256 of these bytes (`books`). The files are only ever appended to, so
+every such head must hold for ever: a file that was removed, emptied, cut at its end or written anew no
+longer has the bytes of the last head. The audit log itself is anchored elsewhere (`audit.py`), and so
+are the books with it. Of the history there are the list of jobs and the lists of people, which have
+numbers of eight bytes in place of lines.
 
-The journal is written anew, with a line for each job, when it has become long or jobs are pruned.
-The audit log has a line before that happens and one afterwards, both with the head of the new
-content. The first is for a crash between the two: the next start finds either content, and notes
-which. From the second on, the following heads are those of the new content.
+The journal is written anew, with a line for each job, when it has become long or jobs are pruned; so
+is the history when jobs are pruned. The audit log has a line before that happens and one afterwards,
+both with the head of the new content. The first is for a crash between the two: the next start finds
+either content, and notes which. From the second on, the following heads are those of the new content.
 """
 
 from __future__ import annotations
@@ -23,12 +25,43 @@ from pathlib import Path
 from typing import Any
 
 from coterie.party.books.ledger_lines import FILE
+from coterie.party.history.people import LIST, length_that_counts
 
-BOOKS = {"journal": "journal.jsonl", "ledger": FILE}
-PLANNED, REWRITTEN = "journal is to be written anew", "journal written anew"
+HISTORY = "history"  # the folder, and the book of its jobs
+RELEASES = "releases.jsonl"
+_PLACES = {"journal": "journal.jsonl", "ledger": FILE, HISTORY: f"{HISTORY}/{RELEASES}"}
+PLANNED = ("journal is to be written anew", "history is to be written anew")
+REWRITTEN = ("journal written anew", "history written anew")
+BEGUN_ANEW = "history begun anew"  # by the steward's word: nothing is expected of it any more
 _NEW_FOLDER = ("state restored", "state brought forward")  # after these, other content is expected
 _SETTLED = ("server started", "server stopped")  # after these, nothing is planned any more
 _BLOCK = 1 << 20
+_TAIL = 4096
+
+
+def place_of(state: Path, book: str) -> Path:
+    """The file of a book."""
+    return state / (_PLACES.get(book) or f"{HISTORY}/{book}")
+
+
+def is_of_history(book: str) -> bool:
+    return book == HISTORY or LIST.fullmatch(book) is not None
+
+
+def in_words(book: str) -> str:
+    """What a book is called where people read it."""
+    return book if book in _PLACES else f"list of people {HISTORY}/{book}"
+
+
+def _is_book(name: str) -> bool:
+    """Whether this version knows the book; a later one may have others."""
+    return name in _PLACES or is_of_history(name)
+
+
+def is_about_books(entry: Mapping[str, Any]) -> bool:
+    """Whether a line of the audit log changes what is expected of the books."""
+    event = entry.get("event")
+    return "books" in entry or event in (*_NEW_FOLDER, BEGUN_ANEW)
 
 
 @dataclass(frozen=True)
@@ -70,14 +103,16 @@ def expected_heads(entries: Iterable[Mapping[str, Any]]) -> dict[str, Expected]:
         event = entry.get("event")
         if event in _NEW_FOLDER:
             found.clear()
+        elif event == BEGUN_ANEW:
+            found = {name: one for name, one in found.items() if not is_of_history(name)}
         books = entry.get("books")
         for name, told in books.items() if isinstance(books, dict) else ():
-            if name not in BOOKS:
+            if not _is_book(name):
                 continue
             head = _told_head(told)
-            if event == PLANNED:
+            if event in PLANNED:
                 found.setdefault(name, Expected()).planned = head
-            elif event == REWRITTEN:
+            elif event in REWRITTEN:
                 found[name] = Expected([head])
             else:
                 found.setdefault(name, Expected()).heads.append(head)
@@ -95,7 +130,7 @@ def _told_head(told: Any) -> BookHead:
 
 def lost_books(state: Path, expected: Mapping[str, Expected]) -> list[str]:
     """The books that do not have the heads which the audit log has for them."""
-    return [name for name, heads in expected.items() if not heads.held_by(state / BOOKS[name])]
+    return [name for name, heads in expected.items() if not heads.held_by(place_of(state, name))]
 
 
 def _held(path: Path, heads: Iterable[BookHead]) -> bool:
@@ -122,6 +157,7 @@ class _Known:
     inode: int = 0
     size: int = 0
     total: Any = field(default_factory=hashlib.sha256)
+    tail: bytes = b""  # the last bytes of what has been read: another file may get the same number
 
     @property
     def head(self) -> BookHead:
@@ -160,11 +196,13 @@ class BookHeads:
         The lines that a head covers are on the disk when this returns. Raises `OSError`.
         """
         taken = Taken({}, {}, [])
-        for name, file in BOOKS.items():
-            path = self._state / file
+        lists = (self._state / HISTORY).glob("people-*")
+        there = (path.name for path in lists if LIST.fullmatch(path.name))
+        for name in sorted({*_PLACES, *there, *self._known}):
+            path = place_of(self._state, name)
             known = self._known.get(name, _Known())
             try:
-                found = _read_on(path, known)
+                found = _read_on(path, known, name in _PLACES)
             except FileNotFoundError:
                 found = _Known()
             if found is not known and not _held(path, [known.head]):  # it is another file
@@ -179,33 +217,38 @@ class BookHeads:
         return taken
 
 
-def _read_on(path: Path, known: _Known) -> _Known:
-    """What is known of a book after reading its new lines: all anew if it is another file."""
+def _read_on(path: Path, known: _Known, of_lines: bool) -> _Known:
+    """What is known of a book after reading what is new in it: all anew if it is another file."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         # Whoever appends holds the lock until the line is whole, or taken back.
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         os.fsync(descriptor)
         status = os.fstat(descriptor)
-        if status.st_ino != known.inode or status.st_size < known.size:
+        end = status.st_size if of_lines else min(status.st_size, length_that_counts(path))
+        tail = os.pread(descriptor, len(known.tail), known.size - len(known.tail))
+        if status.st_ino != known.inode or end < known.size or tail != known.tail:
             known = _Known(status.st_ino)
         rest = b""
         at = known.size
-        while at < status.st_size:
-            piece = os.pread(descriptor, min(_BLOCK, status.st_size - at), at)
-            at += len(piece)
-            whole, newline, torn = (rest + piece).rpartition(b"\n")
-            known.total.update(whole + newline)
-            known.size += len(whole) + len(newline)
-            rest = torn
+        while at < end:
+            piece = rest + os.pread(descriptor, min(_BLOCK, end - at), at)
+            at += len(piece) - len(rest)
+            whole = piece.rfind(b"\n") + 1 if of_lines else len(piece)
+            known.total.update(piece[:whole])
+            known.size += whole
+            known.tail = (known.tail + piece[:whole])[-_TAIL:]
+            rest = piece[whole:]
         return known
     finally:
         os.close(descriptor)
 
 
 __all__ = [
-    "BOOKS",
+    "BEGUN_ANEW",
+    "HISTORY",
     "PLANNED",
+    "RELEASES",
     "REWRITTEN",
     "BookHead",
     "BookHeads",
@@ -213,5 +256,9 @@ __all__ = [
     "Taken",
     "expected_heads",
     "head_of",
+    "in_words",
+    "is_about_books",
+    "is_of_history",
     "lost_books",
+    "place_of",
 ]

@@ -7,6 +7,7 @@ what it does not know, and lose it without a word.
     1   before there was a file `version`
     2   jobs in the journal may be QUEUED
     3   there is a history, and the ledger says who refused to release
+    4   the audit log has heads of the history
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _nothing_to_change(folder: Path) -> None:
 
 
 # What brings a folder from version 1 to 2, from 2 to 3, and so on.
-STEPS: Sequence[Callable[[Path], None]] = (_nothing_to_change, _nothing_to_change)
+STEPS: Sequence[Callable[[Path], None]] = (_nothing_to_change,) * 3
 VERSION = 1 + len(STEPS)
 
 

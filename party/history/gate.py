@@ -82,6 +82,7 @@ class HistoryGate:
         self._entry: Remembered | None = None
 
     def people(self, rows: Rows | None) -> None:
+        self._history.guard()
         numbers = self._numbers(rows)
         people = None if numbers is None else np.unique(numbers)
         record, job = self._record, self._job

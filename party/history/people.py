@@ -10,10 +10,11 @@ Identifiers are taken as they are: a job that normalises them, or matches by oth
 somebody else of a person whom the policy's `repeat.id` identifies. Without that key people are known by
 the columns that a job matches; each list of columns has a file of its own.
 
-Beside the file, `head-…` says how many people it has, and their digest. What a crash left after these
-people does not count. If some of them are missing or changed, the file is damaged, and no job goes on
-before it is restored: people who were forgotten would be counted again as new ones. A file of an
-earlier version has no head, and is given one.
+The audit log has heads of the file (`party.books.heads`), so that a file which is gone together with
+its own head is missed. That one, `head-…` beside the file, says how many people it has, and their
+digest. What a crash left after these people does not count. If some of them are missing or changed, the
+file is damaged, and no job goes on before it is restored: people who were forgotten would be counted
+again as new ones. A file of an earlier version has no head, and is given one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,6 +40,8 @@ from coterie.protocols.primitives import sodium
 _KEY = "key"
 _KEY_BYTES = 32
 _WIDTH = 8
+LIST = re.compile(r"people-[0-9a-f]{16}")  # the names of the files
+ADVICE = "restore the folder from a backup, or begin anew by 'coterie party forget-history'"
 
 
 class People:
@@ -47,11 +51,11 @@ class People:
         """Makes the key if there is none."""
         named = hashlib.sha256("\0".join(columns).encode()).hexdigest()[:16]
         self._path = folder / f"people-{named}"
-        self._head = folder / f"head-{named}"
+        self._head = _head_beside(self._path)
         if self._path.exists() and not (folder / _KEY).exists():
             raise EnvironmentFaultError(
                 f"{folder / _KEY}: is missing, without which nobody of earlier jobs is known again; "
-                "restore the folder from a backup, or remove it to begin anew"
+                f"{ADVICE}"
             )
         self._salt = _key(folder / _KEY)
 
@@ -97,7 +101,7 @@ class People:
 
     def _read(self) -> Words:
         """The people of the file, which are those of its head."""
-        head = self._read_head()
+        head = _read_head(self._head)
         try:
             whole = self._path.read_bytes()
         except FileNotFoundError:
@@ -117,24 +121,10 @@ class People:
             raise self._damaged("has other people than were written")
         return known
 
-    def _read_head(self) -> tuple[int, str] | None:
-        try:
-            head = json.loads(self._head.read_text())
-            return int(head["people"]), str(head["digest"])
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise EnvironmentFaultError(f"{self._head}: {error.strerror}") from None
-        except (ValueError, LookupError, TypeError):
-            raise EnvironmentFaultError(
-                f"{self._head}: is damaged; restore the folder from a backup, or remove the folder to "
-                "begin anew"
-            ) from None
-
     def _damaged(self, how: str) -> EnvironmentFaultError:
         return EnvironmentFaultError(
             f"{self._path}: is damaged ({how}), so that people of earlier jobs would count as new ones; "
-            "restore the folder from a backup, or remove the folder to begin anew"
+            f"{ADVICE}"
         )
 
     def _append(self, known: Words, fresh: Words) -> None:
@@ -161,6 +151,37 @@ class People:
             write_whole(self._head, json.dumps({"people": len(known), "digest": _digest(known)}))
         except OSError as error:
             raise EnvironmentFaultError(f"{self._head}: {error.strerror}") from None
+
+
+def _head_beside(path: Path) -> Path:
+    return path.with_name(path.name.replace("people-", "head-"))
+
+
+def _read_head(path: Path) -> tuple[int, str] | None:
+    try:
+        head = json.loads(path.read_text())
+        return int(head["people"]), str(head["digest"])
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
+    except (ValueError, LookupError, TypeError):
+        raise EnvironmentFaultError(f"{path}: is damaged; {ADVICE}") from None
+
+
+def length_that_counts(path: Path) -> int:
+    """How many bytes of a list its head covers; 0 if there is no head that can be read."""
+    try:
+        head = _read_head(_head_beside(path))
+    except EnvironmentFaultError:
+        return 0
+    return head[0] * _WIDTH if head else 0
+
+
+def remove_list(path: Path) -> None:
+    """Removes a list and its head, which comes first: a head without its people is a damage."""
+    _head_beside(path).unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
 
 
 def _digest(known: Words) -> str:

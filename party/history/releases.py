@@ -22,6 +22,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,10 +35,12 @@ from coterie.base.arrays import Codes, Ints, Mask
 from coterie.base.errors import EnvironmentFaultError
 from coterie.base.names import is_job_id
 from coterie.party.books.append_file import AppendFile, read_lines
+from coterie.party.books.heads import HISTORY, RELEASES
 from coterie.party.books.whole_file import write_whole
+from coterie.party.history.people import ADVICE, remove_list
 
-FOLDER = "history"
-_FILE = "releases.jsonl"
+FOLDER = HISTORY
+_FILE = RELEASES
 _EXAMINED = "examinations.json"
 _DAY = 86400.0
 
@@ -90,14 +93,30 @@ def _sound(entry: Mapping[str, Any]) -> bool:
     return fit and 0 <= entry.get("time", 0) < _LATEST
 
 
+def _silently(book: str, content: bytes) -> AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
 class History:
     """The history in a state folder. Threads may use it at the same time; one process writes."""
 
     _locks: dict[Path, threading.RLock] = {}  # noqa: RUF012 - shared by all who use the same folder
 
-    def __init__(self, state: Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        state: Path,
+        clock: Callable[[], float] = time.time,
+        rewriting: Callable[[str, bytes], AbstractContextManager[None]] = _silently,
+        guard: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Within `rewriting` a book of the history is written anew, with the content that it is given.
+
+        `guard` raises an error if a file of the history is not what it was.
+        """
         self.folder = state / FOLDER
         self.clock = clock
+        self._rewriting = rewriting
+        self.guard = guard
         self.lock = self._locks.setdefault(self.folder.absolute(), threading.RLock())
 
     def tidy(self) -> None:
@@ -118,8 +137,7 @@ class History:
                 found[job] = Remembered(**entry)
             else:
                 raise EnvironmentFaultError(
-                    f"{self.folder / _FILE}:{line.number}: not a line of a history; restore the "
-                    "folder from a backup, or remove it to begin anew"
+                    f"{self.folder / _FILE}:{line.number}: not a line of a history; {ADVICE}"
                 )
         return list(found.values())
 
@@ -163,10 +181,7 @@ class History:
         return bits
 
     def _damaged(self, name: str) -> EnvironmentFaultError:
-        return EnvironmentFaultError(
-            f"{self.folder / name}: is damaged; restore the folder from a backup, or remove it to begin "
-            "anew"
-        )
+        return EnvironmentFaultError(f"{self.folder / name}: is damaged; {ADVICE}")
 
     def released(self, job: str) -> tuple[Ints, dict[str, Codes]]:
         """The people of a release, in the order of their numbers, and their groups for each QID."""
@@ -188,7 +203,8 @@ class History:
             left = [entry for entry in self.entries() if entry.job not in gone]
             file = AppendFile(self.folder / _FILE)
             try:
-                file.replace([asdict(entry) for entry in left])
+                kept = [asdict(entry) for entry in left]
+                file.replace(kept, lambda content: self._rewriting(HISTORY, content))
             finally:
                 file.close()
             for job in gone:
@@ -196,9 +212,9 @@ class History:
                     (self.folder / name).unlink(missing_ok=True)
             used = {tuple(entry.by) for entry in left}
             if not any(used):
-                for pattern in ("head-*", "people-*"):  # a head without its people means damage
-                    for path in self.folder.glob(pattern):
-                        path.unlink()
+                for path in self.folder.glob("people-*"):
+                    with self._rewriting(path.name, b""):
+                        remove_list(path)
 
     # How often the data was checked.
 

@@ -100,7 +100,7 @@ def prune(
             _remove(record.folder)
     for path in (*old.places["audit"], *old.places["models"]):
         path.unlink(missing_ok=True)
-    history = History(state, lambda: now)
+    history = History(state, lambda: now, audit.rewriting)
     if old.places["history"]:
         history.prune({path.name for path in old.places["history"]})
     history.forget_examinations(retention.history)

@@ -1,7 +1,7 @@
 """`coterie party …`: the commands about what a server keeps in its state folder.
 
-All of them work whether the server serves or not: they read the folder themselves. Only `prune` and
-`remove-model`, which remove files, leave that to a server that answers.
+All but `forget-history` work whether the server serves or not: they read the folder themselves. Only
+`prune` and `remove-model`, which remove files, leave that to a server that answers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import DataError, UnreachableError, UsageError
 from coterie.base.text import one_line
 from coterie.party.books.audit_check import heads_of, verify
+from coterie.party.books.heads import in_words
 from coterie.party.books.ledger import Ledger
 from coterie.party.books.models import ModelFolder
 from coterie.party.config import load_party
@@ -24,6 +25,7 @@ from coterie.party.history.releases import History
 from coterie.party.operator.backup import back_up, restore
 from coterie.party.operator.budgets import budget_facts, budget_lines
 from coterie.party.operator.connection import SECONDS, Operator
+from coterie.party.operator.forget_history import forget_history
 from coterie.party.operator.options import CONFIG, JSON, PERSON, print_result
 from coterie.party.operator.remove_model import remove_model_unserved
 from coterie.party.operator.retention import prune_unserved, told, would_prune_unserved
@@ -53,6 +55,22 @@ def history(config: Path, job: str | None, as_json: bool) -> int:
         for e in shown
     ]
     print_result(as_json, {"jobs": shown}, "\n".join(map(one_line, lines)) or "no jobs yet")
+    return 0
+
+
+@click.command("forget-history")
+@CONFIG
+@PERSON
+@JSON
+def forget(config: Path, person: str, as_json: bool) -> int:
+    """Forget what jobs have told about this party's people; the audit log says so.
+
+    For a history that is damaged or lost, and of which there is no backup: without this command, jobs
+    about people would end with an error. Jobs of before are not compared with later ones any more. The
+    server must be stopped first.
+    """
+    found = forget_history(load_party(config), person)
+    print_result(as_json, found, f"{found['forgotten']}: begun anew")
     return 0
 
 
@@ -176,9 +194,9 @@ def restore_state(file: Path, config: Path, as_json: bool) -> int:
 def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
     """Check this party's audit log: its hash chain, and the heads that were kept elsewhere.
 
-    The head file is always compared, and the ledger and the journal with the heads that the log has
-    for them. An emptied, shortened or rewritten file ends with exit code 8; a line that a crash tore
-    does not.
+    The head file is always compared, and the journal, the ledger and the history with the heads that
+    the log has for them. A removed, emptied, shortened or rewritten file ends with exit code 8; a line
+    that a crash tore does not.
     """
     loaded = load_party(config)
     path = loaded.state / "audit.log"
@@ -191,9 +209,11 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
         text += f"; {found.unknown} heads kept elsewhere may be of these"
     if anchors:
         text += f"; {found.anchors} heads kept elsewhere are in it"
-    if found.books:
-        are = "are" if len(found.books) > 1 else "is"
-        text += f"; the {' and the '.join(found.books)} {are} as it says"
+    if books := [f"the {in_words(book)}" for book in found.books]:
+        are = "are" if len(books) > 1 else "is"
+        text += (
+            f"; {' and '.join(filter(None, (', '.join(books[:-1]), books[-1])))} {are} as it says"
+        )
     if found.mended or found.torn:
         text += f"; {found.mended + found.torn} lines were torn by crashes"
     facts = {"file": str(path), **asdict(found)}

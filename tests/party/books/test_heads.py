@@ -1,16 +1,22 @@
-"""An emptied, shortened or rewritten ledger or journal is noticed, and nothing else is."""
+"""A removed, emptied, shortened or rewritten book is noticed, and nothing else is."""
 
+import hashlib
 import json
 import os
+import shutil
 
+import numpy as np
 import pytest
 
 from coterie.base.errors import EnvironmentFaultError, VerificationError
 from coterie.party.books.audit import LOST_BOOK, AuditLog
 from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger_lines import FILE, LedgerFile, Pardon
+from coterie.party.history.people import People, _digest, remove_list
+from coterie.party.history.releases import History
 from coterie.party.records import JOURNAL, Book
 from coterie.protos import jobs_pb2 as pb
+from tests.party.history.test_releases import remember
 
 
 class House:
@@ -21,10 +27,14 @@ class House:
         self.audit = AuditLog(state / "audit.log")
         self.book = Book(state, rewriting=self.audit.journal_rewriting)
         self.ledger = LedgerFile(state / FILE)
+        self.history = History(state, rewriting=self.audit.rewriting)
         self.audit.note("server started")
 
     def job(self, letter):
         record = self.book.add(letter * 32, "analyst", None)
+        digests = np.arange(ord(letter), dtype=np.uint64)  # everybody of before, and one more
+        remember(self.history, ord(letter), People(self.history.folder, ["ID"]).numbers(digests))
+        self.audit.note("remembered", job=letter * 32)
         self.book.set_state(record, pb.FINISHED)
         self.ledger.append(Pardon("bank", letter * 32, "now"))
         self.audit.note("ended", job=letter * 32)
@@ -60,7 +70,10 @@ def lengthened(lines):
     return [lines[0].replace(b"}", b" }"), *lines[1:]]
 
 
-FILES = [JOURNAL, FILE]
+RELEASES = "history/releases.jsonl"
+FILES = [JOURNAL, FILE, RELEASES]
+PEOPLE = f"people-{hashlib.sha256(b'ID').hexdigest()[:16]}"
+BOOKS = ("history", "journal", "ledger", PEOPLE)
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -69,12 +82,12 @@ def test_a_book_that_somebody_changed_is_noticed_before_and_after_the_next_start
     state, file, change
 ):
     path = state / file
-    assert verify(state / "audit.log").books == ("journal", "ledger")
+    assert verify(state / "audit.log").books == BOOKS
     if change is None:
         path.unlink()
     else:
         path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
-    with pytest.raises(VerificationError, match=f"{file}: emptied, cut off or written anew"):
+    with pytest.raises(VerificationError, match=f"{file}: removed, emptied, cut off"):
         verify(state / "audit.log")
     House(state).close()  # and its head is the changed file's from now on
     with pytest.raises(VerificationError, match="the server found here that the"):
@@ -89,7 +102,7 @@ def test_a_ledger_that_is_replaced_while_the_server_serves_is_noticed(tmp_path):
     (tmp_path / FILE).write_bytes(lines.replace(b"bank", b"card"))
     house.job("b")
     house.close()
-    with pytest.raises(VerificationError, match=r"ledger.* emptied"):
+    with pytest.raises(VerificationError, match=r"ledger.* removed"):
         verify(tmp_path / "audit.log")
 
 
@@ -100,7 +113,7 @@ def test_lines_that_are_changed_in_place_while_the_server_serves_are_noticed(tmp
         file.write((tmp_path / FILE).read_bytes().replace(b"bank", b"card"))
     house.job("b")
     house.close()
-    with pytest.raises(VerificationError, match="does not have the head"):
+    with pytest.raises(VerificationError, match="the server found here that the ledger"):
         verify(tmp_path / "audit.log")
 
 
@@ -109,13 +122,13 @@ def test_books_that_grow_and_journals_that_are_written_anew_are_in_order(state):
     record = house.job("d")
     house.book.forget([record])  # writes the journal anew
     house.job("e")
-    assert verify(state / "audit.log").books == ("journal", "ledger")
+    assert verify(state / "audit.log").books == BOOKS
     house.close()
     House(state).close()
     text = (state / "audit.log").read_text()
     assert "journal written anew" in text
     assert LOST_BOOK not in text
-    assert verify(state / "audit.log").books == ("journal", "ledger")
+    assert verify(state / "audit.log").books == BOOKS
 
 
 @pytest.mark.parametrize("happened", [False, True])
@@ -178,7 +191,7 @@ def test_a_job_that_ends_while_the_journal_is_written_anew(state, monkeypatch):
         house.book.forget([house.book.get("a" * 32)])
     house.job("d")
     house.close()
-    assert verify(state / "audit.log").books == ("journal", "ledger")
+    assert verify(state / "audit.log").books == BOOKS
 
 
 def test_a_torn_line_of_a_crash_is_no_tampering(state):
@@ -206,13 +219,121 @@ def test_a_log_without_heads_of_books_is_as_good_as_before(tmp_path):
     assert verify(tmp_path / "audit.log").books == ()
 
 
+def spoiled(state, how):
+    """Somebody has been at the list of people."""
+    path = state / "history" / PEOPLE
+    head = path.with_name(PEOPLE.replace("people", "head"))
+    content = path.read_bytes()
+    if how == "removed with its head":
+        head.unlink()
+        path.unlink()
+    elif how == "removed with the history":
+        shutil.rmtree(path.parent)
+    elif how == "begun anew by somebody else":
+        head.unlink()
+        path.unlink()
+        People(path.parent, ["ID"]).numbers(np.arange(500, dtype=np.uint64) + 7)
+    else:
+        path.write_bytes(content[:-8])
+        known = np.frombuffer(content[:-8], np.uint64)
+        head.write_text(json.dumps({"people": len(known), "digest": _digest(known)}))
+
+
+SPOILED = [
+    "removed with its head",
+    "removed with the history",
+    "begun anew by somebody else",
+    "cut off with its head",
+]
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_a_list_of_people_that_is_not_what_it_was_is_named_at_every_start_and_while_serving(
+    state, how
+):
+    house = House(state)
+    house.audit.require_history()
+    spoiled(state, how)
+    first = "releases.jsonl" if how == "removed with the history" else PEOPLE
+    for _ in range(2):
+        with pytest.raises(
+            EnvironmentFaultError, match=rf"{first}: is not what the audit log knows"
+        ):
+            house.audit.require_history()
+    with pytest.raises(VerificationError, match=r"history.* removed, emptied"):
+        verify(state / "audit.log")
+    for _ in range(2):
+        house.close()
+        house = House(state)
+        with pytest.raises(
+            EnvironmentFaultError, match="so that people of earlier jobs would count"
+        ):
+            house.audit.require_history()
+    house.audit.begin_history_anew(person="Ada")
+    house.close()
+    house = House(state)
+    house.audit.require_history()
+    house.close()
+
+
+def test_a_list_of_people_that_a_crash_left_longer_than_its_head_is_in_order(state):
+    with (state / "history" / PEOPLE).open("ab") as file:
+        file.write(b"not counted yet")
+    house = House(state)
+    house.audit.require_history()
+    house.job("d")  # writes over it
+    house.audit.require_history()
+    house.close()
+    assert verify(state / "audit.log").books == BOOKS
+
+
+@pytest.mark.parametrize("happened", [True, False])
+def test_a_history_that_is_pruned_is_in_order_also_after_a_crash(state, monkeypatch, happened):
+    house = House(state)
+    jobs = [entry.job for entry in house.history.entries()]
+    house.history.prune(jobs[:1])
+    house.job("d")
+    with monkeypatch.context() as patch:
+        patch.setattr("coterie.party.history.releases.remove_list", dying(happened))
+        with pytest.raises(KeyboardInterrupt):
+            house.history.prune([entry.job for entry in house.history.entries()])
+    house.close()
+    for letter in "ef":
+        house = House(state)
+        house.audit.require_history()
+        house.job(letter)
+        house.audit.require_history()
+        house.close()
+    assert verify(state / "audit.log").books == BOOKS
+    assert LOST_BOOK not in (state / "audit.log").read_text()
+
+
+def dying(happened):
+    def remove(path):
+        if happened:
+            remove_list(path)
+        raise KeyboardInterrupt
+
+    return remove
+
+
+def test_a_folder_of_before_expects_nothing_of_its_history(tmp_path):
+    """The lines of earlier versions have no heads of the history."""
+    old = tmp_path / "audit.log"
+    audit = AuditLog(old)
+    audit._append("ended", {"books": {}})
+    audit.close()
+    House(tmp_path).close()
+    assert LOST_BOOK not in old.read_text()
+
+
 def test_a_restored_folder_begins_anew(state):
     audit = AuditLog(state / "audit.log", check_books=False)
     audit.note("state restored", backup="yesterday")
     (state / FILE).write_text("")
     audit.note("server started")
     audit.close()
-    assert verify(state / "audit.log").books == ("journal", "ledger")
+    assert verify(state / "audit.log").books == BOOKS
     [line] = [
         json.loads(text)
         for text in (state / "audit.log").read_text().splitlines()

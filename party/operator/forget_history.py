@@ -1,0 +1,37 @@
+"""Removes what a party remembers of what jobs have told about its people, by its steward's word.
+
+This is for a history that is damaged or lost and of which there is no backup: jobs about people end with
+an error until it is restored or begun anew. The audit log says so first, and from then on expects
+nothing of the history; what jobs tell afterwards is judged as if there had been none before. It cannot
+be done while a server serves, since a job could be about to be judged.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+from coterie.base.errors import EnvironmentFaultError
+from coterie.base.text import one_line
+from coterie.party.books.audit import AuditLog
+from coterie.party.books.state_folder import bring_forward, take
+from coterie.party.config import PartyConfig
+from coterie.party.history.releases import FOLDER
+from coterie.party.operator.retention import AUDIT
+
+
+def forget_history(config: PartyConfig, person: str) -> dict[str, Any]:
+    """Has the history of a party whose server does not run begin anew; what was removed."""
+    folder = config.state / FOLDER
+    with take(config.state):
+        bring_forward(config.state)
+        audit = AuditLog(config.state / AUDIT, config.audit_head)
+        try:
+            audit.begin_history_anew(by=config.name, person=one_line(person))
+            if folder.exists():
+                shutil.rmtree(folder)
+        except OSError as error:
+            raise EnvironmentFaultError(f"{error.filename or folder}: {error.strerror}") from None
+        finally:
+            audit.close()
+    return {"forgotten": str(folder)}
