@@ -38,8 +38,9 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 # Compiled modules are kept, because many tests start processes that import them. The files of tests
-# come in the order of tests/conftest.py, the longest first.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# come in the order of tests/conftest.py, the longest first. Of two processes a core, one computes while
+# the other waits for servers and browsers.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # Tests of real servers and browsers can fail because the machine is busy. What failed is tried once
 # more, alone; what fails again fails for good, and what does not is named.
@@ -48,7 +49,7 @@ AGAIN = { echo "these tests failed and are tried once more, alone:"; \
 
 test: $(STAMP) lint
 	$(PYTEST) -rs -m "not compose" --cov --cov-report= || $(AGAIN)
-	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs (make coverage lists the rest)"
+	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs nor in the longest files (make coverage lists the rest)"
 
 coverage:
 	$(BIN)/python -m coverage report --skip-covered --show-missing

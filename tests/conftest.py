@@ -33,12 +33,19 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Puts long files first, and has coverage look away from tests that repeat others' lines.
 
-    Tracing costs a third of the time of a test. Slow tests and those with generated inputs go
-    through the same lines again and again, nearly all of which other tests reach, too.
+    Tracing costs a third of the time of a test. Slow tests, those with generated inputs and those of
+    the longest files go through the same lines again and again, nearly all of which other tests reach,
+    too.
     """
     durations.longest_first(items)
+    longest = durations.longest()
     for item in items:
-        if item.get_closest_marker("slow") or hasattr(getattr(item, "obj", None), "hypothesis"):
+        generated = hasattr(getattr(item, "obj", None), "hypothesis")
+        if (
+            generated
+            or item.get_closest_marker("slow")
+            or durations.file_of(item.nodeid) in longest
+        ):
             item.add_marker("no_cover")
 
 

@@ -1,7 +1,7 @@
 """Rough durations of the slow test files, so that `make test` begins with them.
 
-The files are run by two processes, each of which takes the next file when it has none left; a long
-file at the end would keep one of them waiting. `python -m pytest -n 2 -p tests.durations …` writes
+The files are run by several processes, each of which takes the next file when it has none left; a long
+file at the end would keep the others waiting. `python -m pytest -n 4 -p tests.durations …` writes
 the list anew: every file that took more than `LONG` seconds, the longest first.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 LIST = Path(__file__).with_name("durations.csv")
 LONG = 4.0
+LONGEST = 20.0
 _seconds: Counter[str] = Counter()
 
 
@@ -22,14 +23,24 @@ def known() -> dict[str, float]:
     return {file: float(seconds) for file, seconds in (line.split(",") for line in lines)}
 
 
+def longest() -> set[str]:
+    """The files that took more than `LONGEST` seconds."""
+    return {file for file, seconds in known().items() if seconds > LONGEST}
+
+
+def file_of(test: str) -> str:
+    """The file of a test, of which pytest's name is given."""
+    return test.partition("::")[0]
+
+
 def longest_first(items: list[Any]) -> None:
     """Sorts tests by the time of their files; those of one file stay as they are."""
     seconds = known()
-    items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], 0.0))
+    items.sort(key=lambda item: -seconds.get(file_of(item.nodeid), 0.0))
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    _seconds[report.nodeid.partition("::")[0]] += report.duration
+    _seconds[file_of(report.nodeid)] += report.duration
 
 
 def pytest_sessionfinish(session: Any) -> None:
