@@ -38,9 +38,8 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 # Compiled modules are kept, because many tests start processes that import them. The files of tests
-# come in the order of tests/conftest.py, the longest first. Of two processes a core, one computes while
-# the other waits for servers and browsers.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
+# come in the order of tests/conftest.py, the longest first.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Tests of real servers and browsers can fail because the machine is busy. What failed is tried once
 # more, alone; what fails again fails for good, and what does not is named.
