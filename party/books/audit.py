@@ -31,6 +31,7 @@ from coterie.base.errors import EnvironmentFaultError, VerificationError
 from coterie.party.books.append_file import AppendFile
 from coterie.party.books.heads import (
     BEGUN_ANEW,
+    HISTORY,
     PLANNED,
     REWRITTEN,
     BookHead,
@@ -129,14 +130,16 @@ class AuditLog:
             log.error("%s", error)
 
     def require_history(self) -> None:
-        """Raises an error that names a file of the history which has not the head that the log knows."""
+        """Raises an error if a file of the history has not the head that the log knows.
+
+        The error reaches coordinators and does not name the file, as the server's log does: its name
+        is a digest of columns by which people are known, also of jobs of other coordinators.
+        """
         self._take_books()
-        lost = sorted(book for book in self._lost if is_of_history(book))
-        if lost:
+        if any(map(is_of_history, self._lost)):
             raise EnvironmentFaultError(
-                f"{place_of(self.path.parent, lost[0])}: is not what the audit log knows: removed, "
-                f"emptied, cut off or written anew, so that people of earlier jobs would count as new "
-                f"ones; {ADVICE}"
+                f"{self.path.with_name(HISTORY)}: is not what the audit log knows: removed, emptied, "
+                f"cut off or written anew, so that people of earlier jobs would count as new ones; {ADVICE}"
             )
 
     def begin_history_anew(self, **facts: Any) -> None:

@@ -115,16 +115,17 @@ class People:
             return np.frombuffer(whole[: count * _WIDTH], np.uint64)
         wanted, digest = head
         if count < wanted:
-            raise self._damaged(f"has {count:,} people of {wanted:,}")
+            raise self._damaged("has fewer people than were written")
         known = np.frombuffer(whole[: wanted * _WIDTH], np.uint64)
         if _digest(known) != digest:
             raise self._damaged("has other people than were written")
         return known
 
     def _damaged(self, how: str) -> EnvironmentFaultError:
+        """An error for coordinators, too: neither how many people there are nor the file's name."""
         return EnvironmentFaultError(
-            f"{self._path}: is damaged ({how}), so that people of earlier jobs would count as new ones; "
-            f"{ADVICE}"
+            f"{self._path.parent}: a list of people is damaged ({how}), so that people of earlier jobs "
+            f"would count as new ones; {ADVICE}"
         )
 
     def _append(self, known: Words, fresh: Words) -> None:
@@ -166,7 +167,9 @@ def _read_head(path: Path) -> tuple[int, str] | None:
     except OSError as error:
         raise EnvironmentFaultError(f"{path}: {error.strerror}") from None
     except (ValueError, LookupError, TypeError):
-        raise EnvironmentFaultError(f"{path}: is damaged; {ADVICE}") from None
+        raise EnvironmentFaultError(
+            f"{path.parent}: the head of a list of people is damaged; {ADVICE}"
+        ) from None
 
 
 def length_that_counts(path: Path) -> int:

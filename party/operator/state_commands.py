@@ -15,7 +15,7 @@ import click
 
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import DataError, UnreachableError, UsageError
-from coterie.base.text import one_line
+from coterie.base.text import first_names, one_line
 from coterie.party.books.audit_check import heads_of, verify
 from coterie.party.books.heads import in_words
 from coterie.party.books.ledger import Ledger
@@ -211,9 +211,7 @@ def audit(config: Path, sources: tuple[Path, ...], as_json: bool) -> int:
         text += f"; {found.anchors} heads kept elsewhere are in it"
     if books := [f"the {in_words(book)}" for book in found.books]:
         are = "are" if len(books) > 1 else "is"
-        text += (
-            f"; {' and '.join(filter(None, (', '.join(books[:-1]), books[-1])))} {are} as it says"
-        )
+        text += f"; {first_names(books)} {are} as it says"
     if found.mended or found.torn:
         text += f"; {found.mended + found.torn} lines were torn by crashes"
     facts = {"file": str(path), **asdict(found)}

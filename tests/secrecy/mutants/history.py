@@ -69,4 +69,20 @@ MUTANTS = [
         "        pass\n",
         "tests/party/test_output_served.py::test_the_steward_sees_the_columns_and_lets_them_out",
     ),
+    mutant(
+        "how many people a damaged list has",
+        "party/history/people.py",
+        'self._damaged("has fewer people than were written")',
+        'self._damaged(f"has {count} people")',
+        "tests/party/history/test_people.py::"
+        "test_a_file_that_lost_its_end_is_named_and_nobody_is_forgotten",
+    ),
+    mutant(
+        "which list of people is lost",
+        "party/books/audit.py",
+        "{self.path.with_name(HISTORY)}: is not what",
+        "{self._lost}: is not what",
+        "tests/party/operator/test_forget_history.py::"
+        "test_a_list_that_is_gone_with_its_head_ends_jobs_until_the_history_begins_anew",
+    ),
 ]
