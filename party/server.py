@@ -15,8 +15,7 @@ from grpc_reflection.v1alpha import reflection
 
 from coterie.base.errors import EnvironmentFaultError, PeerLostError, RefusedError
 from coterie.base.text import one_line
-from coterie.party.books.audit import AuditLog
-from coterie.party.books.state_folder import bring_forward, take
+from coterie.party.books.state_folder import take
 from coterie.party.books.whole_file import remove_leftovers
 from coterie.party.callers.admission import CAPACITY, Admission
 from coterie.party.callers.gate import REVOKED, Gate
@@ -24,8 +23,8 @@ from coterie.party.config import PartyConfig
 from coterie.party.health import Health
 from coterie.party.history.releases import History
 from coterie.party.live import EVERY, Change, Live
-from coterie.party.operator.backup import restored_from
 from coterie.party.operator.notify import Notifier
+from coterie.party.operator.opened_audit import opened_audit
 from coterie.party.operator.retention import prune, told, would_prune
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
@@ -66,15 +65,7 @@ class PartyServer:
         self._wall = wall
         self._live = Live(config, self._taken_up, self._kept_back, wall)
         self._lock = take(config.state)
-        before, after = bring_forward(config.state)
-        backup = restored_from(config.state)
-        same = not backup and before == after
-        self._audit = AuditLog(config.state / "audit.log", config.audit_head, check_books=same)
-        if backup:
-            self._audit.note("state restored", backup=backup)
-        if before != after:
-            log.info("%s: brought from version %d to %d", config.state, before, after)
-            self._audit.note("state brought forward", before=before, after=after)
+        self._audit = opened_audit(config)
         self._book = Book(config.state, wall=wall, rewriting=self._audit.journal_rewriting)
         for place in self._book.damaged:
             log.error("%s: %s: not an entry of a journal; it is passed over", config.state, place)

@@ -13,19 +13,17 @@ from typing import Any
 
 from coterie.base.errors import EnvironmentFaultError
 from coterie.base.text import one_line
-from coterie.party.books.audit import AuditLog
-from coterie.party.books.state_folder import bring_forward, take
+from coterie.party.books.state_folder import take
 from coterie.party.config import PartyConfig
 from coterie.party.history.releases import FOLDER
-from coterie.party.operator.retention import AUDIT
+from coterie.party.operator.opened_audit import opened_audit
 
 
 def forget_history(config: PartyConfig, person: str) -> dict[str, Any]:
     """Has the history of a party whose server does not run begin anew; what was removed."""
     folder = config.state / FOLDER
     with take(config.state):
-        bring_forward(config.state)
-        audit = AuditLog(config.state / AUDIT, config.audit_head)
+        audit = opened_audit(config)
         try:
             audit.begin_history_anew(by=config.name, person=one_line(person))
             if folder.exists():

@@ -13,11 +13,10 @@ from typing import Any
 
 from coterie.base.errors import UsageError
 from coterie.base.text import one_line
-from coterie.party.books.audit import AuditLog
 from coterie.party.books.models import ModelFolder
-from coterie.party.books.state_folder import bring_forward, take
+from coterie.party.books.state_folder import take
 from coterie.party.config import PartyConfig
-from coterie.party.operator.retention import AUDIT
+from coterie.party.operator.opened_audit import opened_audit
 
 
 def remove_model(
@@ -36,8 +35,7 @@ def remove_model_unserved(config: PartyConfig, name: str, person: str) -> dict[s
     if name not in ModelFolder(config.state).names():
         raise UsageError(f"no model '{one_line(name)}' is kept here")
     with take(config.state):
-        bring_forward(config.state)
-        audit = AuditLog(config.state / AUDIT, config.audit_head)
+        audit = opened_audit(config)
         try:
             return remove_model(
                 ModelFolder(config.state), name, person, partial(audit.note, by=config.name)

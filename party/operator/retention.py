@@ -22,10 +22,11 @@ from typing import Any
 from coterie.party.books.audit import AuditLog, older_files
 from coterie.party.books.models import FOLDER as MODELS
 from coterie.party.books.models import ModelFolder
-from coterie.party.books.state_folder import bring_forward, take
+from coterie.party.books.state_folder import take
 from coterie.party.config import PartyConfig
 from coterie.party.history.releases import FOLDER, History
 from coterie.party.job_record import ENDED, Record
+from coterie.party.operator.opened_audit import AUDIT, opened_audit
 from coterie.party.operator.settings import Retention
 from coterie.party.receptions import DISPUTED, RECEIVED
 from coterie.party.records import JOURNAL, Book
@@ -33,7 +34,6 @@ from coterie.party.records import JOURNAL, Book
 _SHARE = 10  # an audit log is continued in a new file when it covers this share of its retention
 _LEFT_OVER = 86400.0  # seconds after which the remains of a crash are removed
 _RESUME = "resume"
-AUDIT = "audit.log"
 
 
 @dataclass
@@ -116,8 +116,7 @@ def prune(
 def prune_unserved(config: PartyConfig) -> dict[str, int]:
     """Prunes the state folder of a party whose server does not run."""
     with take(config.state):
-        bring_forward(config.state)
-        audit = AuditLog(config.state / AUDIT, config.audit_head)
+        audit = opened_audit(config)
         book = Book(config.state, rewriting=audit.journal_rewriting)
         try:
             return prune(book, audit, config.state, config.retention, time.time())

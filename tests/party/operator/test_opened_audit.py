@@ -1,0 +1,49 @@
+"""Commands without a server note what happened to the folder, as the server does."""
+
+import pytest
+
+from coterie.party.books.append_file import read_entries
+from coterie.party.books.audit import LOST_BOOK
+from coterie.party.books.state_folder import VERSION, VERSION_FILE, take
+from coterie.party.config import load_party
+from coterie.party.operator.backup import RESTORED
+from coterie.party.operator.forget_history import forget_history
+from coterie.party.operator.opened_audit import opened_audit
+from coterie.party.operator.retention import prune_unserved
+
+
+def events(config):
+    return [entry["event"] for entry in read_entries(config.state / "audit.log")]
+
+
+@pytest.fixture
+def config(houses):
+    found = load_party(houses.path("bank"))
+    with take(found.state):
+        audit = opened_audit(found)
+        (found.state / "journal.jsonl").write_text("{}\n")
+        audit.note("server stopped")
+        audit.close()
+    return found
+
+
+@pytest.mark.parametrize("command", [prune_unserved, lambda config: forget_history(config, "Ada")])
+@pytest.mark.parametrize("how", ["restored", "brought forward"])
+def test_a_folder_that_was_restored_or_is_older_is_noted_and_not_taken_for_a_loss(
+    config, how, command
+):
+    (config.state / "journal.jsonl").write_text("")  # it differs from the log's head
+    if how == "restored":
+        (config.state / RESTORED).write_text('{"date": "yesterday"}')
+    else:
+        (config.state / VERSION_FILE).write_text(f"{VERSION - 1}\n")
+    command(config)
+    command(config)
+    assert events(config).count(f"state {how}") == 1
+    assert LOST_BOOK not in events(config)
+
+
+def test_a_folder_of_this_version_has_the_books_that_the_log_knows_or_that_is_noted(config):
+    (config.state / "journal.jsonl").write_text("")
+    prune_unserved(config)
+    assert LOST_BOOK in events(config)
