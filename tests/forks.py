@@ -31,7 +31,7 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from coterie.anonymity.specialization.specialize import warm_up
 from coterie.protocols.intersection.identifiers import Identifiers
@@ -221,7 +221,26 @@ def _become(request: dict[str, Any], descriptors: Sequence[int]) -> None:
     os.environ.update(request["env"])
     _, module, *arguments = request["words"]
     sys.argv = [module, *arguments]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    code = 0
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        if not isinstance(ended.code, int | None):
+            raise
+        code = ended.code or 0
+    _end(code)
+
+
+def _end(code: int) -> NoReturn:
+    """Ends the fork as Python does, but lets the system take the memory back.
+
+    Python looks at every object once more, most of which are the parent's: a fifth of a second.
+    """
+    threading._shutdown()  # type: ignore[attr-defined] # waits for threads
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
 def main(path: str) -> None:
