@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test coverage quick traces secrecy openings docs pictures sbom soak soak-jobs soak-kills kills fuzz world lint protos compose-test clean
+.PHONY: demo test kernels coverage quick traces secrecy openings docs pictures sbom soak soak-jobs soak-kills kills fuzz world lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -37,6 +37,9 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+kernels: $(STAMP)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.kernels
+
 # Compiled modules are kept, because many tests start processes that import them. The files of tests
 # come in the order of tests/conftest.py, the longest first.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
@@ -46,7 +49,9 @@ PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile -
 AGAIN = { echo "these tests failed and are tried once more, alone:"; \
           $(BIN)/python -m pytest -q -m "not compose" --last-failed --last-failed-no-failures none -rA; }
 
-test: $(STAMP) lint
+# While lint runs on one core, the loops that most tests need are compiled on another.
+test: $(STAMP)
+	$(MAKE) -j 2 --no-print-directory lint kernels
 	$(PYTEST) -rs -m "not compose" --cov --cov-report= || $(AGAIN)
 	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs nor in the longest files (make coverage lists the rest)"
 

@@ -18,6 +18,7 @@ ELSEWHERE = {
     r"python -m venv peers .*": "installs peers that want other versions of the dependencies",
     r"coterie bench .*--peers .*": "needs these peers",
     r"coterie bench (--runs .*|tables)": "tests/bench: on small inputs, with saved results",
+    r"coterie demo --people 400 --out \S+": "tests/coordinator/demo/test_demo.py runs the same demo",
     r"pip install .*": "tests/test_packaging.py installs the package",
 }
 
@@ -69,7 +70,7 @@ def shell(tmp_path_factory):
             timeout=300,
         )
 
-    made = run("coterie demo --prepare-only --people 400 --out demo", folder)
+    made = run("coterie demo --prepare-only --people 200 --out demo", folder)
     assert made.returncode == 0, made.stderr
     (desk / "job.yaml").write_text((desk.parent / "analyst" / "job.yaml").read_text())
     (desk / "bank.yaml").write_text((desk / "party.yaml").read_text())
