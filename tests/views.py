@@ -30,6 +30,7 @@ import dataclasses
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import combinations
 from typing import Any
 from unittest import mock
@@ -219,38 +220,51 @@ def separated(worlds: Worlds) -> bool:
 def recognized(messages: Sequence[Sequence[Any]]) -> bool:
     """Whether a long word comes in every run of one world, in whatever order, and never in the other.
 
-    `messages` has the values of one message, by world and run.
+    `messages` has the values of one message, by world and run. Nearly all words come in one run alone,
+    which their hashes show in a fraction of the time; only words whose hashes come in all runs of a
+    world are compared themselves, as are the pairs of such words.
     """
+    hashes = [[_hashes(_words(values)) for values in world] for world in messages]
+    suspects = np.concatenate([reduce(np.intersect1d, world) for world in hashes])
+    if not len(suspects):
+        return False
     every, some = [], []
     for world in messages:
-        runs = [_words(values) | _pairs(values) for values in world]
+        runs = [_long_words(_words(run), suspects) | _pairs(run, suspects) for run in world]
         every.append(frozenset.intersection(*runs))
         some.append(frozenset.union(*runs))
     return bool(every[0] - some[1] or every[1] - some[0])
 
 
-def _words(value: Any) -> frozenset[bytes]:
-    """The words of 16 bytes in a value's arrays, cut row by row, and in matrices column by column.
-
-    Those of few different bytes, such as bits and small numbers, come again by chance.
-    """
+def _words(value: Any) -> np.ndarray:
+    """The words of 16 bytes in a value's arrays, cut row by row, and in matrices column by column."""
     if isinstance(value, list | tuple):
-        return frozenset().union(*map(_words, value))
+        return np.concatenate([np.empty((0, WORD), np.uint8), *map(_words, value)])
     rows = _rows(value)
     if len(rows) >= 8 * WORD and value.dtype == np.uint8 and value.ndim == 2:
         columns = np.packbits(np.unpackbits(rows, axis=1).T, axis=1)
-        return _long_words(_cut(rows)) | _long_words(_cut(columns))
-    return _long_words(_cut(rows))
+        return np.concatenate([_cut(rows), _cut(columns)])
+    return _cut(rows)
 
 
-def _pairs(value: Any) -> frozenset[bytes]:
-    """Any two of the words in one row of a short table, whatever their order."""
+def _pairs(value: Any, suspects: np.ndarray) -> frozenset[bytes]:
+    """Any two of the suspected words in one row of a short table, whatever their order."""
     if isinstance(value, list | tuple):
-        return frozenset().union(*map(_pairs, value))
-    table = [sorted(_long_words(_cut(row[None]))) for row in _rows(value)[:ROWS]]
-    if len(table) == ROWS or any(len(words) > ROWS for words in table):
+        return frozenset().union(*(_pairs(item, suspects) for item in value))
+    rows = _rows(value)
+    if len(rows) >= ROWS:
         return frozenset()
-    return frozenset(a + b for words in table for a, b in combinations(words, 2))
+    table = [_cut(row[None]) for row in rows]
+    if any(len(words) > ROWS and len(_long_words(words)) > ROWS for words in table):
+        return frozenset()
+    found = [sorted(_long_words(words, suspects)) for words in table]
+    return frozenset(a + b for words in found for a, b in combinations(words, 2))
+
+
+def _hashes(words: np.ndarray) -> np.ndarray:
+    """A number for every word: equal ones for equal words."""
+    halves = words.view(np.uint64)
+    return halves[:, 0] * np.uint64(0x9E3779B97F4A7C15) + halves[:, 1]
 
 
 def _rows(value: Any) -> np.ndarray:
@@ -269,12 +283,18 @@ def _cut(rows: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(rows[:, :size]).reshape(-1, WORD)
 
 
-def _long_words(words: np.ndarray) -> frozenset[bytes]:
+def _long_words(words: np.ndarray, suspects: np.ndarray | None = None) -> frozenset[bytes]:
+    """The words, or those of the suspected hashes, without those of few different bytes.
+
+    Such words, of bits and small numbers, come again by chance.
+    """
+    if suspects is not None:
+        words = words[np.isin(_hashes(words), suspects)]
     if not len(words):
         return frozenset()
+    words = np.unique(words.view(f"V{WORD}").reshape(-1)).view(np.uint8).reshape(-1, WORD)
     different = (np.diff(np.sort(words, axis=1), axis=1) > 0).sum(axis=1) + 1
-    words = np.ascontiguousarray(words[different >= BYTES])
-    return frozenset(word.tobytes() for word in np.unique(words.view(f"V{WORD}").reshape(-1)))
+    return frozenset(word.tobytes() for word in words[different >= BYTES])
 
 
 def differences(
