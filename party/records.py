@@ -24,6 +24,7 @@ from coterie.party.job_record import (
     ENDED,
     Record,
     proposed_by,
+    settle,
     take_state,
     unsettle,
     whole_entry,
@@ -36,6 +37,7 @@ _OFTEN = 0.1  # seconds between two noted events of steps and progress within on
 RESTARTED = "the server was restarted"
 JOURNAL = "journal.jsonl"
 STORED = "job.json"  # the job as it was proposed, in its folder
+_WATCHED = 60.0  # seconds after its end in which a job still has its events for who watches it
 _SUPERFLUOUS = 10_000  # unneeded lines after which the journal is written anew
 _UNBEGUN = (State.STATE_UNSPECIFIED, State.WAITING, State.ACCEPTED, State.QUEUED)
 
@@ -60,6 +62,7 @@ class Book:
         self._records: dict[str, Record] = {}
         self._forgotten: set[str] = set()  # ids of jobs that were removed
         self._unwritten: set[str] = set()  # ids of jobs whose end the journal does not have yet
+        self.ends = 0  # how many jobs have ended since the server started
         self.listener: Callable[[Record], None] = lambda record: None
         self.place: Callable[[str], int] = lambda job_id: 0  # of a job in the queue
         self._journal = AppendFile(state / JOURNAL)
@@ -284,7 +287,8 @@ class Book:
             if state in ENDED:
                 if not resumable:
                     remove_answers(record.folder)
-                record.prepared = record.job = None
+                record.prepared = record.people = record.job = None
+                self.ends += 1
                 if before in _UNBEGUN and not resumable:  # what it brought is not kept
                     (record.folder / STORED).unlink(missing_ok=True)
                     with contextlib.suppress(OSError):  # it is not there, or holds something
@@ -334,6 +338,13 @@ class Book:
         record.events.clear()
         self._add_event(record, self._event(record), serial)
         self.listener(record)
+
+    def settle(self) -> None:
+        """Drops the courses of jobs that ended a while ago; who watches one is told its end."""
+        oldest = self._wall() - _WATCHED
+        for record in self.all():
+            if record.state in ENDED and not record.resumable and record.since < oldest:
+                settle(record)
 
     def interrupted_for(self, seconds: float) -> list[Record]:
         """The jobs that were interrupted and have not been taken up again for longer than this."""

@@ -111,6 +111,11 @@ class PartyServer:
         """The party file in force."""
         return self._live.config
 
+    @property
+    def ended_jobs(self) -> int:
+        """How many jobs have ended since the server started."""
+        return self._book.ends
+
     def start(self) -> None:
         try:
             self.port = self._server.add_secure_port(
@@ -189,6 +194,7 @@ class PartyServer:
                 self._receptions.compare_again(self._wall())
                 looked = time.monotonic()
             self._admission.sum_up()
+            self._book.settle()
             self._compact()
             if time.monotonic() - pruned > _PRUNING:
                 pruned = time.monotonic()

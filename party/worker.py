@@ -302,6 +302,7 @@ class Worker:
             session.close()
             self._peers.retire(session)
             record.session = None  # frees the frames that nobody has read
+            record.people = None  # read, perhaps, after the job was ended
             self._began_under.pop(record.job_id, None)
             self.turns.leave(record.job_id)
             self._threads.pop(record.job_id, None)  # from now on the job may be taken up again

@@ -112,6 +112,35 @@ def test_events_keep_every_phase_and_the_newest_of_each_step(tmp_path):
     book.close()
 
 
+def test_of_a_job_that_ended_a_while_ago_only_the_end_is_held(tmp_path):
+    wall = Clock()
+    book = Book(tmp_path, wall=wall)
+    records = [book.add(f"{n:032x}", "analyst", parse_job(JOB, {})) for n in range(4)]
+    for record in records:
+        book.set_state(record, State.RUNNING)
+        book.progress(record, "one", 0, 9, Traffic())
+        record.people = record.prepared = object()
+    ended, interrupted, recent, running = records
+    book.set_state(ended, State.FINISHED)
+    book.set_state(interrupted, State.FAILED, reason="lost", resumable=True)
+    assert ended.people is ended.prepared is None
+    told, serial = ended.events[-1][1], ended.events[-1][0]
+    wall.now = 50.0
+    book.set_state(recent, State.CANCELLED)
+    wall.now = 61.0
+    book.settle()
+    assert ended.events == [(serial, told)]
+    assert [len(record.events) for record in (interrupted, recent, running)] == [3, 3, 2]
+    wall.now = 200.0
+    book.settle()
+    assert recent.changed is ended.changed  # a condition each would be most of what is held
+    assert running.changed is not interrupted.changed is not ended.changed
+    assert book.get(recent.job_id).events[-1][1].state == State.CANCELLED
+    assert book.take_again(interrupted, lambda job: None) is False  # its job was not stored
+    assert book.set_state(running, State.FINISHED)
+    book.close()
+
+
 def pb_name(event):
     return State.Name(event.state)
 

@@ -4,7 +4,11 @@ import gc
 import os
 import threading
 import time
+import weakref
 
+import numpy as np
+
+from coterie.party.operator import commands
 from coterie.transport.session import Session
 from tests.party.outcomes import KINDS, OUTCOMES, furnish, play
 
@@ -49,3 +53,50 @@ def test_jobs_leave_no_descriptor_no_thread_and_no_temporary_file_behind(houses)
     after = settled(bound)
     assert all(after[key] <= bound[key] for key in bound), (before, after)
     assert not [path for name in houses.names for path in houses.state(name).glob("tmp*")]
+    # What was read for a job has a number for each person of the table, and ended jobs are many.
+    records = [record for server in houses.servers.values() for record in server._book.all()]
+    assert [r.state for r in records if r.people is not None or r.prepared is not None] == []
+
+
+class Holder:
+    """Arrays that refer to each other, as those of a job that has failed often do."""
+
+    def __init__(self):
+        self.array = np.zeros(1 << 20)
+        self.itself = self
+
+
+class Counted:
+    """A server as far as its memory is concerned."""
+
+    def __init__(self):
+        self.ended, self.asked = 7, threading.Event()
+
+    @property
+    def ended_jobs(self):
+        self.asked.set()
+        return self.ended
+
+
+def test_a_server_frees_what_an_ended_job_held_although_it_refers_to_itself(monkeypatch):
+    given_back = threading.Event()
+    monkeypatch.setattr(commands, "_TIDYING", 0.01)
+    monkeypatch.setattr(commands, "give_back", given_back.set)
+    server, stopping = Counted(), threading.Event()
+    tidying = threading.Thread(target=commands._tidy, args=(server, stopping))
+    gc.disable()  # or it may be collected by chance
+    try:
+        tidying.start()
+        assert server.asked.wait(60)  # what is there before that is kept
+        held = weakref.ref(Holder())
+        time.sleep(0.1)
+        assert held() is not None  # nothing has ended
+        assert not given_back.is_set()
+        server.ended += 1
+        assert given_back.wait(60)
+        assert held() is None
+    finally:
+        stopping.set()
+        tidying.join()
+        gc.enable()
+        gc.unfreeze()
