@@ -118,9 +118,10 @@ def proposed_by(entry: Mapping[str, Any], job_id: str, home: Path) -> Record:
 
 def take_state(record: Record, entry: Mapping[str, Any]) -> bool:
     """Gives the record the state that a line of the journal has; False if it has none."""
-    if entry.get("state") not in _STATES:
+    state = entry.get("state")
+    if not isinstance(state, str) or state not in _STATES:
         return False
-    record.state = State.Value(entry["state"])
+    record.state = State.Value(state)
     record.reason = str(entry.get("reason", ""))
     record.told = str(entry.get("told", record.reason))
     record.exit_code = _number(entry, "exit_code", 0)
