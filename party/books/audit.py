@@ -56,6 +56,7 @@ _ABOUT_BOOKS = (b'"books":', b'"event":"state ', b'"event":"history ')  # what s
 HEAD = re.compile(r"[0-9a-f]{64}")
 _MOST_ENTRIES = 1 << 63  # which no log has: the name of a file and the head file have their number
 _HEAD_LINE = 128  # bytes of the head file, which is overwritten in one write
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 log = logging.getLogger("coterie.party")
 
 
@@ -335,5 +336,5 @@ def _chain_of(line: bytes) -> str:
 def link_of(entry: dict[str, Any]) -> str:
     """The digest of a line, without its own."""
     plain = {key: value for key, value in entry.items() if key != "chain"}
-    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    text = _CANONICAL.encode(plain)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

@@ -25,7 +25,7 @@ _ODD: list[Any] = [
     _LONG, "", "a", "0", "..", "a/b", "\0", "\ud800", "\u202e", "x" * 2000, "2026-01-02T03:04:05+00:00", "1/3", "ab" * 16,
     "0" * 64, [], {}, [[]], [{}], {"": None}, {"a": {"b": 1}}, [1, "a"], ["a", "a"], _DEEP,
 ]  # fmt: skip
-_MOST = 300  # places of a value that are looked at
+_MOST = 40  # places of a value that are looked at, and those of the dictionary or list that the last is in
 
 
 def odd_value(chance: random.Random) -> Any:

@@ -86,6 +86,19 @@ def test_a_server_starts_with_a_line_whose_state_is_none_and_names_it(tmp_path, 
     book.close()
 
 
+@pytest.mark.parametrize("value", ['"\\ud800"', "[" * 900 + "]" * 900])
+def test_a_server_starts_with_a_line_whose_texts_are_none(tmp_path, value):
+    texts = ("coordinator", "name", "kind", "digest", "reason", "told", "culprit")
+    facts = dict.fromkeys(texts, "#")
+    line = json.dumps({"event": "job", "job": "ab" * 16, "state": "WAITING", **facts})
+    (tmp_path / "journal.jsonl").write_text(line.replace('"#"', value) + "\n")
+    book = Book(tmp_path)
+    [record] = book.all()
+    assert record.name in ("?", "")
+    assert book.newest(record).culprit == ""  # of the job that was not there any more
+    book.close()
+
+
 def test_a_year_of_jobs_takes_little_memory(tmp_path):
     write_year(tmp_path / "journal.jsonl", 3000)
     tracemalloc.start()
