@@ -122,7 +122,7 @@ def unsettle(record: Record) -> None:
 def proposed_by(entry: Mapping[str, Any], job_id: str, home: Path) -> Record:
     """The record of a job, as the line of the journal about its proposal has it."""
     coordinator, name, kind, digest = (
-        str(entry.get(key, "")) for key in ("coordinator", "name", "kind", "digest")
+        _text(entry, key) for key in ("coordinator", "name", "kind", "digest")
     )
     # Most jobs of the journal ended long ago, so they use as little memory as possible.
     record = Record(job_id, coordinator, name, kind, digest, home, changed=_SETTLED)
@@ -132,17 +132,24 @@ def proposed_by(entry: Mapping[str, Any], job_id: str, home: Path) -> Record:
 
 def take_state(record: Record, entry: Mapping[str, Any]) -> bool:
     """Gives the record the state that a line of the journal has; False if it has none."""
-    if entry.get("state") not in _STATES:
+    state = entry.get("state")
+    if not isinstance(state, str) or state not in _STATES:
         return False
-    record.state = State.Value(entry["state"])
-    record.reason = str(entry.get("reason", ""))
-    record.told = str(entry.get("told", record.reason))
+    record.state = State.Value(state)
+    record.reason = _text(entry, "reason")
+    record.told = _text(entry, "told", record.reason)
     record.exit_code = _number(entry, "exit_code", 0)
-    record.culprit = str(entry.get("culprit", ""))
+    record.culprit = _text(entry, "culprit")
     record.resumable = entry.get("resumable") is True
     record.records = _number(entry, "records", record.records)
     record.since = _time(entry)
     return True
+
+
+def _text(entry: Mapping[str, Any], key: str, otherwise: str = "") -> str:
+    """A text of a line. Halves of characters, which damaged lines may have, cannot be told: they are "?"."""
+    value = entry.get(key)
+    return value.encode(errors="replace").decode() if isinstance(value, str) else otherwise
 
 
 def _number(entry: Mapping[str, Any], key: str, otherwise: int) -> int:

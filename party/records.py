@@ -133,8 +133,8 @@ class Book:
 
     def _replay(self, entry: Mapping[str, Any]) -> bool:
         """Whether the entry is one that this version knows."""
-        job_id = str(entry.get("job", ""))
-        if not is_job_id(job_id):  # the id is the name of a folder
+        job_id = entry.get("job")
+        if not isinstance(job_id, str) or not is_job_id(job_id):  # it is the name of a folder
             return False
         if entry.get("event") == "forgotten":
             self._forgotten.add(job_id)

@@ -148,7 +148,7 @@ def _read_manifest(out: Path) -> tuple[bool, list[str]]:
         return content["finished"] is True, files
     except FileNotFoundError:
         return True, []
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise UsageError(f"{out / MANIFEST}: cannot be read; choose another --out") from None
 
 

@@ -29,7 +29,7 @@ def is_anatomised(folder: Path) -> bool:
         return bool(
             json.loads((folder / RESULT).read_text(encoding="utf-8")).get("method") == METHOD
         )
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return False
 
 
@@ -56,7 +56,7 @@ def _shares(folder: Path) -> dict[str, dict[str, Mapping[str, float]]]:
     """For each sensitive column and group the shares of the values."""
     try:
         claims = Claim(json.loads((folder / RESULT).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise UsageError(f"{folder / RESULT}: cannot be read") from None
     found: dict[str, dict[str, Mapping[str, float]]] = {}
     for entry in claims.entry("sensitive_tables").items():

@@ -110,7 +110,7 @@ def load_state(path: Path, file: TableFile) -> State:
         stored = int(content["k"]), list(content["columns"])
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise UsageError(f"{path}: is not a state of 'coterie condense'") from None
     if stored != (state.k, state.columns):
         raise UsageError(

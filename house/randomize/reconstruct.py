@@ -43,7 +43,7 @@ def read_laws(folder: Path) -> tuple[list[Perturbed], str | None]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}; is it the result of perturb?") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"{path}: not JSON") from None
     try:
         columns = [_law(str(name), entry) for name, entry in content["columns"].items()]

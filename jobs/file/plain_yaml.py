@@ -92,11 +92,12 @@ def _node(event: Any, following: Next, depth: int) -> yaml.Node:
         raise _problem(f"nested deeper than {DEEPEST} levels", event)
     begin = event.start_mark
     if kind is yaml.ScalarEvent:
-        if found := _NO_TEXT.search(event.value):  # by an escape sequence
-            raise _problem(f"the character U+{ord(found.group()):04X} is not used here", event)
+        value = event.value
         style = event.style or None  # of a bare value, libyaml says ""
-        tag = _TEXT if style else bare_tag(event.value)
-        return yaml.ScalarNode(tag, event.value, begin, event.end_mark, style)
+        if style == '"' and (found := _NO_TEXT.search(value)):  # by an escape sequence
+            raise _problem(f"the character U+{ord(found.group()):04X} is not used here", event)
+        tag = _TEXT if style else _BARE.get(value, _TEXT)
+        return yaml.ScalarNode(tag, value, begin, event.end_mark, style)
     is_list = kind is yaml.SequenceStartEvent
     last: Any = yaml.SequenceEndEvent if is_list else yaml.MappingEndEvent
     held: list[Any] = []

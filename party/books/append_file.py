@@ -23,6 +23,7 @@ from coterie.base.errors import EnvironmentFaultError
 from coterie.party.books.whole_file import sync_names
 
 _BLOCK = 1 << 16
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _CLOSED = -1  # in place of the number of an open file
 
 
@@ -138,8 +139,7 @@ class AppendFile:
 
 def _line_of(entry: dict[str, Any]) -> bytes:
     """The line of an entry. Halves of characters, which damaged lines may have, stay as they are."""
-    text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
-    return text.encode(errors="surrogatepass") + b"\n"
+    return _COMPACT.encode(entry).encode(errors="surrogatepass") + b"\n"
 
 
 def read_lines(path: Path) -> Iterator[Line]:

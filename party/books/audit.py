@@ -54,7 +54,9 @@ LOST_BOOK = "book does not hold its head"
 _WITH_BOOKS = ("ended", "remembered", "server started", "server stopped")
 _ABOUT_BOOKS = (b'"books":', b'"event":"state ', b'"event":"history ')  # what such lines contain
 HEAD = re.compile(r"[0-9a-f]{64}")
+_MOST_ENTRIES = 1 << 63  # which no log has: the name of a file and the head file have their number
 _HEAD_LINE = 128  # bytes of the head file, which is overwritten in one write
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 log = logging.getLogger("coterie.party")
 
 
@@ -259,9 +261,10 @@ def older_files(path: Path) -> list[Path]:
 
 def head_before(first: dict[str, Any] | None) -> Head:
     """The head before a file: the number of earlier lines, and the digest of the last of them."""
-    if not first or first.get("event") != CONTINUED or type(first.get("entries")) is not int:
+    entries = first.get("entries") if first and first.get("event") == CONTINUED else None
+    if first is None or type(entries) is not int or not 0 <= entries < _MOST_ENTRIES:
         return Head()
-    return Head(first["entries"], str(first.get("previous")))
+    return Head(entries, str(first.get("previous")))
 
 
 def _open_head(path: Path) -> int:
@@ -333,5 +336,5 @@ def _chain_of(line: bytes) -> str:
 def link_of(entry: dict[str, Any]) -> str:
     """The digest of a line, without its own."""
     plain = {key: value for key, value in entry.items() if key != "chain"}
-    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    text = _CANONICAL.encode(plain)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

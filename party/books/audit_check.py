@@ -81,7 +81,11 @@ def _verified(path: Path, head_file: Path | None, wanted: set[str]) -> tuple[Ver
     about: list[dict[str, Any]] = []
     for file, line in _lines_of(files):
         entry = line.entry
-        if entry is None or entry.get("chain") != link_of(entry) or entry["previous"] != previous:
+        if (
+            entry is None
+            or entry.get("chain") != link_of(entry)
+            or entry.get("previous") != previous
+        ):
             raise VerificationError(f"{file}:{line.number}: the chain of the audit log breaks here")
         previous = entry["chain"]
         entries += 1
@@ -148,7 +152,7 @@ def heads_of(party: str, source: Path) -> list[str]:
         else:
             entries = (line.entry or {} for line in read_lines(path))
             told = [e["heads"].get(party, "") for e in entries if isinstance(e.get("heads"), dict)]
-    except (OSError, ValueError, LookupError, AttributeError, TypeError):
+    except (OSError, ValueError, LookupError, AttributeError, TypeError, RecursionError):
         told = []
     heads = [head for head in told if isinstance(head, str) and HEAD.fullmatch(head)]
     if not heads:

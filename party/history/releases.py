@@ -83,6 +83,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "people": int,
     "predicted": bool,
 }
+_HELD = {"parties": str, "by": str, "counted": str, "groups": int}  # what these hold
 _LATER = {"predicted"}  # which lines of earlier versions lack
 _LATEST = 1e11  # seconds since 1970; a later time is no time
 
@@ -90,7 +91,14 @@ _LATEST = 1e11  # seconds since 1970; a later time is no time
 def _sound(entry: Mapping[str, Any]) -> bool:
     """Whether a line has values that a history can have."""
     fit = all(isinstance(value, _TYPES[key]) for key, value in entry.items())
-    return fit and 0 <= entry.get("time", 0) < _LATEST
+    return fit and 0 <= entry.get("time", 0) < _LATEST and all(_holds(entry, key) for key in _HELD)
+
+
+def _holds(entry: Mapping[str, Any], key: str) -> bool:
+    """Whether a list or mapping of a line has the values that it can have."""
+    held = entry.get(key, ())
+    values = held.values() if isinstance(held, dict) else held
+    return all(isinstance(value, _HELD[key]) for value in values)
 
 
 def _silently(book: str, content: bytes) -> AbstractContextManager[None]:

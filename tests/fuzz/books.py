@@ -1,23 +1,29 @@
 """The fuzzed books of a party: journal, ledger, history, audit log, and the answers of a job."""
 
-import contextlib
+import functools
 import hashlib
 import json
+import random
 import struct
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import CoterieError
 from coterie.jobs.run.answers_file import AnswersFile, finished_here
-from coterie.party.books.audit import AuditLog
+from coterie.party.books.audit import AuditLog, Head, head_before, link_of
 from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger_lines import Booking, Charge, LedgerFile
 from coterie.party.history.releases import History, Remembered
 from coterie.party.records import JOURNAL, Book
 from coterie.protocols.messaging.kept import Answer
+from coterie.protocols.messaging.wire import WireError, decode, encode
+from coterie.protos.jobs_pb2 import State
 from tests.fuzz.decoder import Decoder, put
+from tests.fuzz.forms import changed, json_lines, parsed
+from tests.fuzz.mutations import line, one_of
 
 
 def _lines(*entries: dict[str, Any]) -> bytes:
@@ -39,14 +45,17 @@ def _journal_seeds() -> list[bytes]:
     ]
 
 
-def _journal(data: bytes, folder: Path) -> None:
+def _journal(data: bytes, folder: Path) -> str:
     path = folder / JOURNAL
     put(path, data)
     book = Book(folder)
     try:
         assert path.read_bytes().count(b"\n") >= data.count(b"\n")  # no line is lost
-        if not book.damaged:
-            book.forget(book.all())  # writes the journal anew
+        jobs = book.all()
+        if jobs and not book.damaged:
+            book.forget(jobs)  # writes the journal anew
+            return " ".join(sorted({State.Name(job.state) for job in jobs[:2]}))
+        return "damaged" if book.damaged else "empty"
     finally:
         book.close()
 
@@ -59,10 +68,10 @@ def _ledger_seeds() -> list[bytes]:
     return [_lines(ended, pardon), _lines(asdict(given)), _lines(asdict(spent), ended)]
 
 
-def _ledger(data: bytes, folder: Path) -> None:
+def _ledger(data: bytes, folder: Path) -> str:
     path = folder / "ledger.jsonl"
     put(path, data)
-    LedgerFile(path).read()
+    return " ".join(sorted({type(line).__name__ for line in LedgerFile(path).read()}))
 
 
 def _history_seeds() -> list[bytes]:
@@ -73,7 +82,7 @@ def _history_seeds() -> list[bytes]:
     return [_lines(asdict(whole)), _lines(asdict(whole), {"job": job, "groups": {"Sex": 2}})]
 
 
-def _history(data: bytes, folder: Path) -> None:
+def _history(data: bytes, folder: Path) -> str:
     history = History(folder)
     file = history.folder / "releases.jsonl"
     try:
@@ -82,8 +91,12 @@ def _history(data: bytes, folder: Path) -> None:
         history.folder.mkdir()
         put(file, data)
     history.tidy()
-    for one in history.entries():
-        one.shown()
+    entries = history.entries()
+    for one in entries:
+        json.dumps(one.shown())
+    if entries:
+        history.prune({one.job for one in entries[1:]})
+    return f"{min(len(entries), 2)}"
 
 
 _BOOKS = {"journal.jsonl": b'{"event":"step"}\n', "ledger.jsonl": b"{}\n"}
@@ -96,12 +109,14 @@ def _audit_seeds() -> list[bytes]:
         for name, content in _BOOKS.items():
             put(path.with_name(name), content)
         log = AuditLog(path)
-        for number in range(3):
+        for number in range(2):
             log.note("examined", coordinator="analyst", job=f"{number}")
         examined = path.read_bytes()
+        log.rotate()
         log.note("server started")
         with log.journal_rewriting(_BOOKS["journal.jsonl"]):
             pass
+        log.begin_history_anew(person="steward")
         started = path.read_bytes()
         log.rotate()
         log.note("ended", job="0")
@@ -110,7 +125,37 @@ def _audit_seeds() -> list[bytes]:
         return [examined, started, path.read_bytes() + b"\0" + head]
 
 
-def _audit(data: bytes, folder: Path) -> None:
+@functools.lru_cache(5000)  # most lines of an input are those of other inputs, too
+def _relinked(line: bytes, previous: str) -> tuple[bytes, str] | None:
+    """The line with the digests that it must have, and its own; None if it is not JSON."""
+    entry = parsed(line)
+    if not isinstance(entry, dict):
+        return None
+    if "previous" in entry:
+        entry["previous"] = previous
+    try:
+        entry["chain"] = link_of(entry)
+        return json.dumps(entry).encode(), entry["chain"]
+    except RecursionError:
+        return None
+
+
+def _rechained(data: bytearray, chance: random.Random) -> None:
+    """Gives each line of the log the digests that it must have, and the head file those of some line."""
+    content, mark, _ = bytes(data).partition(b"\0")
+    lines = content.split(b"\n")
+    heads = [head_before(found if isinstance(found := parsed(lines[0]), dict) else None)]
+    for at, text in enumerate(lines):
+        if made := _relinked(text, heads[-1].chain):
+            lines[at] = made[0]
+            heads.append(Head(heads[-1].entries + 1, made[1]))
+    data[:] = b"\n".join(lines)
+    if mark:
+        head = one_of(heads[-2:], chance)
+        data += f"\0{head.entries} {head.chain}\n".encode()
+
+
+def _audit(data: bytes, folder: Path) -> str:
     path = folder / "audit.log"
     if not path.exists():
         for name, content in _BOOKS.items():
@@ -118,14 +163,17 @@ def _audit(data: bytes, folder: Path) -> None:
     content, _, head = data.partition(b"\0")
     put(path, content)
     put(folder / "audit.head", head)
-    with contextlib.suppress(CoterieError):
-        verify(path)
+    try:
+        found = f"{min(verify(path).entries, 3)}"
+    except CoterieError as error:
+        found = str(error).rpartition(":")[2][:20]
     log = AuditLog(path)  # what a server does at its start, whatever it finds
     try:
         log.note("examined", coordinator="analyst")
     finally:
         log.close()
     assert path.read_bytes().endswith(b"\n")
+    return found
 
 
 _RESIGNED = b"="
@@ -152,7 +200,33 @@ def _answers_seeds() -> list[bytes]:
         return [path.read_bytes(), _RESIGNED + body]
 
 
-def _answers(data: bytes, folder: Path) -> None:
+def _another_value(data: bytearray, others: Sequence[bytes], chance: random.Random) -> None:
+    """Changes a value of the body of a record that shall have a right digest."""
+    if not data.startswith(_RESIGNED):
+        data[:] = next((other for other in others if other.startswith(_RESIGNED)), _RESIGNED)
+    try:
+        values = changed(decode(data[len(_RESIGNED) :]), chance)
+        body = b"".join(bytes(part) for part in encode(values))
+    except (TypeError, ValueError, WireError, RecursionError):
+        return  # not every value can be in a message
+    data[:] = _RESIGNED + body
+
+
+def _another_record(data: bytearray, _: Sequence[bytes], chance: random.Random) -> None:
+    """Moves, repeats or removes a record of the file."""
+    begin, records, at = len(_BEGIN), [], len(_BEGIN)
+    while at + _RECORD.size <= len(data):
+        size = _RECORD.unpack_from(data, at)[0]
+        records.append(bytes(data[at : at + _RECORD.size + size]))
+        at += _RECORD.size + size
+    if records:
+        moved = records.pop(int(chance.random() * len(records)))
+        for _ in range(int(chance.random() * 3)):
+            records.insert(int(chance.random() * (len(records) + 1)), moved)
+        data[begin:] = b"".join(records)
+
+
+def _answers(data: bytes, folder: Path) -> str:
     path = folder / "answers"
     if data.startswith(_RESIGNED):
         body = data[len(_RESIGNED) :]
@@ -171,12 +245,13 @@ def _answers(data: bytes, folder: Path) -> None:
         assert len(again.read()) == len(found) + 1  # nothing torn stands before the new one
     finally:
         again.close()
+    return f"{min(len(found), 3)}"
 
 
 DECODERS = {
-    "journal": Decoder(_journal_seeds, _journal),
-    "ledger": Decoder(_ledger_seeds, _ledger),
-    "history": Decoder(_history_seeds, _history),
-    "audit log": Decoder(_audit_seeds, _audit),
-    "answers": Decoder(_answers_seeds, _answers),
+    "journal": Decoder(_journal_seeds, _journal, changes=(json_lines, json_lines, line)),
+    "ledger": Decoder(_ledger_seeds, _ledger, changes=(json_lines, json_lines, line)),
+    "history": Decoder(_history_seeds, _history, changes=(json_lines, json_lines, line)),
+    "audit log": Decoder(_audit_seeds, _audit, changes=(json_lines, line), mend=_rechained),
+    "answers": Decoder(_answers_seeds, _answers, changes=(_another_value, _another_record)),
 }

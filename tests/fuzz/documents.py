@@ -1,5 +1,6 @@
 """The fuzzed documents that people write: job files, party files and taxonomies."""
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ from coterie.anonymity.table.taxonomy import read_taxonomy
 from coterie.jobs.file import document
 from coterie.jobs.file.plain_yaml import DEEPEST, bare_tag
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.party.config import load_party
+from coterie.party import config
+from coterie.trust.identity import load_identity, load_pin
 from tests.fuzz.decoder import Decoder, put
+from tests.fuzz.forms import block, word
+from tests.fuzz.mutations import line
 from tests.jobs.loans import JOB_FILE
 from tests.party.authority import Authority
 
@@ -47,46 +51,53 @@ def _job(data: bytes, _: Path) -> None:
 
 
 _MARK = yaml.Mark("job", 0, 0, 0, None, None)
+_KEPT_LINES = 20_000  # most lines of an input are those of other inputs, too
 
 
-Tree = Any  # a text, or a list of pairs of a key and a tree
+@functools.lru_cache(_KEPT_LINES)
+def _text(text: str) -> yaml.ScalarNode:
+    return yaml.ScalarNode(bare_tag(text), text, _MARK, _MARK)
 
 
-def _tree(data: bytes) -> Tree:
-    """The tree that lines describe: tabs are its depth, `key=value` is a text, `key` has others below.
+@functools.lru_cache(_KEPT_LINES)
+def _line(line: str) -> tuple[int, yaml.ScalarNode, yaml.ScalarNode | None]:
+    """The depth of a line, its key, and its value if it has one."""
+    text = line.lstrip("\t")
+    key, mark, value = text.partition("=")
+    return min(len(line) - len(text), DEEPEST - 2) + 1, _text(key), _text(value) if mark else None
 
-    Whatever the lines are, they describe a tree.
+
+def _node(data: bytes) -> yaml.Node:
+    """The node that YAML would give for the tree that lines describe.
+
+    Tabs are the depth, `key=value` is a text, and `key` has others below; entries of lists have the key
+    `-`. Whatever the lines are, they describe a tree.
     """
-    root: list[tuple[str, Tree]] = []
+    root = yaml.MappingNode("tag:yaml.org,2002:map", [], _MARK, _MARK)
     above = [root]
-    for line in data.decode("utf-8", "replace").replace("\0", "").split("\n"):
-        text = line.lstrip("\t")
-        del above[min(len(line) - len(text), DEEPEST - 2) + 1 :]
-        key, mark, value = text.partition("=")
-        if mark:
-            above[-1].append((key, value))
-        elif text:
-            below: list[tuple[str, Tree]] = []
-            above[-1].append((key, below))
+    nodes = [root]
+    for text in data.decode("utf-8", "replace").replace("\0", "").split("\n"):
+        depth, key, held = _line(text)
+        del above[depth:]
+        if held is not None:
+            above[-1].value.append((key, held))
+        elif key.value:
+            below = yaml.MappingNode("tag:yaml.org,2002:map", [], _MARK, _MARK)
+            above[-1].value.append((key, below))
             above.append(below)
+            nodes.append(below)
+    for node in nodes:
+        if node.value and all(key.value == "-" for key, _ in node.value):
+            node.__class__ = yaml.SequenceNode
+            node.tag = "tag:yaml.org,2002:seq"
+            node.value = [held for _, held in node.value]
     return root
-
-
-def _node(tree: Tree) -> yaml.Node:
-    """The node that YAML would give for it; entries of lists have the key `-`."""
-    if isinstance(tree, str):
-        return yaml.ScalarNode(bare_tag(tree), tree, _MARK, _MARK)
-    if tree and all(key == "-" for key, _ in tree):
-        items = [_node(held) for _, held in tree]
-        return yaml.SequenceNode("tag:yaml.org,2002:seq", items, _MARK, _MARK)
-    entries = [(_node(key), _node(held)) for key, held in tree]
-    return yaml.MappingNode("tag:yaml.org,2002:map", entries, _MARK, _MARK)
 
 
 def _job_tree(data: bytes, _: Path) -> None:
     """A job below its YAML: five times faster, and every input comes to the keys."""
     files = {path: _TAXONOMY for path in ("Sex.csv", "Job.csv") if path.encode() in data}
-    made = _node(_tree(data))
+    made = _node(data)
     composed = document.compose
     document.compose = lambda text: made
     try:
@@ -132,6 +143,12 @@ def _party_seeds() -> list[bytes]:
     ]
 
 
+_loaded = functools.lru_cache(100)(config.load_identity)  # certificates and keys stay the same
+_pinned = functools.lru_cache(100)(
+    lambda name, paths, revoked: load_pin(name, list(paths), revoked)
+)
+
+
 def _party(data: bytes, folder: Path) -> None:
     path = folder / "party.yaml"
     if not path.exists():
@@ -139,7 +156,12 @@ def _party(data: bytes, folder: Path) -> None:
         for name in ("bank", "lender", "analyst"):
             authority.issue(name)
     put(path, data)
-    load_party(path)
+    config.load_identity = _loaded
+    config.load_pin = lambda name, paths, revoked: _pinned(name, tuple(paths), revoked)
+    try:
+        config.load_party(path)
+    finally:
+        config.load_identity, config.load_pin = load_identity, load_pin
 
 
 def _taxonomy(data: bytes, _: Path) -> None:
@@ -148,8 +170,8 @@ def _taxonomy(data: bytes, _: Path) -> None:
 
 
 DECODERS = {
-    "job file": Decoder(_job_seeds, _job),
-    "job": Decoder(_job_tree_seeds, _job_tree),
-    "party file": Decoder(_party_seeds, _party),
-    "taxonomy": Decoder(lambda: [_TAXONOMY], _taxonomy),
+    "job file": Decoder(_job_seeds, _job, changes=(word, word, block)),
+    "job": Decoder(_job_tree_seeds, _job_tree, changes=(word, word, line, block)),
+    "party file": Decoder(_party_seeds, _party, changes=(word, word, block)),
+    "taxonomy": Decoder(lambda: [_TAXONOMY], _taxonomy, changes=(word, word, line, block)),
 }

@@ -66,12 +66,12 @@ def answer(decoder: Decoder, data: bytes, folder: Path) -> str:
 
 def _answer(decoder: Decoder, data: bytes, folder: Path) -> str:
     try:
-        decoder.decode(data, folder)
+        taken = decoder.decode(data, folder)
     except decoder.errors as error:
         words = _QUOTED.sub("#", str(error)[:400]).split()[:6]
         plain = (word if word.isalpha() else "#" for word in words)
         return " ".join([type(error).__name__, *plain])
-    return "ok"
+    return f"ok {taken}" if isinstance(taken, str) else "ok"
 
 
 def fuzz(
@@ -108,7 +108,7 @@ def fuzz(
         done = 0
         while done < inputs and time.monotonic() < end:
             begun = one_of(seeds if chance.random() < 0.5 else pool, chance)
-            data = mutated(begun, pool, chance)
+            data = mutated(begun, pool, chance, decoder.changes, decoder.mend)
             said = tried(data)
             if said not in seen:
                 seen.add(said)

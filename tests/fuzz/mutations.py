@@ -5,10 +5,12 @@ long, and a fast decoder would wait for its inputs.
 """
 
 import random
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, TypeVar
 
 T = TypeVar("T")
+Change: TypeAlias = Callable[[bytearray, Sequence[bytes], random.Random], None]
+Mend: TypeAlias = Callable[[bytearray, random.Random], None]
 LONGEST = 1 << 16  # bytes of an input
 _TIMES = [1, 1, 1, 2, 3, 6]
 _SIZES = [1, 2, 4, 8, 16, 64, 256]
@@ -21,11 +23,25 @@ _WORDS = [
 ]  # fmt: skip
 
 
-def mutated(seed: bytes, others: Sequence[bytes], chance: random.Random) -> bytes:
-    """The seed after one to six changes."""
+def mutated(
+    seed: bytes,
+    others: Sequence[bytes],
+    chance: random.Random,
+    own: Sequence[Change] = (),
+    mend: Mend | None = None,
+) -> bytes:
+    """The seed after one to six changes.
+
+    If the decoder has changes of its `own`, three inputs in four have these alone, and are put in order
+    by `mend`.
+    """
     data = bytearray(seed)
+    is_own = bool(own) and chance.random() < 0.75
+    changes = own if is_own else _CHANGES
     for _ in range(one_of(_TIMES, chance)):
-        one_of(_CHANGES, chance)(data, others, chance)
+        one_of(changes, chance)(data, others, chance)
+    if is_own and mend is not None:
+        mend(data, chance)
     return bytes(data[:LONGEST])
 
 
@@ -90,13 +106,13 @@ def _splice(data: bytearray, others: Sequence[bytes], chance: random.Random) -> 
     data[_span(data, chance)] = other[_span(other, chance)]
 
 
-def _line(data: bytearray, _: Sequence[bytes], chance: random.Random) -> None:
+def line(data: bytearray, _: Sequence[bytes], chance: random.Random) -> None:
     """Moves, repeats or removes a line, for files of text."""
     lines = data.split(b"\n")
-    line = lines.pop(int(chance.random() * len(lines)))
+    moved = lines.pop(int(chance.random() * len(lines)))
     for _ in range(int(chance.random() * 3)):
-        lines.insert(_place(lines, chance), line)
+        lines.insert(_place(lines, chance), moved)
     data[:] = b"\n".join(lines)
 
 
-_CHANGES = [_flip, _set, _number, _word, _cut, _end, _double, _join, _splice, _line]
+_CHANGES: list[Change] = [_flip, _set, _number, _word, _cut, _end, _double, _join, _splice, line]

@@ -14,6 +14,7 @@ import faulthandler
 import gc
 import logging
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -30,7 +31,10 @@ _MEMORY = 4 << 30  # bytes: a decoder that wants more has been talked into it
 _PIECE = 20_000  # inputs after which they are counted, so that a crash loses few
 _FIRST, _LATER = 5.0, 60.0  # seconds of a turn, without the start of the process
 _MOST = 200_000  # inputs of a turn, so that a fast decoder does not run far ahead
-_LATE = 60.0  # seconds after the end of its turn when a decoder is thought to hang
+_LATE = (
+    60.0  # seconds of the processor, beyond its turn's, after which a decoder is thought to hang
+)
+_STUCK = 900.0  # seconds after the end of its turn when it is thought to wait for ever; a busy machine is slow
 
 
 class Turns:
@@ -79,8 +83,10 @@ def turn(name: str, command: Sequence[str], seconds: float) -> str:
     with scratch() as folder:
         process = subprocess.Popen([*command, folder], cwd=ROOT)
         try:
-            ended = process.wait(seconds + _LATE)
+            ended = process.wait(seconds + _STUCK)
             what = f"ended with {ended}" if ended not in (0, 1) else ""
+            if ended == -signal.SIGXCPU:
+                what = "did not come to an end"
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -133,6 +139,8 @@ def main() -> int:
 def _alone(name: str, inputs: int, seconds: float, folder: Path) -> int:
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    most = int(seconds + _LATE)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     logging.disable()  # decoders that find something tell the operator in the log
     gc.freeze()  # garbage is not looked for among the modules
     begun, used = time.monotonic(), time.process_time()

@@ -3,6 +3,8 @@
 import json
 import tracemalloc
 
+import pytest
+
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party import records
 from coterie.party.books.append_file import read_entries
@@ -73,6 +75,28 @@ def test_a_journal_with_damaged_lines_is_not_written_anew(tmp_path):
     before = path.read_bytes()
     Book(tmp_path).close()
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("state", ["[]", '{"RUNNING": 1}', "7", '"ASLEEP"'])
+def test_a_server_starts_with_a_line_whose_state_is_none_and_names_it(tmp_path, state):
+    line = f'{{"event": "job", "job": "{"ab" * 16}", "state": {state}}}\n'
+    (tmp_path / "journal.jsonl").write_text(line)
+    book = Book(tmp_path)
+    assert book.damaged == ["journal.jsonl:1"]
+    book.close()
+
+
+@pytest.mark.parametrize("value", ['"\\ud800"', "[" * 900 + "]" * 900])
+def test_a_server_starts_with_a_line_whose_texts_are_none(tmp_path, value):
+    texts = ("coordinator", "name", "kind", "digest", "reason", "told", "culprit")
+    facts = dict.fromkeys(texts, "#")
+    line = json.dumps({"event": "job", "job": "ab" * 16, "state": "WAITING", **facts})
+    (tmp_path / "journal.jsonl").write_text(line.replace('"#"', value) + "\n")
+    book = Book(tmp_path)
+    [record] = book.all()
+    assert record.name in ("?", "")
+    assert book.newest(record).culprit == ""  # of the job that was not there any more
+    book.close()
 
 
 def test_a_year_of_jobs_takes_little_memory(tmp_path):

@@ -138,6 +138,7 @@ def test_a_bad_line_is_named_and_nothing_is_kept(tmp_path, monkeypatch, capsys, 
     ("change", "message"),
     [
         (lambda s: "{", "is not a state of 'coterie condense'"),
+        (lambda s: "[" * 100_000, "is not a state of 'coterie condense'"),
         (lambda s: json.dumps({**s, "k": 6}), "is of another table file: k = 6"),
         (lambda s: json.dumps({**s, "columns": ["Age"]}), "is of another table file"),
         (

@@ -50,6 +50,7 @@ def test_classes_have_distributions_of_their_own_and_a_classifier(folder, capsys
     ("name", "change", "message"),
     [
         ("noise.json", lambda t: "", "not JSON"),
+        ("noise.json", lambda t: "[" * 100_000, "not JSON"),
         ("noise.json", lambda t: t.replace('"normal"', '"laplace"'), "is not a file of laws"),
         ("noise.json", lambda t: '{"columns": {}, "class": null}', "is not a file of laws"),
         ("noise.json", lambda t: t.replace('"Age"', '"Years"'), "has the columns"),

@@ -7,7 +7,7 @@ import pytest
 
 from coterie.base.errors import EnvironmentFaultError, UsageError, VerificationError
 from coterie.party.books.append_file import read_entries
-from coterie.party.books.audit import LOST, MENDED, AuditLog
+from coterie.party.books.audit import CONTINUED, LOST, MENDED, AuditLog, link_of
 from coterie.party.books.audit_check import heads_of, verify
 from coterie.protos import jobs_pb2 as pb
 from tests.coordinator.support import coterie
@@ -68,6 +68,22 @@ def test_a_changed_line_with_a_new_digest_breaks_the_next_line(path, tmp_path):
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(VerificationError, match=r"audit\.log:3"):
         verify(path)
+
+
+def test_a_line_that_names_no_line_before_it_breaks_the_chain(path):
+    audit(path, "one")
+    entry = {"event": "two"}
+    with path.open("a") as file:
+        file.write(json.dumps({**entry, "chain": link_of(entry)}) + "\n")
+    with pytest.raises(VerificationError, match=r"audit\.log:2: the chain of the audit log breaks"):
+        verify(path)
+
+
+@pytest.mark.parametrize("entries", [-1, 10**19, 10**4299])
+def test_a_server_starts_with_a_log_whose_number_of_earlier_lines_is_none(path, entries):
+    path.write_text(json.dumps({"event": CONTINUED, "entries": entries}) + "\n")
+    audit(path, "one")
+    assert path.with_name("audit.head").read_text().split()[0] == "2"
 
 
 def test_a_line_that_a_full_disk_tears_is_not_noted_and_the_chain_holds(path):
@@ -197,6 +213,9 @@ def test_whoever_rewrites_log_and_head_file_is_found_out_by_results_and_peers(pa
 
 
 def test_a_source_without_heads_is_named(tmp_path):
+    with pytest.raises(UsageError, match="holds no head of the audit log of 'bank'"):
+        heads_of("bank", tmp_path)
+    (tmp_path / "result.json").write_text("[" * 100_000)
     with pytest.raises(UsageError, match="holds no head of the audit log of 'bank'"):
         heads_of("bank", tmp_path)
     with pytest.raises(EnvironmentFaultError, match="No such file"):

@@ -1,5 +1,8 @@
 """The history in a state folder: what is written, read again, and forgotten."""
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
@@ -96,6 +99,19 @@ def test_a_line_that_cannot_be_read_is_an_error_since_it_may_hide_a_release(tmp_
     history = History(tmp_path)
     history.folder.mkdir()
     (history.folder / "releases.jsonl").write_text(line + "\n")
+    with pytest.raises(EnvironmentFaultError, match=r"releases.jsonl:1: not a line of a history"):
+        history.entries()
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("by", [["ID"]]), ("parties", [{}]), ("counted", {"Sex": 1}), ("groups", {"Sex": [[]]})],
+)
+def test_a_line_that_holds_other_values_than_a_history_is_an_error(tmp_path, key, value):
+    history = History(tmp_path)
+    made = remember(history, 1, [1, 2])
+    path = history.folder / "releases.jsonl"
+    path.write_text(json.dumps({**asdict(made), key: value}) + "\n")
     with pytest.raises(EnvironmentFaultError, match=r"releases.jsonl:1: not a line of a history"):
         history.entries()
 
