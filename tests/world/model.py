@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -55,7 +54,8 @@ class World:
         self.faults = Faults(self.time)
         self.faults.die = self.die
         self.time.clocks.update(script.get("clocks", {}))
-        self.disks = Disks(self.time, self.root)
+        losing = {step["party"] for step in script["steps"] if step.get("fault") == "power"}
+        self.disks = Disks(self.time, self.root, losing)
         self.disks.on_write = self.faults.on_write
         self.disks.die = self.die
         self.faults.fill = lambda name, seconds: self.disks.full.update(
@@ -132,7 +132,7 @@ class World:
         disks.enter(self.disks)
         logging.disable()
         try:
-            for process in {task.process for task in list(self.time._of.values())}:
+            for process in {task.process for task in self.time.tasks}:
                 self.time.kill(process)
             self.time.dispose()
             self.disks.close_all()
@@ -142,9 +142,9 @@ class World:
             tasks.leave()
             LedgerFile._synced.clear()
             History._locks.clear()
-            shutil.rmtree(self.root, ignore_errors=True)
+            _remove(str(self.root))
             if self._lists.exists():
-                shutil.rmtree(self._lists, ignore_errors=True)
+                _remove(str(self._lists))
 
     def _steps(self) -> None:
         self.faults.expect(self.script["steps"])
@@ -379,6 +379,17 @@ class World:
         """Ids and states of the jobs that a server knows."""
         known = self.servers[name]._book._records.values()
         return [(record.job_id, pb.State.Name(record.state)) for record in known]
+
+
+def _remove(folder: str) -> None:
+    """Removes a folder of the world, without the care that `shutil.rmtree` takes of others."""
+    with os.scandir(folder) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                _remove(entry.path)
+            else:
+                os.unlink(entry.path)
+    os.rmdir(folder)
 
 
 __all__ = ["PATIENCE", "Command", "World"]

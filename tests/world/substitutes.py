@@ -22,7 +22,7 @@ import sys
 import threading as real_threading
 import time as real_time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -157,6 +157,8 @@ def _remember(undo: list[Callable[[], None]]) -> None:
     _set(preflight, "table_digest", digest, undo)
     _set(runs, "state_folder", lambda environment=None: _networks[-1].lists, undo)
     _set(PurePath, "__truediv__", _joined(PurePath.__truediv__), undo)
+    _set(Path, "read_bytes", disks.read_bytes, undo)
+    _set(Path, "read_text", _read_text(Path.read_text), undo)
 
 
 def _read(text: str, file: str, raw: Callable[[str], Any]) -> Section:
@@ -183,6 +185,18 @@ def _joined(join: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         return made
 
     return joined
+
+
+def _read_text(read: Callable[..., str]) -> Callable[..., str]:
+    """Reads a text with three system calls in the place of eight."""
+
+    def read_text(self: Path, encoding: str | None = None, errors: str | None = None) -> str:
+        content = disks.read_bytes(self)
+        if b"\r" in content:
+            return read(self, encoding, errors)
+        return content.decode(encoding or "utf-8", errors or "strict")
+
+    return read_text
 
 
 def _import_all() -> None:

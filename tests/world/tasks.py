@@ -47,12 +47,12 @@ class Process:
 class Task:
     """One thread of a process."""
 
-    __slots__ = ("ended", "greenlet", "name", "number", "process", "queued", "serial", "woken")
+    __slots__ = ("do", "ended", "greenlet", "name", "process", "queued", "serial", "woken")
 
-    def __init__(self, process: Process, name: str, number: int) -> None:
+    def __init__(self, process: Process, name: str, do: Callable[[], Any]) -> None:
         self.process = process
         self.name = name
-        self.number = number
+        self.do = do
         self.greenlet: Any = None
         self.ended = Signal()
         self.serial = 0  # of the present wait: a timer of an earlier one does not count
@@ -93,32 +93,16 @@ class Scheduler:
         self.ready_tasks: list[Task] = []
         self._timers: list[tuple[float, int, Any, int]] = []
         self._serial = itertools.count()
-        self._numbers = itertools.count()
-        self._of: dict[Any, Task] = {}
         self._dead: list[Task] = []
+        self.tasks: dict[Task, None] = {}  # that have not ended
 
     # For those who build the world.
 
     def spawn(self, process: Process, name: str, do: Callable[[], Any]) -> Task:
         """A new task of a process, which begins as soon as it gets its turn."""
-        task = Task(process, name, next(self._numbers))
-
-        def run() -> None:
-            try:
-                do()
-            except GreenletExit:
-                pass
-            except BaseException as error:
-                if process.alive:
-                    self.errors.append((f"{process.name}: {task.name}", error))
-            finally:
-                process.tasks.discard(task)
-                self._of.pop(task.greenlet, None)
-                if process.alive:
-                    task.ended.wake()
-
-        task.greenlet = greenlet(run, self._hub)
-        self._of[task.greenlet] = task
+        task = Task(process, name, do)
+        task.greenlet = _idle.pop() if _idle else greenlet(_serve, self._hub)
+        self.tasks[task] = None
         if process.alive:
             process.tasks.add(task)
             self.ready(task)
@@ -136,6 +120,23 @@ class Scheduler:
         if task is not None and task.process is process:
             self._hub.switch()
             raise GreenletExit
+
+    def perform(self, task: Task) -> bool:
+        """Does what a task is for, in its greenlet; whether this can serve another task."""
+        process, survived = task.process, True
+        try:
+            task.do()
+        except GreenletExit:
+            survived = False
+        except BaseException as error:
+            if process.alive:
+                self.errors.append((f"{process.name}: {task.name}", error))
+        finally:
+            process.tasks.discard(task)
+            self.tasks.pop(task, None)
+            if process.alive:
+                task.ended.wake()
+        return survived and process.alive
 
     def run(self, until: Callable[[], bool]) -> None:
         """Runs until the condition holds; raises `HangError` if it never will."""
@@ -184,7 +185,7 @@ class Scheduler:
                 made.throw(GreenletExit)
             self.current = None
         self._dead.clear()
-        self._of.clear()
+        self.tasks.clear()
 
     # For tasks.
 
@@ -202,7 +203,10 @@ class Scheduler:
 
     def wait(self, signal: Signal | None, seconds: float | None = None) -> bool:
         """Waits for the signal; False if the time has passed before."""
-        task = self.task()
+        task = self.current
+        assert task is not None, "only tasks wait in a simulated world"
+        if not task.process.alive:
+            raise GreenletExit
         task.serial += 1
         if seconds is not None:
             entry = (self.now + max(0.0, seconds), next(self._serial), task, task.serial)
@@ -240,7 +244,24 @@ class Scheduler:
 
     def task_here(self) -> Task | None:
         """The task that calls, whatever its state; None outside the world."""
-        return self._of.get(getcurrent())
+        return self.current
+
+
+_idle: list[Any] = []  # greenlets that have ended a task and wait for the next one
+
+
+def _serve() -> None:
+    """Performs one task after the other: making a greenlet takes as long as a short task."""
+    me = getcurrent()
+    while _performed():
+        _idle.append(me)
+        me.parent.switch()
+
+
+def _performed() -> bool:
+    world = worlds[-1]
+    assert world.current is not None
+    return world.perform(world.current)
 
 
 def scheduler() -> Scheduler:
