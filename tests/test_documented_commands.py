@@ -18,7 +18,6 @@ ELSEWHERE = {
     r"python -m venv peers .*": "installs peers that want other versions of the dependencies",
     r"coterie bench .*--peers .*": "needs these peers",
     r"coterie bench (--runs .*|tables)": "tests/bench: on small inputs, with saved results",
-    r"coterie demo --people 400 --out \S+": "tests/coordinator/demo/test_demo.py runs the same demo",
     r"pip install .*": "tests/test_packaging.py installs the package",
 }
 
