@@ -113,7 +113,9 @@ def become_mutant(path: Path, source: str) -> bool:
     )
     if not changed:
         return False
-    made = [one for one in gc.get_objects() if isinstance(one, FunctionType)]
+    objects = gc.get_objects()
+    made = [one for one in objects if isinstance(one, FunctionType)]
+    loops = [one for one in objects if type(one).__module__ == "numba.core.registry"]
     for old, new in changed:
         place = (old.co_qualname, old.co_firstlineno)
         functions = [
@@ -124,10 +126,7 @@ def become_mutant(path: Path, source: str) -> bool:
         ]
         if len(functions) != 1 or apart_from_lines(functions[0].__code__) != apart_from_lines(old):
             return False
-        if "numba" in sys.modules and any(
-            isinstance(one, sys.modules["numba"].core.dispatcher.Dispatcher)
-            for one in gc.get_referrers(functions[0])
-        ):
+        if any(one.py_func is functions[0] for one in loops):
             return False
         if functions[0].__code__.co_freevars != new.co_freevars:
             return False

@@ -34,9 +34,20 @@ def margin(worlds, names, sizes, wanted):
 
 
 def groups(*columns):
-    """A number for each different row."""
+    """A number for each different row, from columns of small numbers.
+
+    As many columns as fit are the digits of one number: sorting numbers takes a tenth of the time that
+    sorting rows takes.
+    """
     rows = np.concatenate([np.asarray(c).reshape(len(c), -1) for c in columns], axis=1)
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    number, several = np.zeros(len(rows), np.int64), 1
+    for column in rows.T:
+        least, base = int(column.min()), int(np.ptp(column)) + 1
+        if several * base >= 1 << 62:
+            number = np.unique(number, return_inverse=True)[1].reshape(-1)
+            several = len(rows)
+        number, several = number * base + (column - least), several * base
+    return np.unique(number, return_inverse=True)[1].reshape(-1)
 
 
 def shown(components, counts, minimum, zeros=False):
