@@ -56,7 +56,8 @@ def shown(components, counts, minimum, zeros=False):
     Only what is large decides, so that one world stands for all with the same large cells.
     """
     large = (counts >= minimum) | (zeros & (counts == 0))
-    _, first, which = np.unique(large, axis=0, return_index=True, return_inverse=True)
+    which = groups(large.astype(np.int8))
+    _, first = np.unique(which, return_index=True)
     opened, visible = [], []
     for at in first:
         servers = PlainServers()
@@ -65,7 +66,6 @@ def shown(components, counts, minimum, zeros=False):
         )
         opened.append(tuple(bits.tobytes() for bits in servers.opened))
     number = {bits: at for at, bits in enumerate(dict.fromkeys(opened))}
-    which = which.reshape(-1)
     seen = np.array([number[bits] for bits in opened])[which]
     return seen, np.where(np.array(visible)[which], counts, -1)
 
