@@ -8,8 +8,8 @@ on the copy as it is; `--tested` leaves this out where all tests have just passe
 longer stands in its file, a test that cannot be run, and a mutant that survives each end the run with
 exit code 1.
 
-The tests run in forks of a process that has imported the large libraries (`tests/secrecy/warm.py`),
-because importing them would take longer than most of the tests.
+The tests run in forks of a process that has imported the large libraries and the project
+(`tests/secrecy/warm.py`), because importing them would take longer than most of the tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -35,6 +35,7 @@ from tests.secrecy.mutants import MUTANTS, Mutant
 
 T = TypeVar("T")
 WARM = Path(__file__).with_name("warm.py")
+PREPARED = ("tests.secrecy.prepared", "prepare")
 _LEFT_OUT = (".git", ".venv", ".hypothesis", ".mypy_cache", ".ruff_cache", ".pytest_cache", "*.egg-info",
              "demo-out", "build", "dist")  # fmt: skip
 _FAILED = 1  # pytest's exit code when tests ran and some failed
@@ -47,11 +48,13 @@ _PARTS = 4  # of the tests without any mutant, for each job
 class Copy:
     """A copy of the tree, and the process whose forks run tests in it."""
 
-    def __init__(self, root: Path, target: Path, core: int) -> None:
+    def __init__(self, root: Path, target: Path, core: int, prepared: Sequence[str] = ()) -> None:
+        """`prepared` is a module and a function of it that make the process ready to be forked."""
         self.tree = copy_of_tree(root, target)
+        ready = [str(self.tree), *prepared] if prepared else []
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         self._warm = subprocess.Popen(
-            [sys.executable, str(WARM), str(core)],
+            [sys.executable, str(WARM), str(core), *ready],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -59,10 +62,18 @@ class Copy:
         )
 
     def run_tests(
-        self, tests: Iterable[str], seconds: float, keep: bool = False
+        self,
+        tests: Iterable[str],
+        seconds: float,
+        keep: bool = False,
+        mutant: tuple[str, str] | None = None,
     ) -> tuple[int, str]:
-        """pytest's exit code, or one of `warm`, and what it printed."""
-        request = {"tree": str(self.tree), "tests": list(tests), "seconds": seconds, "keep": keep}
+        """pytest's exit code, or one of `warm`, and what it printed.
+
+        `mutant` is the file that was changed in the copy, and its source before.
+        """
+        request = {"tree": str(self.tree), "tests": list(tests), "seconds": seconds, "keep": keep,
+                   "mutant": mutant}  # fmt: skip
         assert self._warm.stdin is not None
         assert self._warm.stdout is not None
         self._warm.stdin.write(json.dumps(request) + "\n")
@@ -106,7 +117,7 @@ def judge(copy: Copy, mutant: Mutant) -> str:
     times = path.stat()
     path.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
     try:
-        code, output = copy.run_tests(mutant.tests, _SECONDS)
+        code, output = copy.run_tests(mutant.tests, _SECONDS, mutant=(mutant.file, source))
     finally:
         path.write_text(source, encoding="utf-8")
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -129,12 +140,14 @@ def main(arguments: list[str] | None = None) -> int:
     if unknown:
         parser.error(f"no mutant '{min(unknown)}'")
     chosen = [m for m in MUTANTS if not given.names or m.name in given.names]
+    # Those with the most tests take the longest, and must not be what one core does at the end.
+    chosen.sort(key=lambda mutant: -len(mutant.tests))
     started = time.monotonic()
     failures = []
     with tempfile.TemporaryDirectory(prefix="coterie-secrecy-") as scratch, ExitStack() as stack:
         copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(given.jobs):
-            copy = Copy(ROOT, Path(scratch, f"tree-{number}"), number)
+            copy = Copy(ROOT, Path(scratch, f"tree-{number}"), number, PREPARED)
             stack.callback(copy.close)
             copies.put(copy)
 

@@ -1,10 +1,12 @@
 """`make secrecy` tells a mutant that its tests notice from one that they do not."""
 
+import shutil
+
 import pytest
 
 from tests.secrecy.mutants import Mutant
 from tests.secrecy.run import Copy, judge, parts_of
-from tests.secrecy.warm import NO_END, OTHER_TREE
+from tests.secrecy.warm import NO_END, OTHER_TREE, changed_functions
 
 HIDDEN = "def shown(value):\n    return value if value > 9 else None\n"
 TEST = """\
@@ -95,3 +97,40 @@ def test_the_tests_of_a_file_stay_together():
     tests = ["a.py::1", "b.py::1", "a.py::2", "c.py", "a.py::1"]
     assert parts_of(tests, 2) == [["a.py::1", "a.py::2", "c.py"], ["b.py::1"]]
     assert parts_of(tests[:1], 4) == [["a.py::1"]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("def f():\n    return 1\n", "def f():\n\n    return 2\n", ["f"]),
+        ("class A:\n    def f(self):\n        return 1\n", "class A:\n    def f(self):\n        return 2\n", ["A.f"]),
+        ("def f():\n    return lambda: 1\n", "def f():\n    return lambda: 2\n", ["f"]),
+        ("def f():\n    return 1\n", "\n\ndef f():\n    return 1\n", []),
+        ("x = 1\n", "x = 2\n", None),
+        ("def f(a=1):\n    return a\n", "def f(a=2):\n    return a\n", None),
+        ("class A:\n    x = 1\n", "class A:\n    x = 2\n", None),
+        ("def f():\n    return 1\n", "def g():\n    return 1\n", None),
+    ],
+)  # fmt: skip
+def test_only_changes_within_functions_are_made_without_importing(old, new, changed):
+    found = changed_functions(*(compile(text, "any", "exec") for text in (old, new)))
+    assert changed == (None if found is None else [code.co_qualname for code, _ in found])
+
+
+def test_a_mutant_is_noticed_where_the_project_was_imported_before_the_fork(copy, tmp_path):
+    tree = tmp_path / "tree"
+    shutil.copytree(copy.tree, tree)
+    (tree / "coterie/ready.py").write_text(
+        "import coterie.hiding\nfrom coterie.hiding import shown\n\ndef prepare():\n    pass\n"
+    )
+    (tree / "coterie/hiding.py").write_text(f"LIMIT = 9\n\n{HIDDEN.replace('> 9', '> LIMIT')}")
+    made = Copy(tree, tmp_path / "copy", 0, ("coterie.ready", "prepare"))
+    tests = (f"{FILE}::test_small",)
+    try:
+        for old, new in (("value > LIMIT", "True"), ("LIMIT = 9", "LIMIT = 1")):
+            assert judge(made, Mutant("m", "coterie/hiding.py", old, new, tests)) == ""
+        for old, new in (("value > LIMIT", "value > 8"), ("LIMIT = 9", "LIMIT = 8")):
+            fault = judge(made, Mutant("m", "coterie/hiding.py", old, new, tests))
+            assert fault == f"survives {FILE}::test_small"
+    finally:
+        made.close()

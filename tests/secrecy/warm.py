@@ -1,13 +1,19 @@
 """A process that imports the large libraries once, and forks for every run of pytest.
 
-    python tests/secrecy/warm.py CORE
+    python tests/secrecy/warm.py CORE [TREE MODULE FUNCTION]
 
 Stays on the processor core of this number (`tests/cores.py`).
 Reads one JSON object a line: `tree` (the copy of the project to test), `tests`, `seconds` (how long
-they may take), and `keep` (whether compiled modules are kept: never those of a mutant). Answers with
-one line each: `code` (pytest's exit code, `NO_END` or `OTHER_TREE`) and `output`. Nothing of the
-project is imported before the fork, so that a fork imports the tree it is given, mutant and all; a
-fork that imported another one says `OTHER_TREE`.
+they may take), `keep` (whether compiled modules are kept: never those of a mutant), and `mutant` (the
+file that is a mutant, and its source without the change, or null). Answers with one line each: `code`
+(pytest's exit code, `NO_END` or `OTHER_TREE`) and `output`; a fork that imported another tree than
+the one it was given says `OTHER_TREE`.
+
+With a tree and a function in it, the process calls that function before it forks, to import the
+project and to load its compiled loops, which takes longer than most tests. A fork for a mutant then
+gives every function that the change touches the changed code. Where the change is none of functions
+alone, or touches a compiled loop, the fork forgets whatever it has of the project and imports the
+mutant, as every fork does where nothing was imported before.
 """
 
 from __future__ import annotations
@@ -15,6 +21,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import inspect
 import json
 import os
 import runpy
@@ -22,7 +29,9 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType, FunctionType
 
 NO_END, OTHER_TREE = -1, 97
 _PROJECT = ("coterie", "tests")
@@ -40,10 +49,99 @@ def of_project() -> list[str]:
     return [name for name in sys.modules if name.split(".")[0] in _PROJECT]
 
 
-def become_pytest(tree: Path, tests: list[str], keep: bool, output: str) -> int:
+def forget_project() -> None:
+    for name in of_project():
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def codes_within(code: CodeType) -> Iterator[CodeType]:
+    """The codes of the functions and classes that stand directly in a module's or a class's code."""
+    return (constant for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def apart_from_lines(code: CodeType) -> tuple[object, ...]:
+    """Whatever a code does, but not the lines it stands on."""
+    constants = tuple(
+        apart_from_lines(one) if isinstance(one, CodeType) else (type(one), repr(one))
+        for one in code.co_consts
+    )
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    numbers = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    return code.co_qualname, code.co_code, code.co_exceptiontable, constants, names, numbers
+
+
+def is_function(code: CodeType) -> bool:
+    return bool(code.co_flags & inspect.CO_NEWLOCALS)
+
+
+def changed_functions(old: CodeType, new: CodeType) -> list[tuple[CodeType, CodeType]] | None:
+    """The functions of a module, or methods of its classes, that differ; None if anything else does."""
+    before, after = list(codes_within(old)), list(codes_within(new))
+    if len(before) != len(after):
+        return None
+    found = []
+    for one, other in zip(before, after, strict=True):
+        if apart_from_lines(one) == apart_from_lines(other):
+            continue
+        if one.co_qualname != other.co_qualname or is_function(one) != is_function(other):
+            return None
+        if is_function(one):
+            found.append((one, other))
+            continue
+        within = changed_functions(one, other)
+        if within is None:
+            return None
+        found += within
+    # Without the codes within them, the two must be the same.
+    kept = old.replace(co_consts=tuple(c for c in old.co_consts if not isinstance(c, CodeType)))
+    made = new.replace(co_consts=tuple(c for c in new.co_consts if not isinstance(c, CodeType)))
+    return found if apart_from_lines(kept) == apart_from_lines(made) else None
+
+
+def become_mutant(path: Path, source: str) -> bool:
+    """Gives the functions that the change touches their changed code; False where that cannot be.
+
+    A function is known by its place: the file, its qualified name and its line in the given source.
+    A module that is not imported yet will be imported as it is.
+    """
+    files = (getattr(sys.modules[name], "__file__", None) for name in of_project())
+    if not any(Path(file).resolve() == path.resolve() for file in files if file):
+        return True
+    changed = changed_functions(
+        compile(source, str(path), "exec"), compile(path.read_text("utf-8"), str(path), "exec")
+    )
+    if not changed:
+        return False
+    objects = gc.get_objects()
+    made = [one for one in objects if isinstance(one, FunctionType)]
+    loops = [one for one in objects if type(one).__module__ == "numba.core.registry"]
+    for old, new in changed:
+        place = (old.co_qualname, old.co_firstlineno)
+        functions = [
+            one
+            for one in made
+            if (one.__code__.co_qualname, one.__code__.co_firstlineno) == place
+            and Path(one.__code__.co_filename).resolve() == path.resolve()
+        ]
+        if len(functions) != 1 or apart_from_lines(functions[0].__code__) != apart_from_lines(old):
+            return False
+        if any(one.py_func is functions[0] for one in loops):
+            return False
+        if functions[0].__code__.co_freevars != new.co_freevars:
+            return False
+        functions[0].__code__ = new
+    return True
+
+
+def become_pytest(
+    tree: Path, tests: list[str], keep: bool, mutant: tuple[str, str] | None, output: str
+) -> int:
     """Runs in the fork: pytest in this tree, as if it had been started there."""
     import pytest
 
+    if of_project() and (mutant is None or not become_mutant(tree / mutant[0], mutant[1])):
+        forget_project()
     gc.freeze()  # the libraries stay; pytest collects garbage more than once
     os.chdir(tree)
     sys.path.insert(0, str(tree))
@@ -64,7 +162,9 @@ def become_pytest(tree: Path, tests: list[str], keep: bool, output: str) -> int:
     return OTHER_TREE if elsewhere else code
 
 
-def run(tree: Path, tests: list[str], seconds: float, keep: bool) -> tuple[int, str]:
+def run(
+    tree: Path, tests: list[str], seconds: float, keep: bool, mutant: tuple[str, str] | None
+) -> tuple[int, str]:
     """pytest's exit code and output, of a fork that has ended."""
     with tempfile.NamedTemporaryFile("r", prefix="coterie-secrecy-", errors="replace") as file:
         child = os.fork()
@@ -72,7 +172,7 @@ def run(tree: Path, tests: list[str], seconds: float, keep: bool) -> tuple[int, 
             code = 70
             try:
                 os.setsid()  # so that what tests start ends with them
-                code = become_pytest(tree, tests, keep, file.name)
+                code = become_pytest(tree, tests, keep, mutant, file.name)
             finally:
                 with contextlib.suppress(OSError, ValueError):
                     sys.stdout.flush()
@@ -104,6 +204,13 @@ def main() -> None:
     imported = of_project()
     if imported:
         sys.exit(f"{imported[0]} was imported before the fork")
+    if sys.argv[2:]:
+        tree, module, function = sys.argv[2:]
+        os.chdir(tree)
+        sys.path.insert(0, tree)
+        with contextlib.redirect_stdout(sys.stderr):
+            getattr(importlib.import_module(module), function)()
+        gc.collect()
     for line in sys.stdin:
         request = json.loads(line)
         code, output = run(Path(request.pop("tree")), **request)

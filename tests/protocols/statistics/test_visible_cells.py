@@ -34,9 +34,20 @@ def margin(worlds, names, sizes, wanted):
 
 
 def groups(*columns):
-    """A number for each different row."""
+    """A number for each different row, from columns of small numbers.
+
+    As many columns as fit are the digits of one number: sorting numbers takes a tenth of the time that
+    sorting rows takes.
+    """
     rows = np.concatenate([np.asarray(c).reshape(len(c), -1) for c in columns], axis=1)
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    number, several = np.zeros(len(rows), np.int64), 1
+    for column in rows.T:
+        least, base = int(column.min()), int(np.ptp(column)) + 1
+        if several * base >= 1 << 62:
+            number = np.unique(number, return_inverse=True)[1].reshape(-1)
+            several = len(rows)
+        number, several = number * base + (column - least), several * base
+    return np.unique(number, return_inverse=True)[1].reshape(-1)
 
 
 def shown(components, counts, minimum, zeros=False):
@@ -45,7 +56,8 @@ def shown(components, counts, minimum, zeros=False):
     Only what is large decides, so that one world stands for all with the same large cells.
     """
     large = (counts >= minimum) | (zeros & (counts == 0))
-    _, first, which = np.unique(large, axis=0, return_index=True, return_inverse=True)
+    which = groups(large.astype(np.int8))
+    _, first = np.unique(which, return_index=True)
     opened, visible = [], []
     for at in first:
         servers = PlainServers()
@@ -54,7 +66,6 @@ def shown(components, counts, minimum, zeros=False):
         )
         opened.append(tuple(bits.tobytes() for bits in servers.opened))
     number = {bits: at for at, bits in enumerate(dict.fromkeys(opened))}
-    which = which.reshape(-1)
     seen = np.array([number[bits] for bits in opened])[which]
     return seen, np.where(np.array(visible)[which], counts, -1)
 
