@@ -53,7 +53,7 @@ _IN_VAIN = _RETRIED | {grpc.StatusCode.CANCELLED}  # the timer cancels a call at
 # keeper threads: gRPC buffers little more, and two parties that only send would block each other.
 _AHEAD = 1 << 15
 _LAST_WORDS = 1.0  # seconds that a peer has to receive a frame once the session has failed
-_TELLING = 1.0  # seconds for a call that tells a peer how the session ended
+_DRAINING = 1.0  # seconds for a peer to end its stream when nothing of it is needed any more
 
 
 @dataclass(frozen=True)
@@ -301,12 +301,12 @@ class Session:
             words = self.last_words
             if well or (words and peer not in self._accepted):
                 request = Parting(session=self.session, farewell=None if well else words)
-                seconds = self._heartbeat.deadline if well else _TELLING
+                seconds = self._heartbeat.deadline
                 with contextlib.suppress(grpc.RpcError):  # the peer has ended, too
                     channel.unary_unary(PART)(request.SerializeToString(), timeout=seconds)
             if not well:
                 self._incoming[peer].cancel()
-            self._incoming[peer].drain(_TELLING)
+            self._incoming[peer].drain(_DRAINING)
         if peer not in self._accepted:
             out.ended.set()
 
@@ -338,7 +338,7 @@ class Session:
             if late or call.code() not in _RETRIED or link.trouble in HOPELESS:
                 self._blame(peer, call)
                 return False
-            link.drain(_TELLING)
+            link.drain(_DRAINING)
             self._stop.wait(0.1)
         return False
 

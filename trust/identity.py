@@ -45,14 +45,16 @@ SERVER_KEEPALIVE = (
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
 )
 
-# Each channel has a connection of its own, without a proxy, and reconnects quickly. The thread that
-# waits for a peer's message reads the connection itself.
+# Each channel has a connection of its own, without a proxy, and tries again quickly when it is
+# refused. A handshake has five seconds, which gRPC calls the smallest backoff: it takes a tenth of a
+# second nearby, and a second and more between continents or with a busy server. The thread that waits
+# for a peer's message reads the connection itself.
 CHANNEL_OPTIONS = (
     (ChannelOptions.SingleThreadedUnaryStream, 1),
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 1000),
     *KEEPALIVE,
 )

@@ -40,6 +40,7 @@ STEP = "queue"
 _WAIT = 2.0  # seconds that a party may take to answer that there is no place yet
 _RETRY = 0.1
 _TELLING = 2.0
+_PARTING = 30.0  # for a peer that nobody waits for
 
 
 def leader_of(names: Sequence[str]) -> str:
@@ -208,7 +209,7 @@ def tell_peers(session: Session, connect: Callable[[str], grpc.Channel]) -> None
 
     def tell(peer: str) -> None:
         with contextlib.closing(connect(peer)) as channel, contextlib.suppress(grpc.RpcError):
-            channel.unary_unary(PART)(request, timeout=_TELLING)
+            channel.unary_unary(PART)(request, timeout=_PARTING)
 
     for peer in session.peers:
         threading.Thread(target=tell, args=(peer,), daemon=True).start()

@@ -16,12 +16,6 @@ from tests.coordinator.support import wait_for
 from tests.transport.raw import SESSION, RawReceiver, RawSender, frame, message
 
 
-@pytest.fixture(autouse=True)
-def patient_calls(monkeypatch):
-    """The call that tells a peer of the end has the time that a busy machine needs for it."""
-    monkeypatch.setattr("coterie.transport.session._TELLING", 60.0)
-
-
 @pytest.fixture
 def sender(network):
     """The party a, and what it sends."""

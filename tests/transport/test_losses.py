@@ -7,9 +7,11 @@ import time
 import numpy as np
 import pytest
 
-from coterie.base.errors import PeerFaultError, PeerLostError
+from coterie.base.errors import CancelledError, PeerFaultError, PeerLostError
 from coterie.protocols.messaging.channel import Channel
+from tests.coordinator.support import wait_for
 from tests.transport.links import GrpcNetwork
+from tests.transport.slow_line import SlowLine
 
 NAMES = ("a", "b", "c")
 SESSION = "0123456789abcdef" * 2
@@ -70,4 +72,20 @@ def test_all_others_end_and_name_the_party_that_is_gone(tmp_path, seed, way):
             assert outcomes[name].peer == victim, outcomes
     for end in ends.values():
         end.close(0)
+    network.close()
+
+
+def test_a_party_behind_a_slow_line_that_has_not_begun_hears_that_the_job_was_cancelled(tmp_path):
+    """Whoever has begun tells it over a connection whose handshake takes longer than a second."""
+    network = GrpcNetwork(tmp_path, ("a", "b"))
+    begun = network.nodes["a"].session(SESSION, ("b",))
+    waiting = network.nodes["b"].session(SESSION, ("a",))
+    with SlowLine(network.nodes["b"].port, 0.3) as line:
+        identity = network.nodes["a"].identity
+        begun.start(lambda peer: identity.connect(peer, f"127.0.0.1:{line.port}"))
+        begun.fail(CancelledError("cancelled by analyst"))
+        begun.close()
+        wait_for(lambda: waiting.error is not None, "the word of the end")
+    assert isinstance(waiting.error, CancelledError)
+    waiting.close()
     network.close()
