@@ -13,7 +13,7 @@ from typing import Any
 
 from coterie.base.errors import CoterieError
 from coterie.jobs.run.answers_file import AnswersFile, finished_here
-from coterie.party.books.audit import AuditLog, Head, head_before, link_of
+from coterie.party.books.audit import CONTINUED, AuditLog, Head, head_before, link_of
 from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger_lines import Booking, Charge, LedgerFile
 from coterie.party.history.releases import History, Remembered
@@ -22,7 +22,7 @@ from coterie.protocols.messaging.kept import Answer
 from coterie.protocols.messaging.wire import WireError, decode, encode
 from coterie.protos.jobs_pb2 import State
 from tests.fuzz.decoder import Decoder, put
-from tests.fuzz.forms import changed, json_lines, parsed
+from tests.fuzz.forms import changed, json_lines, json_token, parsed
 from tests.fuzz.mutations import line, one_of
 
 
@@ -125,6 +125,9 @@ def _audit_seeds() -> list[bytes]:
         return [examined, started, path.read_bytes() + b"\0" + head]
 
 
+_CONTINUED = json.dumps(CONTINUED).encode()
+
+
 @functools.lru_cache(5000)  # most lines of an input are those of other inputs, too
 def _relinked(line: bytes, previous: str) -> tuple[bytes, str] | None:
     """The line with the digests that it must have, and its own; None if it is not JSON."""
@@ -144,7 +147,8 @@ def _rechained(data: bytearray, chance: random.Random) -> None:
     """Gives each line of the log the digests that it must have, and the head file those of some line."""
     content, mark, _ = bytes(data).partition(b"\0")
     lines = content.split(b"\n")
-    heads = [head_before(found if isinstance(found := parsed(lines[0]), dict) else None)]
+    first = parsed(lines[0]) if _CONTINUED in lines[0] else None
+    heads = [head_before(first if isinstance(first, dict) else None)]
     for at, text in enumerate(lines):
         if made := _relinked(text, heads[-1].chain):
             lines[at] = made[0]
@@ -248,10 +252,11 @@ def _answers(data: bytes, folder: Path) -> str:
     return f"{min(len(found), 3)}"
 
 
+_LINES = (json_token, json_token, json_token, json_lines, line)
 DECODERS = {
-    "journal": Decoder(_journal_seeds, _journal, changes=(json_lines, json_lines, line)),
-    "ledger": Decoder(_ledger_seeds, _ledger, changes=(json_lines, json_lines, line)),
-    "history": Decoder(_history_seeds, _history, changes=(json_lines, json_lines, line)),
-    "audit log": Decoder(_audit_seeds, _audit, changes=(json_lines, line), mend=_rechained),
+    "journal": Decoder(_journal_seeds, _journal, changes=_LINES),
+    "ledger": Decoder(_ledger_seeds, _ledger, changes=_LINES),
+    "history": Decoder(_history_seeds, _history, changes=_LINES),
+    "audit log": Decoder(_audit_seeds, _audit, changes=_LINES, mend=_rechained),
     "answers": Decoder(_answers_seeds, _answers, changes=(_another_value, _another_record)),
 }

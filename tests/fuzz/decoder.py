@@ -1,9 +1,11 @@
 """What a fuzzed decoder has, and how its inputs become files."""
 
+import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from coterie.base.errors import CoterieError
 from tests.fuzz.mutations import Change, Mend
@@ -32,3 +34,58 @@ def put(path: Path | str, data: bytes) -> None:
         os.write(file, data)
     finally:
         os.close(file)
+
+
+class QuickPath(type(Path())):  # type: ignore[misc]
+    """A folder of inputs that remembers the paths in it, and reads files with fewer calls of the system.
+
+    The decoders of books open several files for each input, always the same ones: a third of the time was
+    that of `pathlib`.
+    """
+
+    def __truediv__(self, key: str | Path) -> "QuickPath":
+        try:
+            return self._below[key]
+        except AttributeError:
+            self._below: dict[str | Path, QuickPath] = {}
+        except KeyError:
+            pass
+        made: QuickPath = super().__truediv__(key)
+        if len(self._below) < _REMEMBERED:
+            self._below[key] = made
+            if "/" not in str(key):
+                made._above = self
+        return made
+
+    @property
+    def parent(self) -> "QuickPath":
+        try:
+            return self._above
+        except AttributeError:
+            self._above: QuickPath = super().parent
+            return self._above
+
+    def with_name(self, name: str) -> "QuickPath":
+        return self.parent / name
+
+    def open(self, mode: str = "r", *others: Any, **more: Any) -> Any:
+        if mode != "rb":
+            return super().open(mode, *others, **more)
+        return io.BytesIO(self.read_bytes())
+
+    def exists(self) -> bool:
+        return os.path.exists(str(self))
+
+    def read_bytes(self) -> bytes:
+        file = os.open(str(self), os.O_RDONLY)
+        try:
+            found = os.read(file, _PIECE)
+            if len(found) == _PIECE:
+                found += b"".join(iter(lambda: os.read(file, _PIECE), b""))
+            return found
+        finally:
+            os.close(file)
+
+
+_REMEMBERED = 1000  # paths of a folder
+_PIECE = 1 << 17  # bytes that are read at once

@@ -21,7 +21,7 @@ from coterie.protos.peers_pb2 import Farewell, Frame
 from coterie.transport.frames import HEARTBEAT, FrameCheck, FrameError, closing, cut
 from tests.fuzz import books, documents
 from tests.fuzz.decoder import Decoder, put
-from tests.fuzz.forms import json_document
+from tests.fuzz.forms import json_document, json_token
 from tests.fuzz.mutations import one_of
 
 
@@ -227,6 +227,8 @@ DECODERS = {
         _share_seeds, _share, changes=(_another_table, _another_byte, _another_byte)
     ),
     "result": Decoder(
-        lambda: [b'{"records": 3, "job": {"version": "0.1.0"}}'], _result, changes=(json_document,)
+        lambda: [b'{"records": 3, "job": {"version": "0.1.0"}}'],
+        _result,
+        changes=(json_token, json_token, json_token, json_document),
     ),
 }

@@ -33,6 +33,44 @@ def odd_value(chance: random.Random) -> Any:
     return one_of(_ODD, chance)
 
 
+_TOKEN = re.compile(rb'"(?:[^"\\\n]|\\.)*"|-?[0-9][0-9.eE+-]*|true|false|null|\[\]|\{\}')
+_COMMA = re.compile(rb", ?")
+
+
+def json_token(data: bytearray, others: Sequence[bytes], chance: random.Random) -> None:
+    """Puts another key or value in the place of one, or removes it, without reading all of the JSON.
+
+    This takes a fifth of the time of `json_lines`, which also changes what holds others.
+    """
+    tokens = _tokens(data, chance)
+    if not tokens:
+        return
+    at = int(chance.random() * len(tokens))
+    start, end = tokens[at].span()
+    is_key = data[end : end + 1] == b":"
+    if (
+        is_key and at + 1 < len(tokens) and chance.random() < 0.8
+    ):  # the names of keys are soon known
+        start, end = tokens[at + 1].span()
+        is_key = data[end : end + 1] == b":"
+    which = chance.random()
+    if which < 0.05 and (comma := _COMMA.search(data, start)):
+        del data[start : comma.end()]
+    elif is_key or which < 0.4:
+        found = _tokens(data if chance.random() < 0.5 else one_of(others, chance), chance)
+        other = one_of(found, chance).group() if found else b'""'
+        data[start:end] = b'""' if is_key and other[:1] != b'"' else other
+    else:
+        data[start:end] = one_of(_ODD_TOKENS, chance)
+
+
+def _tokens(text: bytes | bytearray, chance: random.Random) -> list[re.Match[bytes]]:
+    """The keys and plain values of one line."""
+    at = int(chance.random() * len(text))
+    start, end = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
+    return list(_TOKEN.finditer(text, start, len(text) if end < 0 else end))
+
+
 def json_lines(data: bytearray, others: Sequence[bytes], chance: random.Random) -> None:
     """Changes the value of one line, which stays JSON; a line that is none gives way to another one."""
     lines = data.split(b"\n")
@@ -75,6 +113,13 @@ def written(value: Any, chance: random.Random) -> bytes | None:
         )
         text = text.replace(_QUOTED_DEEP, b"[" * depth + b"]" * depth)
     return text.replace(_QUOTED_LONG, _DIGITS)
+
+
+_ODD_TOKENS = [
+    *(json.dumps(value).encode() for value in _ODD if value not in (_DEEP, _LONG)),
+    _DIGITS,
+    *(b"[" * depth + b"]" * depth for depth in (*_DEPTHS, 930, 960, 970, 980, 985, 990)),
+]
 
 
 def changed(value: Any, chance: random.Random) -> Any:

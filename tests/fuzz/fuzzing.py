@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.fuzz.decoder import Decoder
+from tests.fuzz.decoder import Decoder, QuickPath
 from tests.fuzz.decoders import DECODERS
 from tests.fuzz.mutations import LONGEST, mutated, one_of
 
@@ -85,6 +85,7 @@ def fuzz(
     if folder is None:
         with scratch() as made:
             return fuzz(name, inputs, seconds, begin, keeping, Path(made))
+    folder = QuickPath(folder)
     decoder = DECODERS[name]
     seeds = decoder.seeds()
     pool = [*seeds, *corpus(name)]
