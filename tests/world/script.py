@@ -16,7 +16,7 @@ _PEER_CALLS = ("Collect", "Part", "Reserve", "Compare")
 _MACHINES = (*_PARTIES, *COORDINATORS)
 _SPAN = 6.0  # seconds in which people do things
 # Most worlds are small: in the same time, many small ones find more than few large ones.
-_SERVERS = (2, 2, 2, 3)
+_SERVERS = (2, 3)
 _JOBS = (1, 1, 1, 1, 1, 1, 1, 2, 2, 3)
 _DEEDS = [
     "attach",
