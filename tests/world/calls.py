@@ -18,8 +18,11 @@ class CallError(grpc.RpcError, grpc.Call):
     """How a call failed, as a client sees it."""
 
     def __init__(self, code: Any, details: str, trailing: Sequence[tuple[str, Any]] = ()) -> None:
-        super().__init__(f"{code}: {details}")
+        super().__init__(code, details)
         self._code, self._details, self._trailing = code, details, tuple(trailing)
+
+    def __str__(self) -> str:
+        return f"{self._code}: {self._details}"
 
     def code(self) -> Any:
         return self._code

@@ -60,12 +60,12 @@ def _found(world: World) -> Iterator[str]:
 
 
 def _of_parties(world: World) -> Iterator[str]:
-    missing = [name for name in world.stage.names if name not in world.servers]
+    missing = [name for name in world.names if name not in world.servers]
     if missing:
         yield f"servers do not run: {missing}: {world.trouble[-1:]}"
         return
     yield from _lost_releases(world)
-    for name in world.stage.names:
+    for name in world.names:
         yield from _of_party(world, name)
 
 

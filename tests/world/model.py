@@ -12,7 +12,7 @@ import logging
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ class World:
     def __init__(self, script: dict[str, Any], stage: Stage) -> None:
         self.script = script
         self.stage = stage
+        self.names: Sequence[str] = script.get("servers", stage.names)
         self.root = Path(tempfile.mkdtemp(prefix="world-", dir=_SHM if _SHM.is_dir() else None))
         self.time = Scheduler(script["seed"], script.get("unrest", 0.02))
         self.faults = Faults(self.time)
@@ -84,7 +85,7 @@ class World:
             over: list[bool] = []
 
             def live() -> None:
-                for name in self.stage.names:
+                for name in self.names:
                     self.start(name)
                 self._steps()
                 self._heal()
@@ -92,7 +93,7 @@ class World:
 
             self.time.spawn(main, "script", live)
             longest = self.script.get("longest", _LONGEST)
-            self.time.run(lambda: bool(over) or self.time.now > longest or bool(self.time.errors))
+            self.time.run(over, longest)
             if self.time.now > longest:
                 waiting = [c.what for c in self.commands if not c.over]
                 raise tasks.HangError(f"after {longest:g} s these still wait: {waiting}")
@@ -102,7 +103,7 @@ class World:
         found: list[Any] = []
         with self._entered():
             self.time.spawn(Process("visitor"), "visit", lambda: found.append(do()))
-            self.time.run(lambda: bool(found) or bool(self.time.errors))
+            self.time.run(found)
         if not found:
             raise self.time.errors[-1][1]
         return found[0]
@@ -180,7 +181,7 @@ class World:
         self.network.slow.clear()
         for name in self.files.mend():
             self.reload(name)
-        for name in self.stage.names:
+        for name in self.script.get("manual", ()):
             self.approve_all(name)
         self.settle()
         for number in sorted({command.job for command in self.commands}):
@@ -191,7 +192,7 @@ class World:
                 self.command(
                     "attach", number, last.parties, last.out, last.process.name, last.recipients
                 )
-                for name in self.stage.names:
+                for name in self.script.get("manual", ()):
                     self.approve_all(name)
                 self.settle()
                 self.time.sleep(1.0)
@@ -210,7 +211,7 @@ class World:
         while (
             any(not command.over and not command.killed for command in self.commands)
             or any(self.desks.values())
-            or any(name not in self.servers for name in self.stage.names)
+            or any(name not in self.servers for name in self.names)
         ):
             self.time.sleep(0.5)
 

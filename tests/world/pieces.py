@@ -1,8 +1,8 @@
 """Many worlds in several processes, piece by piece.
 
-Each piece is played by a process of its own, which ends without ever looking for its garbage: that
-would take a tenth of the time. Pieces are begun in the order of their numbers, and a piece that was
-begun is played to its end, so that the worlds played are always the first ones.
+Each piece is played by a process of its own, so that whatever a world leaves behind is gone after some
+time. Pieces are begun in the order of their numbers, and a piece that was begun is played to its end,
+so that the worlds played are always the first ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ import os
 import time
 from collections.abc import Callable, Iterator
 
-_WORLDS = 25  # in a piece, at most
+from tests.world.shrink import sign_of
+
+_WORLDS = 250  # in a piece, at most
+_TOLD = 25  # worlds that went wrong in different ways and are told of a piece, at most
 _LONGEST = 400  # characters of what is told of a world, so that a piece fits into its pipe
 Wrong = list[tuple[int, list[str]]]  # the numbers of worlds, and what went wrong in them
 
@@ -44,11 +47,12 @@ def _begin(play: Callable[[int], list[str]], first: int, worlds: int) -> tuple[i
         os.close(writing)
         return pid, reading
     try:
-        found = [
-            (number, wrong) for number in range(first, first + worlds) if (wrong := play(number))
-        ]
+        found: dict[str, tuple[int, list[str]]] = {}
+        for number in range(first, first + worlds):
+            if wrong := play(number):
+                found.setdefault(sign_of(wrong), (number, [wrong[0][:_LONGEST]]))
         with open(writing, "w") as pipe:
-            json.dump([(number, [wrong[0][:_LONGEST]]) for number, wrong in found], pipe)
+            json.dump([*found.values()][:_TOLD], pipe)
     except BaseException as error:
         with open(writing, "w") as pipe:
             json.dump([(first, [f"the piece ended with {error!r}"])], pipe)

@@ -4,7 +4,8 @@
     python -m tests.world.run --script FILE                     a script of the corpus, or another one
 
 Worlds are numbered. How many were played is added up over runs in `worlds.json`, and the numbers go
-on from there, so that no run repeats an earlier one. Two processes play at once (`--jobs`). The script
+on from there, so that no run repeats an earlier one; a change of `script.py` gives the numbers other
+worlds, and counting begins anew. Two processes play at once (`--jobs`). The script
 of a world that goes wrong is made as small as possible and kept in `tests/world/corpus`, and the
 command ends with 1.
 """
@@ -30,10 +31,11 @@ from tests.world.stage import REAL, stage_of
 CORPUS = Path(__file__).with_name("corpus")
 COUNTED = Path(__file__).with_name("worlds.json")
 _SWEPT = 20  # worlds after which their garbage is collected
+_WARMING = 20  # worlds that are played before processes begin
 _played = itertools.count(1)
 
 
-def play(found: Script, tell: bool = False, sweep: bool = True) -> list[str]:
+def play(found: Script, tell: bool = False) -> list[str]:
     """What goes wrong in the world of this script. Only within `ready`."""
     stage = stage_of(found["kind"])
     if found["kind"] != NAME and "expected" not in found:
@@ -46,7 +48,7 @@ def play(found: Script, tell: bool = False, sweep: bool = True) -> list[str]:
         return wrong
     finally:
         world.close()
-        if sweep and next(_played) % _SWEPT == 0:
+        if next(_played) % _SWEPT == 0:
             gc.collect()
 
 
@@ -169,16 +171,20 @@ def _many(what: str, runs: int, end: float, first: int | None, jobs: int) -> int
 
 
 def play_number(what: str, number: int) -> list[str]:
-    """What goes wrong in a world of its number; its garbage stays until the process ends."""
-    return play(getattr(script, what)(number), sweep=False)
+    """What goes wrong in a world of its number."""
+    return play(getattr(script, what)(number))
 
 
 def _prepare(what: str) -> None:
-    """Makes once what all processes need."""
+    """Makes once what all processes need: also what the first worlds of a process import and keep."""
     for name in [NAME] if what == "cheap" else REAL:
         stage_of(name)
         if what == "real":
             undisturbed(name)
+    for number in range(_WARMING):
+        play(script.cheap(number))
+    gc.collect()
+    gc.freeze()
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from greenlet import GreenletExit, getcurrent, greenlet
@@ -138,10 +139,13 @@ class Scheduler:
                 task.ended.wake()
         return survived and process.alive
 
-    def run(self, until: Callable[[], bool]) -> None:
-        """Runs until the condition holds; raises `HangError` if it never will."""
-        ready, draw = self.ready_tasks, self.random.random
-        while not until():
+    def run(self, over: Collection[Any], latest: float = math.inf) -> None:
+        """Runs until there is something in `over`, or an error, or it is later than `latest`.
+
+        Raises `HangError` if none of these will ever be.
+        """
+        ready, draw, errors = self.ready_tasks, self.random.random, self.errors
+        while not over and self.now <= latest and not errors:
             self.steps += 1
             if self.steps > _MOST_STEPS:
                 busy = {task.name for task in ready if task.process.alive}
