@@ -1,7 +1,7 @@
 """This version and the last landed one compute together, or say both versions of the wire.
 
-The last landed version is a checkout in a folder of its own; tests/test_packaging.py says what becomes
-of a checkout that is installed. COTERIE_OLDER names another commit to compare with.
+The last landed version is a wheel built from git, in a folder of its own. COTERIE_OLDER names another
+commit to compare with.
 """
 
 import io
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 
 import pytest
 
@@ -32,7 +33,8 @@ def git(*words):
 
 @pytest.fixture(scope="module")
 def older(tmp_path_factory):
-    """A folder with the files of the last landed version."""
+    """A folder with what the wheel of the last landed version installs."""
+    pytest.importorskip("setuptools", "77", reason="setuptools is not installed")
     commit = os.environ.get("COTERIE_OLDER")
     if not commit:
         head, before = git("rev-parse", "HEAD", "HEAD~1").decode().split()
@@ -41,11 +43,17 @@ def older(tmp_path_factory):
         ).stdout.strip()
         commit = landed if landed and landed != head else before
     folder = tmp_path_factory.mktemp("older")
+    source, installed = folder / "source", folder / "installed"
     with tarfile.open(fileobj=io.BytesIO(git("archive", commit))) as archive:
         archive.extraction_filter = getattr(tarfile, "tar_filter", None)  # 3.11.2 has none yet
-        archive.extractall(folder)
-    lend_compiled_loops(folder)
-    return folder
+        archive.extractall(source)
+    code = "import setuptools.build_meta as b; b.build_wheel('..')"
+    subprocess.run([sys.executable, "-c", code], cwd=source, check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(installed)
+    lend_compiled_loops(installed / "coterie")
+    return installed
 
 
 def lend_compiled_loops(folder):
