@@ -229,20 +229,18 @@ def test_ctrl_c_cancels_at_the_parties(manual, tmp_path, kind):
 class Followed:
     """A run in a thread of this process, which has come to where the bank's operator is asked.
 
-    It calls for a sign of life every half second, and has patience for an hour of its own time.
+    It calls for a sign of life every second, and loses its patience when the test says so.
     """
 
     def __init__(self, organisations, out):
         out.mkdir()
         job = load_job(organisations.job)
-        patience = Patience(heartbeat=2, cancel=0.2, gather=0.5)
+        self._patience = Patience(heartbeat=4, cancel=0.2, gather=0.5)
         board = Board(job.party_names, show=False)
         identity = find_identity(organisations.identity)
-        self._drive = Drive(job, addresses_of(job), identity, board, patience)
+        self._drive = Drive(job, addresses_of(job), identity, board, self._patience)
         self._follower = self._drive._follower
-        self._follower._patience = replace(patience, heartbeat=3600)
-        self._passed = 0.0
-        self._follower._clock = lambda: time.monotonic() + self._passed
+        self._follower._patience = replace(self._patience, heartbeat=3600)
         self._raised = []
         self._thread = threading.Thread(target=self._run, args=(out,), daemon=True)
         self._thread.start()
@@ -254,17 +252,13 @@ class Followed:
         except CoterieError as error:
             self._raised.append(error)
 
-    def let_pass(self, *names):
-        """Lets time pass until the run has ended; each of these parties is heard in every half hour."""
-        while self._thread.is_alive():
-            heard, now = self._follower._heard, self._follower._clock()
-            wait_for(
-                lambda: (
-                    all(heard[name].at > now for name in names) or not self._thread.is_alive()  # noqa: B023
-                ),
-                "signs of life",
-            )
-            self._passed += 1800
+    def wait_for_signs(self, *names):
+        """Waits until each of these parties has been heard from now on."""
+        heard, now = self._follower._heard, time.monotonic()
+        wait_for(lambda: all(heard[name].at > now for name in names), "signs of life")
+
+    def lose_patience(self):
+        self._follower._patience = self._patience
 
     def error(self):
         self._thread.join(100)
@@ -278,7 +272,8 @@ def test_a_party_that_falls_silent_ends_the_run_and_is_named(manual, tmp_path, n
     victim = manual.processes["card"]
     victim.send_signal(number)
     try:
-        run.let_pass("lender", "bank")  # and the card company is not heard
+        run.wait_for_signs("lender", "bank")
+        run.lose_patience()  # and the card company has been silent for the longest time
         error = run.error()
     finally:
         victim.send_signal(signal.SIGCONT)
