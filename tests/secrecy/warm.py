@@ -126,7 +126,7 @@ def become_mutant(path: Path, source: str) -> bool:
         ]
         if len(functions) != 1 or apart_from_lines(functions[0].__code__) != apart_from_lines(old):
             return False
-        if any(one.py_func is functions[0] for one in loops):
+        if any(getattr(one, "py_func", None) is functions[0] for one in loops):
             return False
         if functions[0].__code__.co_freevars != new.co_freevars:
             return False
