@@ -275,6 +275,8 @@ def take_up(coordinator: Coordinator, job_id: str) -> None:
     while time.monotonic() < end:
         with contextlib.suppress(grpc.RpcError):  # a server may still be starting
             told = [stub.Resume(job, timeout=HANGING) for stub in coordinator.stubs.values()]
+            if {decision.state for decision in told} == {pb.FINISHED}:
+                return  # a party was killed just before it could note the end
             if not any(decision.resumable for decision in told):
                 coordinator.queue(job_id)
                 return
