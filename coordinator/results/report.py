@@ -138,18 +138,20 @@ def _asked(job: Job, result: Claim) -> Part:
         ("parties", listed(job.party_names)),
         ("purpose", foreign(job.purpose, 300) if job.purpose else "none is stated"),
         ("date", moment(about.entry("date").text())),
-        ("version of Coterie", about.entry("version").text()),
-        ("digest of the job", element("span", about.entry("digest").text(), class_="mono")),
+        ("version of Coterie", foreign(about.entry("version").text(), 40)),
+        ("digest of the job", _mono(about.entry("digest"))),
     ]
     if not simulated:
-        rows.insert(
-            2, ("number of the job", element("span", about.entry("id").text(), class_="mono"))
-        )
+        rows.insert(2, ("number of the job", _mono(about.entry("id"))))
     return Part(
         "What was asked",
         [note(who), facts(rows), folded("The job file", file_text(job.text, "the job file"))],
         public=False,
     )
+
+
+def _mono(claim: Claim) -> Content:
+    return element("span", foreign(claim.text(), 100), class_="mono")
 
 
 def _told(result: Claim) -> Part:

@@ -16,6 +16,8 @@ from typing import Any
 from coterie.base.errors import UsageError, VerificationError
 
 RESULT = "result.json"
+LARGEST = 2**62  # of a count: so that it, and the sum of two, are numbers of an array
+HUGE = 10**300  # of a product or a sum: so that it is near to a number with a point
 
 
 @dataclass(frozen=True)
@@ -52,17 +54,24 @@ class Claim:
             raise self.error("must be a list")
         return [Claim(v, self.file, f"{self.path}[{at}]") for at, v in enumerate(self.value)]
 
-    def integer(self, minimum: int | None = None) -> int:
+    def integer(self, minimum: int | None = None, largest: int = LARGEST) -> int:
+        """A whole number, whose amount is not more than `largest`, so that everybody can reckon with it."""
         if type(self.value) is not int:
             raise self.error("must be a whole number")
+        if abs(self.value) > largest:
+            raise self.error(
+                f"is a number of {len(str(abs(self.value)))} digits, which is too large"
+            )
         if minimum is not None and self.value < minimum:
             raise self.error(f"must be at least {minimum}, not {self.value}")
         return self.value
 
     def number(self) -> float:
-        if type(self.value) not in (int, float) or not math.isfinite(self.value):  # type: ignore[arg-type]
+        if type(self.value) is int:
+            return float(self.integer(largest=HUGE))
+        if type(self.value) is not float or not math.isfinite(self.value):
             raise self.error("must be a number")
-        return float(self.value)  # type: ignore[arg-type]
+        return self.value
 
     def text(self) -> str:
         if not isinstance(self.value, str):

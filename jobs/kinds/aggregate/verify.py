@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 
 from coterie.base.errors import VerificationError
-from coterie.jobs.file.result_file import Claim, read_rows
+from coterie.jobs.file.result_file import HUGE, Claim, read_rows
 from coterie.jobs.kinds.aggregate.job import PLACED, AggregateJob, Measure
 from coterie.jobs.kinds.statistics.verify_tables import ClaimedTable, check_hidden
 
@@ -65,7 +65,11 @@ def read_groups(claim: Claim, job: AggregateJob) -> list[ClaimedGroup]:
                 f"must have {len(job.by)} values and {len(job.measures)} measures, as in the job"
             )
         read = [
-            None if n.value is None else n.integer() if isinstance(n.value, int) else n.number()
+            None
+            if n.value is None
+            else n.integer(largest=HUGE)
+            if isinstance(n.value, int)
+            else n.number()
             for n in found
         ]
         groups.append(ClaimedGroup(item, values, tuple(read)))

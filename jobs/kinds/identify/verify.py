@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from coterie.jobs.file.result_file import Claim
+from coterie.jobs.file.result_file import HUGE, Claim
 
 _NEAR = 1e-6  # relative difference of two computations of a bound
 _STEP = 8  # the fewest pairs of a step
@@ -39,7 +39,7 @@ def read_sets(result: Claim) -> list[ClaimedSet]:
         found.append(
             ClaimedSet(
                 tuple(item.entry("columns").texts()),
-                item.entry("cells").integer(minimum=1),
+                item.entry("cells").integer(1, HUGE),
                 item.entry("bound").number(),
                 share,
             )
@@ -62,7 +62,7 @@ def read_uniques(result: Claim) -> list[ClaimedUniques]:
     return [
         ClaimedUniques(
             tuple(item.entry("columns").texts()),
-            item.entry("cells").integer(minimum=1),
+            item.entry("cells").integer(1, HUGE),
             item.entry("uniques").integer(minimum=0),
         )
         for item in (claim.items() if claim else ())
@@ -92,7 +92,7 @@ def largest_share(cells: int, people: int) -> float:
     x = 1 / max(cells, people)  # the mass is moved to cells of 1/n, or spread evenly over all
     # ln(1 - x) by its series where 1 - x would lose the digits of x.
     logarithm = math.log(1 - x) if x > 1e-4 else -x * (1 + x / 2 + x * x / 3 + x**3 / 4)
-    return min(cells / people, 1.0) * math.exp((people - 1) * logarithm)
+    return (1.0 if cells >= people else cells / people) * math.exp((people - 1) * logarithm)
 
 
 def verify_sets(

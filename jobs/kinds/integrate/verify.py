@@ -64,7 +64,7 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
     """Checks `release.csv` and `result.json` of a result folder."""
     try:
         facts = _verify_release(job, result.value, folder / RELEASE)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise VerificationError(
             f"{folder / RESULT}: not the result of such a job ({error})"
         ) from None

@@ -115,6 +115,8 @@ def _class(claim: Claim, support: float, records: int, least: int, step: int) ->
     """The class of numbers of records that a support is the middle of."""
     second = least + step
     second += -second % step
+    if not 0 <= support <= 1:
+        raise claim.error(f"has a support of {support}, which is no share")
     number = support * records
     low = int(number + 0.5) // step * step
     for first, last in ((least, second - 1), (low, low + step - 1), (low - step, low - 1)):

@@ -80,6 +80,14 @@ def test_hostile_values_stay_text(tmp_path):
     page = read(tmp_path / "out")
     assert loads(page) == []
     assert len([tag for tag, _ in Reading(page).tags if tag == "h1"]) == 1
+    result = tmp_path / "out" / "result.json"
+    facts = json.loads(result.read_text())
+    facts["job"].update(dict.fromkeys(("id", "version", "digest"), "\ud800\u202e4.2"))
+    result.write_text(json.dumps(facts))
+    write_report(tmp_path / "out")
+    page = read(tmp_path / "out")
+    assert page.count("??4.2") == 3
+    assert "\u202e" not in page
 
 
 def test_an_intersection_says_how_many_and_nothing_of_whom(job, tmp_path):

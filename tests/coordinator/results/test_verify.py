@@ -238,6 +238,10 @@ RESULT_CHANGES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a risk": (lambda r: r["risk"].update(marketer=0.0), "the marketer risk by .* not 0.0"),
     "no cut": (lambda r: r.pop("cut"), "not the result of such a job"),
     "no list": (lambda r: r.update(winners=7), "not the result of such a job"),
+    "a number beyond all": (
+        lambda r: r["utility"].update(precision=10**400),
+        "not the result of such a job",
+    ),
 }
 
 

@@ -27,11 +27,15 @@ def test_values_are_read_by_their_place():
         (lambda c: c.entry("yes").integer(), "result.json: yes: must be a whole number"),
         (lambda c: c.entry("yes").number(), "result.json: yes: must be a number"),
         (lambda c: c.entry("inf").number(), "result.json: inf: must be a number"),
+        (lambda c: c.entry("long").number(), "result.json: long: is a number of 401 digits"),
+        (lambda c: c.entry("long").integer(), "result.json: long: is a number of 401 digits"),
+        (lambda c: c.entry("many").integer(), "result.json: many: is a number of 20 digits"),
         (lambda c: c.entry("l").items()[1].text(), r"result.json: l\[1\]: must be a text"),
     ],
 )
 def test_every_complaint_names_the_place(read, complaint):
-    claim = Claim({"n": 7, "yes": True, "inf": float("inf"), "l": ["a", 2]})
+    numbers = {"n": 7, "inf": float("inf"), "long": 10**400, "many": 10**19}
+    claim = Claim({**numbers, "yes": True, "l": ["a", 2]})
     with pytest.raises(VerificationError, match=complaint):
         read(claim)
 

@@ -70,3 +70,4 @@ def test_the_bound_is_attained_by_the_worst_distribution():
     assert largest_share(2, 2) == pytest.approx(0.5)
     assert largest_share(2, 3) == pytest.approx(2 / 3 * 4 / 9)
     assert largest_share(10**9, 3 * 10**8) == pytest.approx(0.7408182, rel=1e-6)
+    assert largest_share(10**400, 2) == pytest.approx(1.0)

@@ -46,6 +46,7 @@ def largest(result):
         (lambda r: r["sets"].remove(r["sets"][0]), "a part of it is not|no rule"),
         (lambda r: r["sets"].append(copy.deepcopy(r["sets"][0])), "twice"),
         (lambda r: largest(r).update(support=0.999), "middle|more records"),
+        (lambda r: largest(r).update(support=1e308), "which is no share"),
         (lambda r: r["sets"][0].update(items=[["Sex", "F"], ["Sex", "M"]]), "different attributes"),
         (lambda r: r["sets"][0].update(items=[["Age", "F"]]), "no attribute of the job"),
         (lambda r: r["sets"][0].update(items=[["Sex"]]), "an attribute and a value"),
