@@ -2,12 +2,12 @@
 
     python tests/secrecy/warm.py CORE [TREE MODULE FUNCTION]
 
-Stays on the processor core of this number (`tests/cores.py`).
-Reads one JSON object a line: `tree` (the copy of the project to test), `tests`, `seconds` (how long
-they may take), `keep` (whether compiled modules are kept: never those of a mutant), and `mutant` (the
-file that is a mutant, and its source without the change, or null). Answers with one line each: `code`
-(pytest's exit code, `NO_END` or `OTHER_TREE`) and `output`; a fork that imported another tree than
-the one it was given says `OTHER_TREE`.
+Stays on the processor core of this number (`tests/cores.py`). Says `ready`; no file of the tree may be
+a mutant before. Then reads one JSON object a line: `tree` (the copy of the project to test), `tests`,
+`seconds` (how long they may take), `keep` (whether compiled modules are kept: never those of a
+mutant), and `mutant` (the file that is a mutant, and its source without the change, or null). Answers
+with one line each: `code` (pytest's exit code, `NO_END` or `OTHER_TREE`) and `output`; a fork that
+imported another tree than the one it was given says `OTHER_TREE`.
 
 With a tree and a function in it, the process calls that function before it forks, to import the
 project and to load its compiled loops, which takes longer than most tests. A fork for a mutant then
@@ -211,6 +211,7 @@ def main() -> None:
         with contextlib.redirect_stdout(sys.stderr):
             getattr(importlib.import_module(module), function)()
         gc.collect()
+    print("ready", flush=True)
     for line in sys.stdin:
         request = json.loads(line)
         code, output = run(Path(request.pop("tree")), **request)
