@@ -51,15 +51,24 @@ class Copy:
     def __init__(self, root: Path, target: Path, core: int, prepared: Sequence[str] = ()) -> None:
         """`prepared` is a module and a function of it that make the process ready to be forked."""
         self.tree = copy_of_tree(root, target)
-        ready = [str(self.tree), *prepared] if prepared else []
+        self._ready = False
+        place = [str(self.tree), *prepared] if prepared else []
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
         self._warm = subprocess.Popen(
-            [sys.executable, str(WARM), str(core), *ready],
+            [sys.executable, str(WARM), str(core), *place],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             env=environment,
         )
+
+    def wait(self) -> None:
+        """Until the process is ready to be forked: a file changed before that would be in all forks."""
+        assert self._warm.stdout is not None
+        if not self._ready:
+            line = self._warm.stdout.readline()
+            assert line == "ready\n", "the process that forks did not start"
+            self._ready = True
 
     def run_tests(
         self,
@@ -74,6 +83,7 @@ class Copy:
         """
         request = {"tree": str(self.tree), "tests": list(tests), "seconds": seconds, "keep": keep,
                    "mutant": mutant}  # fmt: skip
+        self.wait()
         assert self._warm.stdin is not None
         assert self._warm.stdout is not None
         self._warm.stdin.write(json.dumps(request) + "\n")
@@ -110,6 +120,7 @@ def parts_of(tests: Iterable[str], number: int) -> list[list[str]]:
 
 def judge(copy: Copy, mutant: Mutant) -> str:
     """Why the mutant is not killed as it should be; empty if it is."""
+    copy.wait()
     path = copy.tree / mutant.file
     source = path.read_text(encoding="utf-8")
     if source.count(mutant.old) != 1:

@@ -1,6 +1,8 @@
 """`make secrecy` tells a mutant that its tests notice from one that they do not."""
 
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -132,5 +134,38 @@ def test_a_mutant_is_noticed_where_the_project_was_imported_before_the_fork(copy
         for old, new in (("value > LIMIT", "value > 8"), ("LIMIT = 9", "LIMIT = 8")):
             fault = judge(made, Mutant("m", "coterie/hiding.py", old, new, tests))
             assert fault == f"survives {FILE}::test_small"
+    finally:
+        made.close()
+
+
+def test_a_mutant_that_is_made_at_once_is_in_no_later_fork(copy, tmp_path):
+    tree = tmp_path / "tree"
+    shutil.copytree(copy.tree, tree)
+    (tree / "coterie/ready.py").write_text("import coterie.hiding\n\ndef prepare():\n    pass\n")
+    (tree / "coterie/other.py").write_text("def other():\n    return 1 + 1\n")
+    made = Copy(tree, tmp_path / "copy", 0, ("coterie.ready", "prepare"))
+    try:
+        assert judge(made, mutant("True", "test_small")) == ""
+        other = Mutant("m", "coterie/other.py", "1 + 1", "2", (f"{FILE}::test_small",))
+        assert judge(made, other) == f"survives {FILE}::test_small"
+    finally:
+        made.close()
+
+
+def test_a_mutant_of_a_compiled_loop_is_imported_anew(copy, tmp_path):
+    """A loop that was compiled before the fork would not change with its function's code."""
+    tree = tmp_path / "tree"
+    shutil.copytree(copy.tree, tree)
+    loop = "import numba\n\n@numba.njit(cache=True)\ndef shown(value):\n    return value if value > 9 else None\n"
+    (tree / "coterie/hiding.py").write_text(loop)
+    (tree / "coterie/ready.py").write_text(
+        "from coterie.hiding import shown\n\ndef prepare():\n    shown(3)\n"
+    )
+    code = "from coterie.hiding import shown; shown(3)"  # so that the copy loads the loop
+    subprocess.run([sys.executable, "-c", code], cwd=tree, check=True)
+    made = Copy(tree, tmp_path / "copy", 0, ("coterie.ready", "prepare"))
+    try:
+        assert judge(made, mutant("value > -1", "test_small")) == ""
+        assert judge(made, mutant("value > 8 - 0", "test_small")) == f"survives {FILE}::test_small"
     finally:
         made.close()

@@ -2,12 +2,12 @@
 
     python tests/secrecy/warm.py CORE [TREE MODULE FUNCTION]
 
-Stays on the processor core of this number (`tests/cores.py`).
-Reads one JSON object a line: `tree` (the copy of the project to test), `tests`, `seconds` (how long
-they may take), `keep` (whether compiled modules are kept: never those of a mutant), and `mutant` (the
-file that is a mutant, and its source without the change, or null). Answers with one line each: `code`
-(pytest's exit code, `NO_END` or `OTHER_TREE`) and `output`; a fork that imported another tree than
-the one it was given says `OTHER_TREE`.
+Stays on the processor core of this number (`tests/cores.py`). Says `ready`; no file of the tree may be
+a mutant before. Then reads one JSON object a line: `tree` (the copy of the project to test), `tests`,
+`seconds` (how long they may take), `keep` (whether compiled modules are kept: never those of a
+mutant), and `mutant` (the file that is a mutant, and its source without the change, or null). Answers
+with one line each: `code` (pytest's exit code, `NO_END` or `OTHER_TREE`) and `output`; a fork that
+imported another tree than the one it was given says `OTHER_TREE`.
 
 With a tree and a function in it, the process calls that function before it forks, to import the
 project and to load its compiled loops, which takes longer than most tests. A fork for a mutant then
@@ -108,29 +108,33 @@ def become_mutant(path: Path, source: str) -> bool:
     files = (getattr(sys.modules[name], "__file__", None) for name in of_project())
     if not any(Path(file).resolve() == path.resolve() for file in files if file):
         return True
-    changed = changed_functions(
-        compile(source, str(path), "exec"), compile(path.read_text("utf-8"), str(path), "exec")
+    old, new = (
+        compile(text, str(path), "exec", dont_inherit=True)
+        for text in (source, path.read_text("utf-8"))
     )
+    changed = changed_functions(old, new)
     if not changed:
         return False
     objects = gc.get_objects()
     made = [one for one in objects if isinstance(one, FunctionType)]
     loops = [one for one in objects if type(one).__module__ == "numba.core.registry"]
-    for old, new in changed:
-        place = (old.co_qualname, old.co_firstlineno)
+    for before, after in changed:
+        place = (before.co_qualname, before.co_firstlineno)
         functions = [
             one
             for one in made
             if (one.__code__.co_qualname, one.__code__.co_firstlineno) == place
             and Path(one.__code__.co_filename).resolve() == path.resolve()
         ]
-        if len(functions) != 1 or apart_from_lines(functions[0].__code__) != apart_from_lines(old):
+        if len(functions) != 1 or apart_from_lines(functions[0].__code__) != apart_from_lines(
+            before
+        ):
             return False
         if any(getattr(one, "py_func", None) is functions[0] for one in loops):
             return False
-        if functions[0].__code__.co_freevars != new.co_freevars:
+        if functions[0].__code__.co_freevars != after.co_freevars:
             return False
-        functions[0].__code__ = new
+        functions[0].__code__ = after
     return True
 
 
@@ -211,6 +215,7 @@ def main() -> None:
         with contextlib.redirect_stdout(sys.stderr):
             getattr(importlib.import_module(module), function)()
         gc.collect()
+    print("ready", flush=True)
     for line in sys.stdin:
         request = json.loads(line)
         code, output = run(Path(request.pop("tree")), **request)
