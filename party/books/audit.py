@@ -264,7 +264,8 @@ def head_before(first: dict[str, Any] | None) -> Head:
     entries = first.get("entries") if first and first.get("event") == CONTINUED else None
     if first is None or type(entries) is not int or not 0 <= entries < _MOST_ENTRIES:
         return Head()
-    return Head(entries, str(first.get("previous")))
+    previous = first.get("previous")
+    return Head(entries, previous if isinstance(previous, str) else START)
 
 
 def _open_head(path: Path) -> int:

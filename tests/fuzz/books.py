@@ -156,7 +156,7 @@ def _rechained(data: bytearray, chance: random.Random) -> None:
     data[:] = b"\n".join(lines)
     if mark:
         head = one_of(heads[-2:], chance)
-        data += f"\0{head.entries} {head.chain}\n".encode()
+        data += f"\0{head.entries} {head.chain}\n".encode(errors="replace")
 
 
 def _audit(data: bytes, folder: Path) -> str:

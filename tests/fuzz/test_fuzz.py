@@ -8,8 +8,9 @@ import pytest
 
 from tests.fuzz import fuzzing, run
 from tests.fuzz.counts import count, counted
-from tests.fuzz.decoder import Decoder
+from tests.fuzz.decoder import Decoder, QuickPath
 from tests.fuzz.decoders import DECODERS
+from tests.fuzz.forms import json_document, json_lines, json_token, parsed
 from tests.fuzz.fuzzing import BrokenDecoderError, answer, at_work, fuzz
 from tests.fuzz.mutations import mutated
 
@@ -117,6 +118,48 @@ def test_inputs_add_up(tmp_path):
     assert count("job", 1, path) == 1
     assert counted(path) == {"job": 1, "wire": 7}
     assert [each.name for each in tmp_path.iterdir()] == ["inputs.json"]
+
+
+@pytest.mark.parametrize("change", [json_token, json_lines, json_document])
+def test_changed_json_is_other_json(change):
+    chance = random.Random(1)
+    seed = b'{"job": "ab", "to": ["bank"], "score": 7, "counts": {"bank": 1.5}, "open": false}'
+    made = []
+    for _ in range(200):
+        data = bytearray(seed)
+        change(data, [seed], chance)
+        made.append(bytes(data))
+    assert sum(isinstance(parsed(data), dict) for data in made) > 150
+    assert len(set(made)) > 100
+
+
+def test_the_lines_of_a_changed_audit_log_are_a_chain_again(tmp_path):
+    decoder, chance = DECODERS["audit log"], random.Random(1)
+    seeds = decoder.seeds()
+    said = [
+        answer(decoder, mutated(seed, seeds, chance, decoder.changes, decoder.mend), tmp_path)
+        for seed in seeds * 30
+    ]
+    assert sum("chain" in one for one in said) < len(said) / 2
+    broken = [
+        answer(decoder, mutated(seed, seeds, chance, decoder.changes), tmp_path)
+        for seed in seeds * 30
+    ]
+    assert sum("chain" in one for one in broken) > len(broken) / 2
+
+
+def test_a_quick_path_is_that_of_the_same_file(tmp_path):
+    folder = QuickPath(tmp_path)
+    path = folder / "a" / "b"
+    with pytest.raises(FileNotFoundError):
+        path.read_bytes()
+    (folder / "a").mkdir()
+    (tmp_path / "a" / "b").write_bytes(b"1\n2" * 100_000)
+    assert path.read_bytes() == path.open("rb").read() == b"1\n2" * 100_000
+    assert path.with_name("c") == tmp_path / "a" / "c"
+    assert (path.parent, path.parent.parent) == (tmp_path / "a", tmp_path)
+    assert path.exists()
+    assert not path.with_name("c").exists()
 
 
 def test_the_same_random_numbers_give_the_same_inputs():
