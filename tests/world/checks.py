@@ -33,7 +33,12 @@ def play(world: World) -> list[str]:
         world.play()
     except HangError as error:
         return [f"hangs: {error}", *_unexpected(world)]
-    return [*_unexpected(world), *_found(world)]
+    wrong = [*_unexpected(world)]
+    try:
+        wrong += _found(world)
+    except CoterieError as error:
+        wrong.append(f"a book cannot be read: {error}")
+    return wrong
 
 
 def _unexpected(world: World) -> Iterator[str]:
