@@ -52,7 +52,7 @@ AGAIN = { echo "these tests failed and are tried once more, alone:"; \
 # While lint runs on one core, the loops that most tests need are compiled on another.
 test: $(STAMP)
 	$(MAKE) -j 2 --no-print-directory lint kernels
-	$(PYTEST) -rs -m "not compose" --cov --cov-report= || $(AGAIN)
+	$(PYTEST) -rs -m "not compose" --durations=40 --durations-min=3 --cov --cov-report= || $(AGAIN)
 	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs nor in the longest files (make coverage lists the rest)"
 
 coverage:
