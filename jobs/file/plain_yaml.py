@@ -96,7 +96,7 @@ def _node(event: Any, following: Next, depth: int) -> yaml.Node:
         style = event.style or None  # of a bare value, libyaml says ""
         if style == '"' and (found := _NO_TEXT.search(value)):  # by an escape sequence
             raise _problem(f"the character U+{ord(found.group()):04X} is not used here", event)
-        tag = _TEXT if style else _BARE.get(value, _TEXT)
+        tag = _TEXT if style else bare_tag(value)
         return yaml.ScalarNode(tag, value, begin, event.end_mark, style)
     is_list = kind is yaml.SequenceStartEvent
     last: Any = yaml.SequenceEndEvent if is_list else yaml.MappingEndEvent
