@@ -39,6 +39,7 @@ JOURNAL = "journal.jsonl"
 STORED = "job.json"  # the job as it was proposed, in its folder
 _WATCHED = 60.0  # seconds after its end in which a job still has its events for who watches it
 _SUPERFLUOUS = 10_000  # unneeded lines after which the journal is written anew
+_WITHOUT_JOURNAL = ENDED - {State.FINISHED}  # what FINISHED promises must survive a power cut
 _UNBEGUN = (State.STATE_UNSPECIFIED, State.WAITING, State.ACCEPTED, State.QUEUED)
 
 
@@ -250,9 +251,10 @@ class Book:
         """Moves the job to a state, unless it has ended or is not in an expected one.
 
         `told` is the reason for the coordinator, by default the same reason. Raises
-        `EnvironmentFaultError`, and changes nothing, if the journal cannot be written; but the end
-        of a job takes effect even if it cannot be written. A job that FAILED and is `resumable` may
-        still be cancelled, be taken up by `take_again`, or finish by `finish_late`.
+        `EnvironmentFaultError`, and changes nothing, if the journal cannot be written; but a job
+        that fails or is cancelled ends even so: after a restart it has neither begun nor finished.
+        A job that FAILED and is `resumable` may still be cancelled, be taken up by `take_again`, or
+        finish by `finish_late`.
         """
         told = reason if told is None else told
         with record.changed, self._writing:
@@ -274,7 +276,7 @@ class Book:
                     **({"resumable": True} if resumable else {}),
                 )
             except EnvironmentFaultError:
-                if state not in ENDED:
+                if state not in _WITHOUT_JOURNAL:
                     raise
                 self._unwritten.add(record.job_id)
             before, record.state = record.state, state

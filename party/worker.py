@@ -168,7 +168,7 @@ class Worker:
         if session is None or not session.fail(error):
             self._end(record, error)
         elif queued:
-            tell_peers(session, self._config.connect)
+            tell_peers(session, self._config.connect, self._config.heartbeat.deadline)
 
     def _failed(self, record: Record, error: BaseException) -> None:
         """Handles a failed session of a job."""

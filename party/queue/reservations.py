@@ -40,7 +40,6 @@ STEP = "queue"
 _WAIT = 2.0  # seconds that a party may take to answer that there is no place yet
 _RETRY = 0.1
 _TELLING = 2.0
-_PARTING = 30.0  # for a peer that nobody waits for
 
 
 def leader_of(names: Sequence[str]) -> str:
@@ -200,8 +199,8 @@ def _farewell_in(error: Any) -> Farewell | None:
     return None if words is None else read_farewell(words)
 
 
-def tell_peers(session: Session, connect: Callable[[str], grpc.Channel]) -> None:
-    """Tells the peers why a job has ended before it began."""
+def tell_peers(session: Session, connect: Callable[[str], grpc.Channel], patience: float) -> None:
+    """Tells the peers why a job has ended before it began, each for at most `patience` seconds."""
     words = session.last_words
     if words is None:
         return
@@ -209,7 +208,7 @@ def tell_peers(session: Session, connect: Callable[[str], grpc.Channel]) -> None
 
     def tell(peer: str) -> None:
         with contextlib.closing(connect(peer)) as channel, contextlib.suppress(grpc.RpcError):
-            channel.unary_unary(PART)(request, timeout=_PARTING)
+            channel.unary_unary(PART)(request, timeout=patience)
 
     for peer in session.peers:
         threading.Thread(target=tell, args=(peer,), daemon=True).start()

@@ -5,6 +5,7 @@ import tracemalloc
 
 import pytest
 
+from coterie.base.errors import EnvironmentFaultError
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.party import records
 from coterie.party.books.append_file import read_entries
@@ -141,6 +142,19 @@ def test_what_a_crash_left_of_kept_answers_goes_at_the_next_start(tmp_path):
         path.write_bytes(b"secret")
     Book(tmp_path).close()
     assert not any(path.exists() for path in left)
+
+
+def test_a_job_has_not_finished_before_the_journal_says_so(tmp_path):
+    book = Book(tmp_path)
+    record = book.add("f" * 32, "analyst", parse_job(JOB, {}))
+    book.set_state(record, State.RUNNING)
+    with (
+        room_for(tmp_path / "journal.jsonl", 0),
+        pytest.raises(EnvironmentFaultError, match="journal.jsonl: File too large"),
+    ):
+        book.set_state(record, State.FINISHED)
+    assert record.state == State.RUNNING
+    book.close()
 
 
 def test_an_end_that_a_full_disk_could_not_take_is_in_the_journal_once_there_is_room(tmp_path):

@@ -252,12 +252,19 @@ class World:
         process = self.processes[name]
         if not process.alive:
             return
-        self.servers.pop(name, None)
+        self._taken_away(name)
         self.network.client_gone(process)
         if power:
             process.on_death.append(lambda: self.disks.cut_power(name))
         self.time.at(self.time.now + 0.7, lambda: self._again(name, process))
         self.time.kill(process)
+
+    def _taken_away(self, name: str) -> PartyServer | None:
+        """The server that runs, which is about to end; None if it does not run."""
+        server = self.servers.pop(name, None)
+        if server is not None:
+            self.promises.note_ends(name, server._book)
+        return server
 
     def reload(self, name: str) -> bool:
         """Has a server look at its files, as its operator does with SIGHUP; whether it runs."""
@@ -269,7 +276,7 @@ class World:
 
     def restart(self, name: str) -> None:
         """Stops a server as its operator does, and starts it again."""
-        server, process = self.servers.pop(name, None), self.processes[name]
+        server, process = self._taken_away(name), self.processes[name]
         if server is None or not process.alive:
             return
 

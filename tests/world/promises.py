@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from coterie.party.job_record import ENDED
 from coterie.party.records import RESTARTED, Book
 from coterie.protos import jobs_pb2 as pb
 from tests.world.calls import Call
@@ -33,6 +34,7 @@ class Promises:
         network.on_answer = self._heard
         self.told: dict[tuple[str, str], int] = {}  # by party and job
         self.noted: set[tuple[str, str, str]] = set()  # party, job, event of the audit log
+        self.ended: set[tuple[str, str]] = set()  # jobs that a process had ended before its own end
         self.broken: list[str] = []
 
     def _heard(self, call: Call, request: Any, answer: Any) -> None:
@@ -62,6 +64,11 @@ class Promises:
         if _RANK[state] >= _RANK[before] or before == pb.FAILED:
             self.told[party, job] = state
 
+    def note_ends(self, party: str, book: Book) -> None:
+        """A process is about to end. A job that it has ended is not lost, even where its disk was
+        full and its journal says that the job waits."""
+        self.ended |= {(party, r.job_id) for r in book._records.values() if r.state in ENDED}
+
     def check_start(self, party: str, book: Book) -> None:
         """A server that has started stands by what it told before."""
         for (name, job), state in self.told.items():
@@ -75,7 +82,11 @@ class Promises:
             elif _RANK[record.state] < _RANK[state] and state != pb.FAILED:
                 now, before = pb.State.Name(record.state), pb.State.Name(state)
                 self.broken.append(f"{party} told {before} of {job}; after a restart it is {now}")
-            elif record.reason == RESTARTED and book.stored_job(record) is None:
+            elif (
+                record.reason == RESTARTED
+                and (party, job) not in self.ended
+                and book.stored_job(record) is None
+            ):
                 self.broken.append(f"{party}: {job} was accepted, and is lost after a restart")
             elif state == pb.FINISHED and record.state != pb.FINISHED:
                 now = pb.State.Name(record.state)
