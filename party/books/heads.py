@@ -205,7 +205,7 @@ class BookHeads:
                 found = _read_on(path, known, name in _PLACES)
             except FileNotFoundError:
                 found = _Known()
-            if found is not known and not _held(path, [known.head]):  # it is another file
+            if found is not known and known.size and not _held(path, [known.head]):  # another file
                 planned = self._planned.pop(name, None)
                 if planned is not None and _held(path, [planned]):
                     taken.rewritten[name] = planned

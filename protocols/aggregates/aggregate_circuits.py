@@ -15,9 +15,9 @@ Each circuit has an input of either server, `name0` and `name1`, for every sum. 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from coterie.protocols.circuits.arithmetic import ZERO, Builder, Circuit, Word
+from coterie.protocols.circuits.boolean import built_once
 
 WIDTH = 64
 
@@ -50,7 +50,7 @@ def divide(builder: Builder, x: Word, y: Word) -> Word:
     return quotient[::-1]
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def multiple_circuit(base: int) -> Circuit:
     builder = Builder()
     number = _sum(builder, "number")
@@ -58,7 +58,7 @@ def multiple_circuit(base: int) -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=4)
+@built_once(4)
 def quotient_circuit() -> Circuit:
     builder = Builder()
     builder.output("quotient", divide(builder, _sum(builder, "number"), _sum(builder, "divisor")))
@@ -80,7 +80,7 @@ class Spread:
     step: int
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def variance_circuit(form: Spread) -> Circuit:
     """Half a step more than (n S - d^2) / (n (n - 1)), divided by the step and rounded down.
 
@@ -107,7 +107,7 @@ def variance_circuit(form: Spread) -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def top_circuit(weights: tuple[int, ...], largest: int) -> Circuit:
     """From the numbers of records in each bucket and above, modulo 2^32, and a part of the sum.
 
@@ -134,14 +134,14 @@ def top_circuit(weights: tuple[int, ...], largest: int) -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=1)
+@built_once(1)
 def bit_circuit() -> Circuit:
     builder = Builder()
     builder.output("bit", builder.xor_words(builder.input("bit0", 1), builder.input("bit1", 1)))
     return builder.build()
 
 
-@lru_cache(maxsize=1)
+@built_once(1)
 def both_circuit() -> Circuit:
     builder = Builder()
     bits = [
@@ -152,7 +152,7 @@ def both_circuit() -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def square_circuit(half: int) -> Circuit:
     builder = Builder()
     builder.output("square", squares(builder, half, square_width(half)))

@@ -16,19 +16,22 @@ Words are lists of wires, and rows of bits are arrays of zeros and ones, lowest 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeAlias
 
 import numpy as np
 
-from coterie.base.arrays import Array, Bits, Int32s
+from coterie.base.arrays import Array, Bits, Int32s, Ints
 
 Wires: TypeAlias = Int32s
 Word: TypeAlias = list[int]
 
 XOR, AND, NOT = 0, 1, 2
 ZERO, ONE = -1, -2  # constants in place of wire numbers, while a circuit is being built
+_DEEPER = 32  # bits of a place that count free gates
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,29 @@ class Circuit:
         return state.digest()
 
 
+Made = ParamSpec("Made")
+
+
+def built_once(most: int) -> Callable[[Callable[Made, Circuit]], Callable[Made, Circuit]]:
+    """Keeps the last `most` circuits that a function has built.
+
+    A large circuit takes a second to build. Threads that ask for the same one at the same time
+    wait until the first of them has built it.
+    """
+
+    def decorate(build: Callable[Made, Circuit]) -> Callable[Made, Circuit]:
+        kept, building = lru_cache(most)(build), threading.RLock()
+
+        @wraps(build)
+        def circuit(*words: Made.args, **named: Made.kwargs) -> Circuit:
+            with building:
+                return kept(*words, **named)  # type: ignore[arg-type]
+
+        return circuit
+
+    return decorate
+
+
 class Gates:
     """Collects gates. Constants are folded, repeated gates shared and unused gates left out."""
 
@@ -141,11 +167,9 @@ class Gates:
     def xor(self, a: int, b: int) -> int:
         if a == b:
             return ZERO
-        for constant, other in ((a, b), (b, a)):
-            if constant == ZERO:
-                return other
-            if constant == ONE:
-                return self.invert(other)
+        if a < 0 or b < 0:  # a constant
+            constant, other = (a, b) if a < 0 else (b, a)
+            return other if constant == ZERO else self.invert(other)
         # Inversions move outwards, where they meet and vanish.
         flips = 0
         if self._nodes[a][0] == NOT:
@@ -154,24 +178,21 @@ class Gates:
             b, flips = self._nodes[b][1], flips ^ 1
         if a == b:
             return ONE if flips else ZERO
-        wire = self._gate(XOR, min(a, b), max(a, b))
+        wire = self._gate(XOR, a, b) if a < b else self._gate(XOR, b, a)
         return self.invert(wire) if flips else wire
 
     def conjoin(self, a: int, b: int) -> int:
         """a AND b."""
-        for one, other in ((a, b), (b, a)):
-            if one == ZERO:
-                return ZERO
-            if one == ONE:
-                return other
+        if a < 0 or b < 0:  # a constant
+            return ZERO if ZERO in (a, b) else max(a, b)
         if a == b:
             return a
         if (NOT, a, a) == self._nodes[b] or (NOT, b, b) == self._nodes[a]:
             return ZERO
-        return self._gate(AND, min(a, b), max(a, b))
+        return self._gate(AND, a, b) if a < b else self._gate(AND, b, a)
 
     def invert(self, a: int) -> int:
-        if a in (ZERO, ONE):
+        if a < 0:
             return ONE if a == ZERO else ZERO
         if self._nodes[a][0] == NOT:
             return self._nodes[a][1]
@@ -183,59 +204,32 @@ class Gates:
 
     def _gate(self, kind: int, a: int, b: int) -> int:
         key = (kind, a, b)
-        if key not in self._known:
-            self._known[key] = len(self._nodes)
+        wire = self._known.get(key)
+        if wire is None:
+            wire = self._known[key] = len(self._nodes)
             self._nodes.append(key)
-        return self._known[key]
+        return wire
 
     def build(self) -> Circuit:
         """The circuit of the named outputs."""
         nodes = list(self._nodes)
         outputs = {name: list(word) for name, word in self._outputs.items()}
         self._add_constants(nodes, outputs)
-        needed = [kind < 0 for kind, _, _ in nodes]
-        for word in outputs.values():
-            for wire in word:
-                needed[wire] = True
-        for wire in range(len(nodes) - 1, -1, -1):
-            kind, a, b = nodes[wire]
-            if kind >= 0 and needed[wire]:
-                needed[a] = needed[b] = True
-        # A wire is placed by its AND depth, then by the number of free gates before it at that
-        # depth.
-        place: list[tuple[int, int]] = []
-        for kind, a, b in nodes:
-            if kind < 0:
-                place.append((0, 0))
-                continue
-            above = max(place[a], place[b])
-            place.append((above[0] + 1, 0) if kind == AND else (above[0], above[1] + 1))
-        order = sorted(
-            (wire for wire, (kind, _, _) in enumerate(nodes) if kind >= 0 and needed[wire]),
-            key=lambda wire: (place[wire], nodes[wire][0], wire),
-        )
-        sources = [wire for wire, (kind, _, _) in enumerate(nodes) if kind < 0]
-        number = {wire: new for new, wire in enumerate([*sources, *order])}
-        kinds = np.array([nodes[wire][0] for wire in order], np.uint8)
+        place = _places(nodes)
+        kinds, left, right = np.array(nodes, np.int32).reshape(-1, 3).T
+        gates = np.flatnonzero((kinds >= 0) & _needed(nodes, outputs.values()))
+        order = gates[np.lexsort((gates, kinds[gates], place[gates]))]
+        sources = np.flatnonzero(kinds < 0)
+        number = np.empty(len(nodes), np.int32)
+        number[np.concatenate([sources, order])] = np.arange(len(sources) + len(order))
         return Circuit(
             inputs=dict(self._inputs),
-            outputs={
-                name: np.array([number[wire] for wire in word], np.int32)
-                for name, word in outputs.items()
-            },
-            kinds=kinds,
-            left=np.array([number[nodes[wire][1]] for wire in order], np.int32),
-            right=np.array([number[nodes[wire][2]] for wire in order], np.int32),
-            steps=tuple(self._steps([(place[wire], nodes[wire][0]) for wire in order])),
+            outputs={name: number[np.array(word, np.intp)] for name, word in outputs.items()},
+            kinds=kinds[order].astype(np.uint8),
+            left=number[left[order]],
+            right=number[right[order]],
+            steps=tuple(_steps(place[order], kinds[order])),
         )
-
-    @staticmethod
-    def _steps(keys: Sequence[tuple[tuple[int, int], int]]) -> Iterator[Step]:
-        start = 0
-        for at in range(1, len(keys) + 1):
-            if at == len(keys) or keys[at] != keys[start]:
-                yield Step(keys[start][1], start, at)
-                start = at
 
     @staticmethod
     def _add_constants(nodes: list[tuple[int, int, int]], outputs: dict[str, Word]) -> None:
@@ -249,6 +243,39 @@ class Gates:
         nodes += [(XOR, 0, 0), (NOT, zero, zero)]
         for word in outputs.values():
             word[:] = [{ZERO: zero, ONE: zero + 1}.get(wire, wire) for wire in word]
+
+
+def _places(nodes: Sequence[tuple[int, int, int]]) -> Ints:
+    """Where each wire stands: its AND depth, and below that the free gates before it at that depth."""
+    place: list[int] = []
+    for kind, a, b in nodes:
+        if kind < 0:
+            place.append(0)
+            continue
+        above = max(place[a], place[b])
+        place.append((above >> _DEEPER) + 1 << _DEEPER if kind == AND else above + 1)
+    return np.array(place, np.int64)
+
+
+def _needed(nodes: Sequence[tuple[int, int, int]], outputs: Iterable[Word]) -> Array:
+    """Which wires the outputs depend on."""
+    needed = bytearray(len(nodes))
+    for word in outputs:
+        for wire in word:
+            needed[wire] = 1
+    for wire in range(len(nodes) - 1, -1, -1):
+        if needed[wire]:
+            _, a, b = nodes[wire]
+            needed[a] = needed[b] = 1
+    return np.frombuffer(needed, bool)
+
+
+def _steps(place: Ints, kinds: Int32s) -> Iterator[Step]:
+    """The gates of one place and kind, which stand beside each other."""
+    changes = np.flatnonzero((np.diff(place) != 0) | (np.diff(kinds) != 0)) + 1
+    ends = [*changes.tolist(), len(kinds)] if len(kinds) else []
+    for start, stop in zip([0, *ends], ends, strict=False):
+        yield Step(int(kinds[start]), start, stop)
 
 
 def evaluate(circuit: Circuit, inputs: Mapping[str, Bits]) -> dict[str, Bits]:

@@ -18,21 +18,20 @@ of the n - 1 matches; `circuit(...)` has the exact counts.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from coterie.base.arrays import Array
 from coterie.protocols.circuits.arithmetic import Builder, from_bits, to_bits
-from coterie.protocols.circuits.boolean import Circuit
+from coterie.protocols.circuits.boolean import Circuit, built_once
 from coterie.protocols.circuits.garbling import Evaluator, Garbler, Reveal
 from coterie.protocols.primitives.randomness import Random
 
 Numbers: TypeAlias = Array
 
 
-@lru_cache(maxsize=64)
+@built_once(64)
 def circuit(count: int, modulus: int, greatest: bool = False, masked: bool = False) -> Circuit:
     """The circuit for one row. Inputs: both parties' shares, and masks if the result is shared."""
     width = (modulus - 1).bit_length()

@@ -39,14 +39,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from coterie.base.arrays import Bits, Codes, Mask
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word
-from coterie.protocols.circuits.boolean import to_bits
+from coterie.protocols.circuits.boolean import built_once, to_bits
 from coterie.protocols.messaging.broadcast_check import compare_digests, digest_of
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
@@ -247,7 +246,7 @@ def _total(builder: Builder, counts: Sequence[Word], width: int) -> Word:
     return total
 
 
-@lru_cache(maxsize=8)
+@built_once(8)
 def pass_circuit(sizes: tuple[int, ...], demands: tuple[Demand, ...], width: int) -> Circuit:
     """One pass: removes the cells of every group that is too small.
 
@@ -276,7 +275,7 @@ def pass_circuit(sizes: tuple[int, ...], demands: tuple[Demand, ...], width: int
     return builder.build()
 
 
-@lru_cache(maxsize=8)
+@built_once(8)
 def last_circuit(cells: int, width: int, least: int) -> Circuit:
     """Whether `least` records or more stay, and, only if so, which cells do."""
     builder = Builder()

@@ -24,13 +24,12 @@ bytes to check each of 256 outputs, and as many transfers of 24 bytes: 20 kB.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from coterie.base.arrays import Array, Bits, Floats, Words
 from coterie.protocols.circuits.arithmetic import Builder
-from coterie.protocols.circuits.boolean import Circuit, to_bits
+from coterie.protocols.circuits.boolean import Circuit, built_once, to_bits
 from coterie.protocols.models.concordance import ranked_shares
 from coterie.protocols.numbers.multiplication import numbers_of_bits
 from coterie.protocols.primitives.randomness import Random
@@ -47,7 +46,7 @@ _TOGETHER = 1 << 13  # records whose bits are computed together
 _RING = 1 << 64
 
 
-@lru_cache(maxsize=1)
+@built_once(1)
 def class_circuit() -> Circuit:
     """A bit for each outcome, 1 first, and each class: whether they are the record's, from shares."""
     builder = Builder()

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ import numpy as np
 from coterie.base.arrays import Array, Bits, Ints, Mask, UInt32s, Words
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.arithmetic import Builder
-from coterie.protocols.circuits.boolean import Circuit, to_bits
+from coterie.protocols.circuits.boolean import Circuit, built_once, to_bits
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value
@@ -81,7 +81,7 @@ class FoundClusters:
     settled: bool
 
 
-@lru_cache(maxsize=16)
+@built_once(16)
 def nearest_circuit(clusters: int) -> Circuit:
     """Of each cluster whether its number is the least, the first of equals, from shares."""
     builder = Builder()
@@ -97,7 +97,7 @@ def nearest_circuit(clusters: int) -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=1)
+@built_once(1)
 def mean_circuit() -> Circuit:
     """The sum divided by the size, rounded down, or the number before where the size is 0."""
     builder = Builder()
@@ -119,7 +119,7 @@ def mean_circuit() -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=16)
+@built_once(16)
 def same_circuit(numbers: int) -> Circuit:
     """Whether two lists of numbers are equal, from shares of their bits."""
     builder = Builder()

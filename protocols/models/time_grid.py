@@ -22,14 +22,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from coterie.base.arrays import Mask, UInt32s
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.arithmetic import Builder, Circuit
-from coterie.protocols.circuits.boolean import to_bits
+from coterie.protocols.circuits.boolean import built_once, to_bits
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.secure_sum import SecureSum
@@ -73,7 +72,7 @@ def even_grid(step: float, end: float) -> list[float]:
     return [step * (at + 1) for at in range(math.ceil(end / step - 1e-9))]
 
 
-@lru_cache(maxsize=8)
+@built_once(8)
 def merge_circuit(cells: int, minimum: int) -> Circuit:
     """Whether each cell is the last of a joined one, from shares of the events of all cells."""
     builder = Builder()

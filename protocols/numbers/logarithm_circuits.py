@@ -16,10 +16,10 @@ outputs except the flag are for the second party.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal
 
 from coterie.protocols.circuits.arithmetic import ZERO, Builder, Circuit, Word
+from coterie.protocols.circuits.boolean import built_once
 
 WithX = Literal["no", "as it is", "positive"]
 FLAGS = 256  # the number of flags that one instance of `some_flag` joins
@@ -49,7 +49,7 @@ def _normalized(builder: Builder, x: Word) -> tuple[Word, Word]:
     return builder.shift_left(x, amount, size), top
 
 
-@lru_cache(maxsize=64)
+@built_once(64)
 def phase_one(
     modulus: int, bits: int, share_bits: int, zero_as_one: bool, with_x: WithX = "no"
 ) -> Circuit:
@@ -76,7 +76,7 @@ def phase_one(
     return builder.build()
 
 
-@lru_cache(maxsize=64)
+@built_once(64)
 def quick(modulus: int, bits: int, share_bits: int, zero_as_one: bool, fraction: int) -> Circuit:
     """Output `log2`, scaled by 2^fraction, modulo 2^share_bits, and `flag`."""
     builder = Builder()
@@ -91,7 +91,7 @@ def quick(modulus: int, bits: int, share_bits: int, zero_as_one: bool, fraction:
     return builder.build()
 
 
-@lru_cache(maxsize=1)
+@built_once(1)
 def some_flag() -> Circuit:
     """Whether one of FLAGS bits, shared by XOR, is set."""
     builder = Builder()

@@ -28,14 +28,13 @@ is an integer.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 
 from coterie.base.arrays import Array
 from coterie.base.errors import UsageError
 from coterie.protocols.circuits.arithmetic import Builder, Circuit
-from coterie.protocols.circuits.boolean import from_bits, to_bits
+from coterie.protocols.circuits.boolean import built_once, from_bits, to_bits
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.numbers.shares import Ring
@@ -64,7 +63,7 @@ def multiple(values: Array, factor: Fraction) -> Array:
     return out
 
 
-@lru_cache(maxsize=64)
+@built_once(64)
 def carry_circuit(source: int, target: int, correction: int) -> Circuit:
     """The correction if g1 + g2 reaches the source modulus, else 0; less `first`, mod target."""
     builder = Builder()

@@ -5,14 +5,13 @@ class_circuit   in which class of neighbouring numbers a count lies
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from coterie.protocols.circuits.arithmetic import Builder, Circuit
+from coterie.protocols.circuits.boolean import built_once
 
 WIDTH = 32
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def class_circuit(step: int, second: int, width: int) -> Circuit:
     """The class of a count: 0 below `second`, else the count without its lowest `step` bits.
 

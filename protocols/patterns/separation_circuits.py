@@ -5,9 +5,8 @@ level_circuit   a number of pairs, kept away from what others know, in steps of 
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word
+from coterie.protocols.circuits.boolean import built_once
 
 WIDTH = 32
 
@@ -16,7 +15,7 @@ def _sum(builder: Builder, name: str) -> Word:
     return builder.add(builder.input(f"{name}0", WIDTH), builder.input(f"{name}1", WIDTH), WIDTH)
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def level_circuit(step: int, others: int, width: int) -> Circuit:
     """The level of a count, in steps of 2^step, which is at most `width` bits long.
 

@@ -6,14 +6,13 @@ sum_circuit     the sum of numbers that the servers share by XOR
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word
+from coterie.protocols.circuits.boolean import built_once
 
 WIDTH = 32
 
 
-@lru_cache(maxsize=1)
+@built_once(1)
 def one_circuit() -> Circuit:
     """Whether a count is 1, from shares of the count less 1: `rest0` and `rest1`."""
     builder = Builder()
@@ -22,7 +21,7 @@ def one_circuit() -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def sum_circuit(numbers: int, width: int) -> Circuit:
     """The sum of so many numbers of `width` bits, which stand one after the other in `bits`."""
     builder = Builder()

@@ -10,9 +10,8 @@ of a tree; the circuits of `visibility_circuits` decide about the cells of table
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word
+from coterie.protocols.circuits.boolean import built_once
 
 WIDTH = 32
 
@@ -23,7 +22,7 @@ def _counts(builder: Builder, number: int) -> list[Word]:
     return [builder.add(a, b, WIDTH) for a, b in zip(ours, theirs, strict=True)]
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def leaf_circuit(classes: int, minimum: int, last: bool = False) -> Circuit:
     """Decides on a node, from its counts of each class and its parent's class as XOR shares.
 
@@ -62,7 +61,7 @@ def leaf_circuit(classes: int, minimum: int, last: bool = False) -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def label_circuit(width: int) -> Circuit:
     """Opens a class from its XOR shares."""
     builder = Builder()

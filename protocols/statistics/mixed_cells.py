@@ -24,13 +24,12 @@ of `coin_toss` and a small circuit for the check.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from coterie.base.arrays import Bits, Mask
 from coterie.protocols.circuits.arithmetic import Builder
-from coterie.protocols.circuits.boolean import Circuit, to_bits
+from coterie.protocols.circuits.boolean import Circuit, built_once, to_bits
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.multiparty.coin_toss import toss
 from coterie.protocols.primitives.randomness import Random
@@ -54,7 +53,7 @@ WORDS = declare(
 )
 
 
-@lru_cache(maxsize=1)
+@built_once(1)
 def zero_circuit() -> Circuit:
     """Whether a number is 0, from its two shares."""
     builder = Builder()

@@ -14,13 +14,12 @@ AND gates for each number.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import gmpy2
 import numpy as np
 
 from coterie.base.arrays import Words
 from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word, from_bits, to_bits
+from coterie.protocols.circuits.boolean import built_once
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.shared_counts import RING_BITS, Ring
@@ -42,7 +41,7 @@ def entry(x: int, unit: int) -> int:
         return int(gmpy2.rint(unit * (gmpy2.log(gmpy2.mpfr(gmpy2.fac(x))) - stirling)))
 
 
-@lru_cache(maxsize=8)
+@built_once(8)
 def correction_circuit(unit: int) -> Circuit:
     """The correction of x = x1 + x2 modulo 2^32, times `unit`, rounded, less the input `mask`."""
     builder = Builder()

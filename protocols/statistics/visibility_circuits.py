@@ -11,9 +11,9 @@ second `name1`, whose XOR is the input `name`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from coterie.protocols.circuits.arithmetic import ZERO, Builder, Circuit, Word
+from coterie.protocols.circuits.boolean import built_once
 
 WIDTH = 32
 
@@ -31,7 +31,7 @@ def _two(builder: Builder, bits: Sequence[int]) -> int:
     return two
 
 
-@lru_cache(maxsize=4)
+@built_once(4)
 def large_circuit(zeros: bool) -> Circuit:
     """Whether a count is large, from shares modulo 2^32 of the count less the minimum.
 
@@ -49,7 +49,7 @@ def large_circuit(zeros: bool) -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=64)
+@built_once(64)
 def line_circuit(cells: int) -> Circuit:
     """The large cells of a line, if there are two or more."""
     builder = Builder()
@@ -58,7 +58,7 @@ def line_circuit(cells: int) -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def whole_circuit(cells: int) -> Circuit:
     builder = Builder()
     builder.output("whole", [builder.all(_shared(builder, "large", cells))])

@@ -34,7 +34,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 
@@ -52,6 +51,7 @@ from coterie.anonymity.models.privacy import (
 from coterie.base.arrays import Ints, Words
 from coterie.base.errors import DataError
 from coterie.protocols.circuits.arithmetic import Builder, Circuit, Word
+from coterie.protocols.circuits.boolean import built_once
 
 _EXACT = 2**53  # a quotient of whole numbers below this has one rounding
 
@@ -275,7 +275,7 @@ def _inputs(columns: int, bits: int, more: int) -> tuple[Builder, list[Word], li
     return builder, proposer, _words(builder, "holder", columns, bits)
 
 
-@lru_cache(maxsize=64)
+@built_once(64)
 def _distinct_circuit(least: int, columns: int, bits: int) -> Circuit:
     builder, proposer, holder = _inputs(columns, bits, 1)
     empty = proposer.pop()[0]
@@ -288,7 +288,7 @@ def _distinct_circuit(least: int, columns: int, bits: int) -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=64)
+@built_once(64)
 def _bounded_circuit(columns: int, bits: int) -> Circuit:
     builder, proposer, holder = _inputs(columns, bits, 0)
     within = [
@@ -299,7 +299,7 @@ def _bounded_circuit(columns: int, bits: int) -> Circuit:
     return builder.build()
 
 
-@lru_cache(maxsize=64)
+@built_once(64)
 def _recursive_circuit(least: int, above: int, below: int, columns: int, bits: int) -> Circuit:
     builder, proposer, holder = _inputs(columns, bits, 1)
     rest = size = proposer.pop()
@@ -326,7 +326,7 @@ def _recursive_circuit(least: int, above: int, below: int, columns: int, bits: i
     return builder.build()
 
 
-@lru_cache(maxsize=64)
+@built_once(64)
 def _closeness_circuit(columns: int, bits: int) -> Circuit:
     builder, proposer, holder = _inputs(columns, bits, 1)
     limit = proposer.pop()

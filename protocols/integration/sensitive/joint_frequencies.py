@@ -20,7 +20,6 @@ those of two or three circuits (`garbling`) of l comparisons for each group.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from coterie.anonymity.models.privacy import JointDiversity
 from coterie.anonymity.table.table import Labels
 from coterie.base.arrays import Ints
 from coterie.protocols.circuits.arithmetic import Builder, Circuit
+from coterie.protocols.circuits.boolean import built_once
 from coterie.protocols.integration.sensitive.proposer_and_holder import Pair
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
@@ -81,7 +81,7 @@ class JointFrequencies:
         return bool(self.channel.open(FREQUENCIES, int(verdict[0]), to=self.holders))
 
 
-@lru_cache(maxsize=32)
+@built_once(32)
 def _below_circuit(numbers: int, bits: int) -> Circuit:
     builder = Builder()
     ours, theirs = (builder.input(name, numbers * bits) for name in ("proposer", "holder"))

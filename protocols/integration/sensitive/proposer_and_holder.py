@@ -6,14 +6,13 @@ proposer with every holder of a sensitive column; `joint_frequencies` uses one f
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from coterie.base.arrays import Array, Bits, Ints, Words
 from coterie.protocols.circuits.arithmetic import Builder, Circuit
-from coterie.protocols.circuits.boolean import to_bits
+from coterie.protocols.circuits.boolean import built_once, to_bits
 from coterie.protocols.circuits.garbling import Evaluator, Garbler, Reveal
 from coterie.protocols.integration.sensitive.slots import Layout
 from coterie.protocols.messaging.channel import Channel
@@ -106,7 +105,7 @@ class Pair:
         return output[:, 0]
 
 
-@lru_cache(maxsize=1)
+@built_once(1)
 def _all_circuit() -> Circuit:
     builder = Builder()
     ours, theirs = builder.input("proposer", _WIDTH), builder.input("holder", _WIDTH)

@@ -1,5 +1,7 @@
 """Circuits against Python's integers: all inputs where words are short, random ones where long."""
 
+import threading
+import time
 from itertools import product
 
 import numpy as np
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.protocols.circuits.arithmetic import Builder, evaluate, from_bits, to_bits
-from coterie.protocols.circuits.boolean import AND, NOT, ONE, XOR, ZERO, Circuit, Gates
+from coterie.protocols.circuits.boolean import AND, NOT, ONE, XOR, ZERO, Circuit, Gates, built_once
 
 STYLES = pytest.mark.parametrize("shallow", [False, True], ids=["few gates", "shallow"])
 
@@ -291,3 +293,25 @@ def test_names_are_given_once_and_minima_are_of_something():
     with pytest.raises(ValueError, match="without inputs"):
         empty.build()
     assert isinstance(builder.build(), Circuit)
+
+
+def test_threads_that_ask_for_one_circuit_build_it_once():
+    built = []
+
+    @built_once(2)
+    def doubled(width):
+        built.append(width)
+        time.sleep(0.05)  # others ask meanwhile
+        gates = Gates()
+        gates.output("out", gates.input("in", width))
+        return gates.build()
+
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(doubled(3))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert built == [3]
+    assert all(circuit is found[0] for circuit in found)
+    assert len(found) == 4
