@@ -150,7 +150,7 @@ def test_a_job_has_not_finished_before_the_journal_says_so(tmp_path):
     book.set_state(record, State.RUNNING)
     with (
         room_for(tmp_path / "journal.jsonl", 0),
-        pytest.raises(EnvironmentFaultError, match="journal.jsonl: File too large"),
+        pytest.raises(EnvironmentFaultError, match=r"journal\.jsonl: File too large"),
     ):
         book.set_state(record, State.FINISHED)
     assert record.state == State.RUNNING
