@@ -41,8 +41,9 @@ kernels: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.kernels
 
 # Compiled modules are kept, because many tests start processes that import them. The files of tests
-# come in the order of tests/conftest.py, the longest first.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# come in the order of tests/conftest.py, the longest first. Two processes share a core of a machine
+# with two cores: while the servers of one test wait for each other, another test computes.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 # Tests of real servers and browsers can fail because the machine is busy. What failed is tried once
 # more, alone; what fails again fails for good, and what does not is named.

@@ -28,6 +28,17 @@ def pytest_configure(config):
     worker = getattr(config, "workerinput", None)
     if worker is not None:
         cores.stay_on(int(worker["workerid"].removeprefix("gw")))
+        _measure_once(config)
+
+
+def _measure_once(config):
+    """Ends the first of the two measurements that pytest-cov begins in a process of its own.
+
+    It would go on during the tests that coverage is to look away from.
+    """
+    plugin = config.pluginmanager.get_plugin("_cov")
+    if plugin is not None and plugin.cov_controller is not None:
+        plugin.cov_controller.cov.stop()
 
 
 def pytest_collection_modifyitems(items):

@@ -1,7 +1,7 @@
 """Rough durations of the slow test files, so that `make test` begins with them.
 
 The files are run by several processes, each of which takes the next file when it has none left; a long
-file at the end would keep the others waiting. `python -m pytest -n 2 -p tests.durations …` writes
+file at the end would keep the others waiting. `python -m pytest -n 4 -p tests.durations …` writes
 the list anew: every file that took more than `LONG` seconds, the longest first.
 """
 
