@@ -17,10 +17,10 @@ help:
 	@echo "make figures       every benchmark, DATA=folder of Adult; writes the tables of docs/ (an hour, idle machine)"
 	@echo "make pictures      the pictures of the docs, from a real run in chromium"
 	@echo "make sbom          writes dist/sbom.json: what Coterie needs to run, with licences and hashes"
-	@echo "make soak          real servers: 500 jobs of all kinds and outcomes, then 30 minutes of kills; figures"
+	@echo "make soak          real servers: 500 jobs of all kinds and outcomes, then 22 minutes of kills, half an hour in all; figures"
 	@echo "make kills         kills every party of small jobs of all kinds at every message; all must go on to the same release"
-	@echo "make fuzz          inputs for every decoder of bytes that others wrote, first those with the fewest, 25 minutes in all; they add up over runs"
-	@echo "make world         100,000 simulated worlds with faults at any moment, forty minutes at most; RUNS and SECONDS change it"
+	@echo "make fuzz          inputs for every decoder of bytes that others wrote, first those with the fewest, 5 minutes in all; they add up over runs"
+	@echo "make world         100,000 simulated worlds with faults at any moment, 54 minutes at most; RUNS and SECONDS change it"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
 
 $(STAMP): pyproject.toml
@@ -85,7 +85,7 @@ PEERS ?= $(BIN)/python
 MEASURE = $(BIN)/coterie bench --runs 3 --save bench/results
 
 figures: $(STAMP)
-	for name in channel dka fair garbling logarithm scalar_products; do $(MEASURE) $$name >/dev/null || exit 1; done
+	for name in channel dka fair garbling history logarithm scalar_products; do $(MEASURE) $$name >/dev/null || exit 1; done
 	$(MEASURE) anonymise --data $(DATA) --peers $(PEERS) --repeat 1 >/dev/null
 	$(MEASURE) integrate --data $(DATA) --chart docs/integrate.svg >/dev/null
 	$(MEASURE) intersect --peers $(PEERS) --chart docs/intersect.svg >/dev/null
@@ -100,9 +100,9 @@ pictures: $(STAMP)
 sbom: $(STAMP)
 	$(BIN)/python docs/sbom.py dist/sbom.json
 
-# The two parts run apart, too; MINUTES and JOBS shorten them.
+# Soak, worlds and fuzzers together take 90 minutes at most. The two parts run apart, too; MINUTES and JOBS shorten them.
 JOBS ?= 500
-MINUTES ?= 30
+MINUTES ?= 22
 
 soak: soak-jobs soak-kills
 
@@ -118,15 +118,15 @@ kills: $(STAMP)
 	$(BIN)/python -m tests.kills servers
 
 # FUZZ_SECONDS shortens it; tests/fuzz/inputs.json has the inputs of all runs.
-FUZZ_SECONDS ?= 1500
+FUZZ_SECONDS ?= 300
 
 fuzz: $(STAMP)
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS)
 
 # Worlds add up over runs in tests/world/worlds.json; a world that goes wrong is kept in tests/world/corpus.
 RUNS ?= 100000
-REAL ?= 500
-SECONDS ?= 2400
+REAL ?= 100
+SECONDS ?= 3240
 
 world: $(STAMP)
 	$(BIN)/python -m tests.world.run --runs $(RUNS) --real $(REAL) --seconds $(SECONDS)

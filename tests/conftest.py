@@ -4,6 +4,8 @@ Each imports what it needs when a test asks for it: servers and coordinators tak
 than most tests take, and the tests of the lower rooms need neither.
 """
 
+from collections import Counter
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -12,6 +14,8 @@ from tests import cores, durations
 # What a test says must not depend on how busy the machine is.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+TRACED = 3  # cases of a test, at most, that coverage sees
 
 JOB = """\
 kind: intersect
@@ -44,16 +48,20 @@ def _measure_once(config):
 def pytest_collection_modifyitems(items):
     """Puts long files first, and has coverage look away from tests that repeat others' lines.
 
-    Tracing costs a third of the time of a test. Slow tests, those with generated inputs and those of
-    the longest files go through the same lines again and again, nearly all of which other tests reach,
-    too.
+    Tracing costs a third of the time of a test. Slow tests, those with generated inputs, those of the
+    longest files and all but the first cases of a test go through the same lines again and again,
+    nearly all of which other tests reach, too.
     """
     durations.longest_first(items)
     longest = durations.longest()
+    cases = Counter()
     for item in items:
         generated = hasattr(getattr(item, "obj", None), "hypothesis")
+        test = item.nodeid.partition("[")[0]
+        cases[test] += 1
         if (
             generated
+            or cases[test] > TRACED
             or item.get_closest_marker("slow")
             or durations.file_of(item.nodeid) in longest
         ):

@@ -83,9 +83,14 @@ def test_nothing_is_no_node(parser):
 
 
 @pytest.mark.skipif(len(PARSERS) == 1, reason="PyYAML has no libyaml here")
-def test_a_quarter_of_the_largest_text_takes_less_than_half_a_second():
-    text = f"a: [{'1,' * LARGEST}"[: LARGEST // 4]
-    used = time.process_time()
-    with pytest.raises(PlainYamlError):
-        compose(text)
-    assert time.process_time() - used < 0.5
+def test_a_long_text_is_read_by_the_faster_parser():
+    """Its own reader takes ten times as long as libyaml: a stranger may send the largest text."""
+    text = f"a: [{'1,' * LARGEST}"[: LARGEST // 16]
+
+    def used(*parser):
+        before = time.process_time()
+        with pytest.raises(PlainYamlError):
+            compose(text, *parser)
+        return time.process_time() - before
+
+    assert 2 * used() < max(map(used, PARSERS))
