@@ -46,6 +46,7 @@ class Scale:
 
 def scale_of(least: Fraction) -> Scale:
     """A scale of at least this size, and hardly larger. ValueError if it is beyond `MOST`."""
+    _check_change(least)
     bottom = 1
     while least * bottom < 1 << _FINE:
         bottom *= 2
@@ -54,12 +55,18 @@ def scale_of(least: Fraction) -> Scale:
 
 def root_scale_of(square: Fraction) -> Scale:
     """A scale whose square is at least this, and hardly larger."""
+    _check_change(square)
     bottom = 1
     while square * bottom * bottom < 1 << 2 * _FINE:
         bottom *= 2
     whole = math.ceil(square * bottom * bottom)
     top = math.isqrt(whole)
     return _checked(Scale(top if top * top == whole else top + 1, bottom))
+
+
+def _check_change(size: Fraction) -> None:
+    if size <= 0:
+        raise ValueError("what no record changes has no noise")
 
 
 def _checked(scale: Scale) -> Scale:

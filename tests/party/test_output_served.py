@@ -37,7 +37,9 @@ def begun(houses):
 def await_question(houses):
     def asked():
         done = coterie("party", "jobs", "--config", houses.path("lender"), "--json")
-        return any(job["held"] == "output" for job in done.json["jobs"])
+        jobs = done.json["jobs"]
+        assert all(job["state"] != "FINISHED" for job in jobs), "it has finished without a question"
+        return any(job["held"] == "output" for job in jobs)
 
     wait_for(asked, "the job to ask for the output")
 

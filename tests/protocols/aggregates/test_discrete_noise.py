@@ -73,5 +73,11 @@ def test_a_scale_beyond_words_is_refused():
         scale_of(Fraction(2 * MOST))
 
 
+@pytest.mark.parametrize("scale", [scale_of, root_scale_of])
+def test_what_no_record_changes_has_no_scale(scale):
+    with pytest.raises(ValueError, match="no record changes"):
+        scale(Fraction(0))
+
+
 def test_none_are_drawn_where_none_are_wanted():
     assert laplace(scale_of(Fraction(3)), 0, Random(1)).tolist() == []
