@@ -117,11 +117,7 @@ class JobService(JobsServicer):
             with record.changed:
                 done = record.state == State.WAITING
                 if done:
-                    self._worker.expect(record)
-                    words = f"approved by {person}" if person else ""
-                    self._book.set_state(
-                        record, State.ACCEPTED, expected=waiting, reason=words, told=""
-                    )
+                    self._accept(record, f"approved by {person}" if person else "", context)
         else:
             words = "the operator says no" + (f": {reason}" if reason else "")
             done = self._book.set_state(
@@ -144,6 +140,16 @@ class JobService(JobsServicer):
         if request.yes and record.eager:
             self._worker.turns.queue(record)
         return decision_on(record)
+
+    def _accept(self, record: Record, words: str, context: grpc.ServicerContext) -> None:
+        """Accepts a job that the operator approves, unless that cannot be written."""
+        if record.session is None:  # an earlier approval, which could not be written, made one
+            self._worker.expect(record)
+        try:
+            self._book.set_state(record, State.ACCEPTED, reason=words, told="")
+        except EnvironmentFaultError as error:
+            why = f"the approval could not be written, and does not count: {error}"
+            abort(context, grpc.StatusCode.INTERNAL, why)
 
     def _answer(
         self, record: Record, request: Any, person: str, reason: str, context: grpc.ServicerContext
