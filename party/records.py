@@ -252,9 +252,9 @@ class Book:
 
         `told` is the reason for the coordinator, by default the same reason. Raises
         `EnvironmentFaultError`, and changes nothing, if the journal cannot be written; but a job
-        that fails or is cancelled ends even so: after a restart it has neither begun nor finished.
-        A job that FAILED and is `resumable` may still be cancelled, be taken up by `take_again`, or
-        finish by `finish_late`.
+        that fails, is refused or is cancelled ends even so; what the journal said before counts
+        after a restart, without what the end removed. A job that FAILED and is `resumable` may
+        still be cancelled, be taken up by `take_again`, or finish by `finish_late`.
         """
         told = reason if told is None else told
         with record.changed, self._writing:

@@ -143,7 +143,7 @@ class JobService(JobsServicer):
 
     def _accept(self, record: Record, words: str, context: grpc.ServicerContext) -> None:
         """Accepts a job that the operator approves, unless that cannot be written."""
-        if record.session is None:  # an earlier approval, which could not be written, made one
+        if record.session is None:  # else an approval that could not be written has made it
             self._worker.expect(record)
         try:
             self._book.set_state(record, State.ACCEPTED, reason=words, told="")

@@ -265,7 +265,7 @@ def _needed(nodes: Sequence[tuple[int, int, int]], outputs: Iterable[Word]) -> A
             needed[wire] = 1
     for wire in range(len(nodes) - 1, -1, -1):
         if needed[wire]:
-            _, a, b = nodes[wire]
+            _, a, b = nodes[wire]  # of an input twice wire 0, which is an input, too
             needed[a] = needed[b] = 1
     return np.frombuffer(needed, bool)
 

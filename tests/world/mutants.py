@@ -258,6 +258,16 @@ MUTANTS = {
         ],
         "a temporary folder is left",
     ),
+    "a job has finished although its disk is full": Mutant(
+        lambda: [patch.object(records, "_WITHOUT_JOURNAL", records.ENDED)],
+        [
+            {"do": "run", "job": 0, "by": "dora", "parties": ["birk", "cedar"], "at": 0.2},
+            {"fault": "full", "party": "cedar", "write": 36, "for": 3.0},
+            {"fault": "power", "party": "cedar", "at": 0.6},
+        ],
+        "told FINISHED",
+        more={"servers": ["birk", "cedar"]},
+    ),
     "the model of a finished job is not kept": Mutant(
         _model_lost, [_job("a", "b", "c")], "its model is not kept", more={"kind": "naive bayesnet"}
     ),
