@@ -32,7 +32,7 @@ import numpy as np
 from gmpy2 import mpz
 from numba import types
 
-from coterie.base.arrays import Bytes
+from coterie.base.arrays import Bytes, Mask
 from coterie.base.compiled import compiled
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
@@ -84,6 +84,21 @@ def check(points: Points) -> None:
         u = mpz(int.from_bytes(data[32 * index : 32 * index + 32], "little"))
         if u >= p or jacobi(u * (u * (u + j) + 1), p) != 1:
             raise InvalidElementError(index)
+
+
+def may_be_doubled(points: Points) -> Mask:
+    """Which rows are encodings of curve points that may be twice another point.
+
+    Twice the point (u, v) has the first coordinate ((u^2 - 1) / 2 v)^2, a square. All points of the
+    subgroup of prime order are twice another, and half of the curve's points are not.
+    """
+    data = np.ascontiguousarray(points).tobytes()
+    jacobi, p, j = gmpy2.jacobi, _P, _J
+    found = []
+    for at in range(0, len(data), POINT_BYTES):
+        u = mpz(int.from_bytes(data[at : at + POINT_BYTES], "little"))
+        found.append(u < p and jacobi(u, p) == 1 == jacobi(u * (u + j) + 1, p))
+    return np.array(found, bool)
 
 
 def check_and_encrypt(key: bytes, points: Points) -> Points:

@@ -1,5 +1,6 @@
 """A compose project on a real engine, driven by its command line."""
 
+import functools
 import io
 import os
 import shutil
@@ -31,6 +32,7 @@ def engine_answers():
     return bool(DOCKER) and docker("info", check=False).returncode == 0
 
 
+@functools.cache
 def compose_command():
     """`docker compose` where the plugin is installed, else docker-compose."""
     if docker("compose", "version", check=False).returncode == 0:
@@ -59,13 +61,17 @@ class Project:
         return done
 
     def container(self, service):
-        return self.compose("ps", "-q", service).stdout.split()[0]
+        """Asked of the engine: docker-compose takes a second of the processor for the same answer."""
+        filters = (
+            f"--filter=label=com.docker.compose.{key}={value}"
+            for key, value in {"project": self.name, "service": service}.items()
+        )
+        [found] = docker("ps", "-aq", "--no-trunc", *filters).stdout.split()
+        return found
 
     def logs(self, service):
-        return (
-            docker("logs", self.container(service), check=False).stderr
-            + docker("logs", self.container(service), check=False).stdout
-        )
+        printed = docker("logs", self.container(service), check=False)
+        return printed.stderr + printed.stdout
 
     def prepare(self):
         """Starts `setup` and waits until the volumes are filled."""
@@ -76,10 +82,8 @@ class Project:
             assert time.monotonic() < end, self.logs("setup")
             time.sleep(0.2)
 
-    def start_parties(self):
-        self.compose("up", "-d", "lender", "bank", "card")
-
-    def start_coordinator(self):
+    def start(self):
+        """Starts the parties and, when all of them serve, the coordinator."""
         self.compose("up", "-d", "coordinator")
 
     def wait_for_line(self, service, words, seconds=180):

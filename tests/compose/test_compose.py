@@ -48,8 +48,7 @@ def private_values(project):
 
 def test_a_job_runs_and_the_coordinator_sees_no_private_row(project):
     run = project(COTERIE_PEOPLE="3000")
-    run.start_parties()
-    run.start_coordinator()
+    run.start()
     assert run.wait_for_exit("coordinator") == 0, run.logs("coordinator")
     received = run.files("coordinator", "/out/result")
     result = json.loads(received["result/result.json"])
@@ -69,8 +68,7 @@ def test_a_job_runs_and_the_coordinator_sees_no_private_row(project):
 
 def test_every_party_keeps_its_own_common_records(project):
     run = project(COTERIE_PEOPLE="2000", COTERIE_KIND="intersect")
-    run.start_parties()
-    run.start_coordinator()
+    run.start()
     assert run.wait_for_exit("coordinator") == 0, run.logs("coordinator")
     result = json.loads(run.files("coordinator", "/out/result")["result/result.json"])
     lists = []
@@ -86,8 +84,7 @@ def busy(project):
     """A job that is in the middle of its intersection for some seconds."""
     run = project(COTERIE_PEOPLE="60000", COTERIE_KIND="intersect")
     run.in_volume("analyst-data", "echo 'protocol: ring' >> /v/job.yaml")  # the slower one
-    run.start_parties()
-    run.start_coordinator()
+    run.start()
     run.wait_for_line("coordinator", ["bank    intersect", "card    intersect"])
     return run
 
@@ -123,8 +120,7 @@ def test_a_party_with_a_foreign_certificate_is_refused(project):
         "coterie certs init /tmp/c && coterie certs issue bank --dir /tmp/c --host localhost"
         " && cp /tmp/c/bank/* /v/",
     )
-    run.start_parties()
-    run.start_coordinator()
+    run.start()
     assert run.wait_for_exit("coordinator") == 11, run.logs("coordinator")
     assert "bank" in run.logs("coordinator")
 
@@ -132,8 +128,7 @@ def test_a_party_with_a_foreign_certificate_is_refused(project):
 def test_a_party_whose_policy_refuses_says_why(project):
     run = project(COTERIE_KIND="intersect")
     run.in_volume("bank-data", r"sed -i 's/^\( *kinds:\).*/\1 [count]/' /v/party.yaml")
-    run.start_parties()
-    run.start_coordinator()
+    run.start()
     assert run.wait_for_exit("coordinator") == 4, run.logs("coordinator")
     printed = run.logs("coordinator")
     assert "bank" in printed

@@ -126,7 +126,7 @@ def test_no_hop_of_a_union_keeps_the_order_of_the_hop_before(monkeypatch):
     hops = {name: views[name].values(before, "encrypt") for name, before in zip(THREE, ("cat", "ann", "bob"), strict=True)}  # fmt: skip
     for name, before in (("ann", "cat"), ("bob", "ann"), ("cat", "bob")):
         blocks = set_union._blocks(before, sets[before], Random(0), 12, set_union.PIECE, None)
-        own = set_union.place_on_curve(*pair, blocks)
+        own = set_union.place_on_curve(blocks)
         disordered(hops[name][0][:, 0], cipher.encrypt(pair[0], own))
         disordered(hops[name][1][:, 0], again(hops[before][0]))
     [merged] = views["bob"].values("ann", "decrypt")

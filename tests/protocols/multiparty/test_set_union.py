@@ -9,7 +9,8 @@ from coterie.base.errors import DataError, PeerFaultError
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.messaging.wrappers import Wrapper
 from coterie.protocols.multiparty.set_union import key_pair, mix, place_on_curve, union, unmix
-from coterie.protocols.primitives.cipher import encrypt
+from coterie.protocols.primitives.cipher import check, encrypt
+from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
 from tests.views import assert_alike, watch
 
@@ -38,7 +39,7 @@ def test_the_union_is_pythons_union(sets, padded):
 
 def test_keys_undo_each_other_in_any_order():
     pairs = [key_pair(Random(i)) for i in range(3)]
-    points = place_on_curve(*pairs[0], Random(9).array((20, 29), np.uint8))
+    points = place_on_curve(Random(9).array((20, 29), np.uint8))
     hidden = points
     for key, _ in pairs:
         hidden = encrypt(key, hidden)
@@ -46,6 +47,32 @@ def test_keys_undo_each_other_in_any_order():
     for _, inverse in (pairs[1], pairs[0], pairs[2]):
         hidden = encrypt(inverse, hidden)
     assert (hidden == points).all()
+
+
+def test_items_become_the_first_points_of_the_subgroup():
+    """By another test of membership, which computes with a key and its inverse."""
+    key, inverse = key_pair(Random(3))
+    points = place_on_curve(Random(4).array((40, 29), np.uint8))
+    counters = points[:, 29].astype(int)
+    assert not points[:, 30:].any()
+    assert counters.max() > 16
+    for point, counter in zip(points, counters, strict=True):
+        tried = np.repeat(point[None, :], counter + 1, axis=0)
+        tried[:, 29] = range(counter + 1)
+        inside = [on_curve(one) and undone(key, inverse, one) for one in tried]
+        assert inside == [False] * counter + [True]
+
+
+def on_curve(point):
+    try:
+        check(point[None, :])
+    except InvalidElementError:
+        return False
+    return True
+
+
+def undone(key, inverse, point):
+    return (encrypt(inverse, encrypt(key, point[None, :])) == point).all()
 
 
 @given(st.binary(min_size=29, max_size=90))
