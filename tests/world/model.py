@@ -197,7 +197,10 @@ class World:
                 self.settle()
                 self.time.sleep(1.0)
         self.time.sleep(4.0)
-        if not self._rests():
+        # A job that a party gives up, or that a peer ends, may have to be given up at another one.
+        for _ in range(3):
+            if self._rests():
+                break
             self.time.sleep(UNSTARTED)
 
     def _rests(self) -> bool:

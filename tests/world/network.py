@@ -82,6 +82,7 @@ class Server:
             self._network.faults.at_handler(self.process, call, "before")
             read = handler.request_deserializer or (lambda data: data)
             told = read(request) if isinstance(request, bytes) else map(read, request)
+            self._network.on_request(call, told)
             write = handler.response_serializer or (lambda data: data)
             if handler.response_streaming:
                 self._stream(handler, told, context, call, write)
@@ -258,6 +259,7 @@ class Network:
         self.servers: dict[str, Server] = {}
         self.calls: dict[Call, dict[Call, None]] = {}  # that a client waits for
         self.unnamed: list[tuple[str, BaseException]] = []
+        self.on_request: Callable[[Call, Any], None] = lambda call, request: None
         self.on_answer: Callable[[Call, Any, Any], None] = lambda call, request, answer: None
         self.apart: dict[frozenset[str], float] = {}  # until when two processes hear nothing
         self.slow: dict[frozenset[str], tuple[float, float]] = {}  # until when, and how slow

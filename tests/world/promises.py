@@ -31,11 +31,18 @@ class Promises:
     """The newest state of every job that each party has told, and what it must have noted."""
 
     def __init__(self, network: Network) -> None:
+        network.on_request = self._asked
         network.on_answer = self._heard
         self.told: dict[tuple[str, str], int] = {}  # by party and job
         self.noted: set[tuple[str, str, str]] = set()  # party, job, event of the audit log
         self.ended: set[tuple[str, str]] = set()  # jobs that a process had ended before its own end
         self.broken: list[str] = []
+
+    def _asked(self, call: Call, request: Any) -> None:
+        """A job that failed is ACCEPTED when it is taken up again, also if nobody hears the answer."""
+        key = call.party, getattr(request, "job_id", "")
+        if call.method == "Resume" and self.told.get(key) in (pb.QUEUED, pb.RUNNING):
+            self.told[key] = pb.ACCEPTED
 
     def _heard(self, call: Call, request: Any, answer: Any) -> None:
         party, method = call.party, call.method
