@@ -61,7 +61,7 @@ RUN coterie demo --out /tmp/warm --people 200 >/dev/null 2>&1 \
  && rm -rf /tmp/warm
 VOLUME /var/cache/coterie
 EXPOSE 7000
-HEALTHCHECK --interval=5s --timeout=30s --start-period=120s --retries=6 \
+HEALTHCHECK --interval=10s --timeout=30s --start-period=120s --retries=4 \
   CMD ["coterie", "party", "health", "--config", "/data/party.yaml"]
 ENTRYPOINT ["coterie"]
 CMD ["party", "serve", "/data/party.yaml"]

@@ -54,7 +54,7 @@ AGAIN = { echo "these tests failed and are tried once more, alone:"; \
 test: $(STAMP)
 	$(MAKE) -j 2 --no-print-directory lint kernels
 	$(PYTEST) -rs -m "not compose" --durations=40 --durations-min=3 --cov --cov-report= || $(AGAIN)
-	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs nor in the longest files, three cases of each (make coverage lists the rest)"
+	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs nor in the longest files, one case of each (make coverage lists the rest)"
 
 coverage:
 	$(BIN)/python -m coverage report --skip-covered --show-missing

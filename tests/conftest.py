@@ -15,7 +15,7 @@ from tests import cores, durations
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 
-TRACED = 3  # cases of a test, at most, that coverage sees
+TRACED = 1  # cases of a test that coverage sees
 
 JOB = """\
 kind: intersect
@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(items):
     """Puts long files first, and has coverage look away from tests that repeat others' lines.
 
     Tracing costs a third of the time of a test. Slow tests, those with generated inputs, those of the
-    longest files and all but the first cases of a test go through the same lines again and again,
+    longest files and all but the first case of a test go through the same lines again and again,
     nearly all of which other tests reach, too.
     """
     durations.longest_first(items)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
+from collections.abc import Collection
 from functools import partial
 
 from tests.protocols.scenes import SCENES
@@ -15,7 +16,7 @@ _OFTEN = (
     2  # mutants that name a file of tests, from which on importing it before all forks is worth it
 )
 # Between them, these call nearly all compiled loops that view tests of protocols call.
-_SCENES = ("keys_of_the_losers", "intersection of 2 sets by oprf", "shares_of_logarithms")
+SCENES_OF_LOOPS = ("keys_of_the_losers", "intersection of 2 sets by oprf", "shares_of_logarithms")
 
 
 def prepare() -> None:
@@ -25,8 +26,13 @@ def prepare() -> None:
     for file, times in named.items():
         if times >= _OFTEN:
             importlib.import_module(file.removesuffix(".py").replace("/", "."))
-    cases = {case.name: case for case in SCENES}
     with ideal_transfers():
-        for case in map(cases.__getitem__, _SCENES):
-            world = partial(case.world, case.watched[0])
-            assert_alike(world, case.watched[0], 1, shares=case.shares, drawn=case.drawn)
+        play(SCENES_OF_LOOPS)
+
+
+def play(names: Collection[str]) -> None:
+    """Plays both worlds of these scenes once, for the first of the parties that are watched."""
+    cases = {case.name: case for case in SCENES}
+    for case in map(cases.__getitem__, names):
+        world = partial(case.world, case.watched[0])
+        assert_alike(world, case.watched[0], 1, shares=case.shares, drawn=case.drawn)
