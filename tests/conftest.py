@@ -4,8 +4,6 @@ Each imports what it needs when a test asks for it: servers and coordinators tak
 than most tests take, and the tests of the lower rooms need neither.
 """
 
-from collections import Counter
-
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -14,8 +12,6 @@ from tests import cores, durations
 # What a test says must not depend on how busy the machine is.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
-
-TRACED = 1  # cases of a test that coverage sees
 
 JOB = """\
 kind: intersect
@@ -54,18 +50,18 @@ def pytest_collection_modifyitems(items):
     """
     durations.longest_first(items)
     longest = durations.longest()
-    cases = Counter()
+    seen = set()
     for item in items:
         generated = hasattr(getattr(item, "obj", None), "hypothesis")
         test = item.nodeid.partition("[")[0]
-        cases[test] += 1
         if (
             generated
-            or cases[test] > TRACED
+            or test in seen
             or item.get_closest_marker("slow")
             or durations.file_of(item.nodeid) in longest
         ):
             item.add_marker("no_cover")
+        seen.add(test)
 
 
 @pytest.fixture(scope="session", autouse=True)

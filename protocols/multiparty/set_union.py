@@ -45,14 +45,18 @@ from coterie.base.arrays import Bytes
 from coterie.base.errors import DataError
 from coterie.protocols.messaging.channel import Channel, ring
 from coterie.protocols.multiparty.secure_sum import checked_names
-from coterie.protocols.primitives.cipher import POINT_BYTES, Points, check, encrypt, may_be_doubled
+from coterie.protocols.primitives.cipher import (
+    ORDER,
+    POINT_BYTES,
+    Points,
+    check,
+    encrypt,
+    in_subgroup,
+)
 from coterie.protocols.primitives.group import InvalidElementError
 from coterie.protocols.primitives.randomness import Random
 
 PIECE = 29  # bytes of a point that carry an item; two more hold the counter, the last is zero
-_ORDER = 2**252 + 27742317777372353535851937790883648493
-# -1 modulo the order, as the only multiple of 8 in [2^254, 2^255): X25519 does not change it.
-_MINUS_ONE = (5 * _ORDER - 1).to_bytes(32, "little")
 _REAL, _FAKE = 0, 1
 _HEAD = 4  # kind, and a length of three bytes
 _CHECK = 8  # zero bytes, which a random point does not have
@@ -186,19 +190,14 @@ def key_pair(rng: Random) -> tuple[bytes, bytes]:
     """
     while True:
         key = (rng.below(2**251) << 3) + 2**254
-        inverse = pow(key, -1, _ORDER)
-        inverse += _ORDER * (-inverse * pow(_ORDER, -1, 8) % 8)
+        inverse = pow(key, -1, ORDER)
+        inverse += ORDER * (-inverse * pow(ORDER, -1, 8) % 8)
         if inverse >> 254 == 1:
             return key.to_bytes(32, "little"), inverse.to_bytes(32, "little")
 
 
 def place_on_curve(pieces: Bytes) -> Points:
-    """The points of all pieces, each with its smallest counter that gives a point of the subgroup.
-
-    A point is in the subgroup of prime order if multiplying it by `_MINUS_ONE` gives the point
-    again, up to its sign; other points lose a component. Three quarters of all numbers need no
-    such trial.
-    """
+    """The points of all pieces, each with its smallest counter that gives a point of the subgroup."""
     points = np.zeros((len(pieces), POINT_BYTES), np.uint8)
     points[:, :PIECE] = pieces
     todo = np.arange(len(pieces))
@@ -207,10 +206,7 @@ def place_on_curve(pieces: Bytes) -> Points:
             break
         points[todo, PIECE] = counter & 255
         points[todo, PIECE + 1] = counter >> 8
-        tried = todo[may_be_doubled(points[todo])]
-        there = points[tried]
-        done = tried[(encrypt(_MINUS_ONE, there) == there).all(axis=1)]
-        todo = np.setdiff1d(todo, done)
+        todo = todo[~in_subgroup(points[todo])]
     return points
 
 
