@@ -14,7 +14,7 @@ help:
 	@echo "make secrecy       removes every step that hides something, one at a time; the tests must notice"
 	@echo "make openings      writes the threat model's tables of what is opened anew"
 	@echo "make docs          the documents as a site, in dist/site"
-	@echo "make figures       every benchmark, DATA=folder of Adult; writes the tables of docs/ (an hour, idle machine)"
+	@echo "make figures       every benchmark, DATA=folder of Adult; writes the tables of docs/ (two hours and more, idle machine)"
 	@echo "make pictures      the pictures of the docs, from a real run in chromium"
 	@echo "make sbom          writes dist/sbom.json: what Coterie needs to run, with licences and hashes"
 	@echo "make soak          real servers: 500 jobs of all kinds and outcomes, then 22 minutes of kills, half an hour in all; figures"

@@ -16,7 +16,7 @@ from coterie.bench._spent import Spent, combined, least
 from coterie.coordinator.demo.ports import free_ports
 
 _COUNT = "COTERIE_BENCH_MPYC"
-PATIENCE = 900  # seconds
+PATIENCE = 120  # seconds: ten of its parties on two cores take longer than a quarter of an hour
 
 
 def run(module: str, parties: int, count: int) -> dict[str, Spent] | None:

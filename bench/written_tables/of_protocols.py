@@ -11,18 +11,18 @@ from coterie.bench.written_tables.form import spent_cells, table, used_cells
 def fair_argmax(result: dict[str, Any]) -> str:
     rows = []
     for row in result["rows"]:
+        bound = "more than " if "gave_up" in row["mpyc_seconds"] else ""
         for who, way in (("coterie", "total"), ("mpyc", "arrays")):
-            given_up = who == "mpyc" and "gave_up" in row["mpyc_seconds"]
             took = shown(row[f"{who}_seconds"][way], " s")
             rows.append(
                 [
                     f"{row['parties']} parties: " + ("MPyC" if who == "mpyc" else "ours"),
-                    f"more than {took}" if given_up else took,
+                    bound + took if who == "mpyc" else took,
                     shown(row["coterie_seconds"]["ahead"], " s") if who == "coterie" else "",
                     shown(row.get(f"{who}_cpu_seconds", {}).get(way), " s"),
                     shown(row.get(f"{who}_sent_bytes", {}).get(way)),
                     shown(row[f"{who}_seconds"].get("single"), " s"),
-                    shown(row["times_faster_batch"]) if who == "coterie" else "",
+                    bound + shown(row["times_faster_batch"]) if who == "coterie" else "",
                     shown(row["parties"] - 1 if who == "coterie" else row["mpyc_tolerates"]),
                 ]
             )
