@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test kernels coverage quick traces secrecy openings docs pictures sbom soak soak-jobs soak-kills kills fuzz world lint protos compose-test clean
+.PHONY: demo test kernels collected coverage quick traces secrecy openings docs pictures sbom soak soak-jobs soak-kills kills fuzz world lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
@@ -40,6 +40,10 @@ lint: $(STAMP)
 kernels: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.kernels
 
+# Every process of `make test` imports all files of tests; the first time that takes three times as long.
+collected: $(STAMP)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --collect-only -q -m "not compose" > $(VENV)/collected || { cat $(VENV)/collected; exit 1; }
+
 # Compiled modules are kept, because many tests start processes that import them. The files of tests
 # come in the order of tests/conftest.py, the longest first. Two processes share a core of a machine
 # with two cores: while the servers of one test wait for each other, another test computes.
@@ -52,7 +56,7 @@ AGAIN = { echo "these tests failed and are tried once more, alone:"; \
 
 # While lint runs on one core, the loops that most tests need are compiled on another.
 test: $(STAMP)
-	$(MAKE) -j 2 --no-print-directory lint kernels
+	$(MAKE) -j 2 --no-print-directory lint kernels collected
 	$(PYTEST) -rs -m "not compose" --durations=40 --durations-min=3 --cov --cov-report= || $(AGAIN)
 	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs nor in the longest files, one case of each (make coverage lists the rest)"
 
