@@ -319,6 +319,17 @@ def _coordinators(section: Section, pins: _Pins) -> tuple[frozenset[str], dict[s
     return frozenset(found), {name: pin for name, pin in found.items() if pin is not None}
 
 
+def _identifiers(node: Node) -> frozenset[frozenset[str]]:
+    """`[ID, [First, Birth]]`: each entry is one identifier, a list inside is one of several columns."""
+    found = set()
+    for item in node.items() if node.is_list else [node]:
+        columns = item.texts()
+        if not columns or len(set(columns)) != len(columns):
+            raise item.error("must name one column, or several different ones as a list")
+        found.add(frozenset(columns))
+    return frozenset(found)
+
+
 def _budget(node: Node) -> Budget:
     section = node.section()
     epsilon = section.required("epsilon").number(minimum=0.001, maximum=1000)
@@ -337,15 +348,32 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
             item.choice(*KINDS)
     columns = section.optional("columns")
     listed: dict[str, frozenset[str]] = {}
+    ids: frozenset[frozenset[str]] = frozenset()
     if columns is not None:
         inner = columns.section()
-        listed = {key: _names(inner, key) for key in ("use", "release", "raw")}
+        ids = inner.read("id", _identifiers, ids)
+        keys = {
+            "use": "use",
+            "release": "release",
+            "raw": "raw",
+            "classes": "class",
+            "drop": "drop",
+        }
+        listed = {field: _names(inner, key) for field, key in keys.items()}
         inner.close()
     policy = Policy(
         coordinators=coordinators,
         kinds=_names(section, "kinds"),
         peers=_names(section, "peers"),
         **listed,
+        ids=ids,
+        exact=_names(section, "exact"),
+        together=section.read(
+            "together", lambda n: n.choice("ask", "refuse", "allow"), Policy.together
+        ),
+        largest_peer_set=section.read(
+            "largest_peer_set", lambda n: n.integer(minimum=1), Policy.largest_peer_set
+        ),
         smallest_k=section.read("smallest_k", lambda n: n.integer(minimum=1), None),
         smallest_k_map=section.read("smallest_k_map", lambda n: n.integer(minimum=2), None),
         most_owed=section.read("most_owed", lambda n: n.number(minimum=0), None),

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.kind import Needs
+from coterie.jobs.kinds.needs import Declared
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.operator.settings import Repeat
 
@@ -32,6 +32,12 @@ class Policy:
     use: frozenset[str] = frozenset()
     release: frozenset[str] = frozenset()
     raw: frozenset[str] = frozenset()
+    ids: frozenset[frozenset[str]] = frozenset()  # each one identifier, of one column or several
+    classes: frozenset[str] = frozenset()
+    drop: frozenset[str] = frozenset()
+    exact: frozenset[str] = frozenset()  # partners that may get exact answers about joined columns
+    together: str = "ask"
+    largest_peer_set: int = 100_000_000
     smallest_k: int | None = None
     smallest_k_map: int | None = None  # None: no group is counted in a population
     most_owed: float | None = None
@@ -39,7 +45,7 @@ class Policy:
     explain: str = "columns"
     examinations: int = 100
     reveal: str = "intersection"
-    servers: frozenset[str] | None = None  # None: any parties
+    servers: frozenset[str] | None = None  # None: this party is one of them
     conditions: str = "shares"
     zeros: bool = False
     slack: bool = False
@@ -84,21 +90,27 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_missing("kinds", "the kind", [job.kind], policy.kinds),
         *_judge_purpose(policy, job.purpose),
         *_missing("peers", "the party", others, policy.peers),
-        *_missing("columns.use", "the column", needs.used, policy.use),
-        *_missing("columns.release", "the column", needs.released, policy.release),
-        *_judge_raw(policy, needs.raw),
-        *_judge_matching(policy, needs.matching, len(job.party_names)),
-        *_judge_servers(policy, needs.servers),
-        *_judge_recipients(policy, needs.recipients, party),
-        *_judge_groups(policy, needs.smallest_group),
-        *_judge_k_map(policy, needs.smallest_k_map),
-        *_judge_conditions(policy, needs.shows_proposals),
-        *_judge_zeros(policy, needs.zeros),
-        *_judge_slack(policy, needs.slack),
-        *_judge_budget(policy.budget, needs.noise),
+        *_judge_ids(policy, needs.matching.by),
+        *_missing("columns.use", "the column", needs.columns.used, policy.use),
+        *_missing("columns.release", "the column", needs.columns.released, policy.release),
+        *_judge_raw(policy, needs.columns.raw),
+        *_judge_class(policy, needs),
+        *_judge_drop(policy, needs.columns.dropped),
+        *_judge_matching(policy, needs.matching.reveal, len(job.party_names)),
+        *_judge_padding(policy, needs.matching.pad_to),
+        *_judge_servers(policy, needs.answers.servers, party),
+        *_judge_exact(policy, needs, others),
+        *_judge_recipients(policy, needs.answers.recipients, party),
+        *_judge_groups(policy, needs.groups.smallest),
+        *_judge_k_map(policy, needs.groups.k_map),
+        *_judge_together(policy, needs.groups.together),
+        *_judge_conditions(policy, needs.groups.proposals),
+        *_judge_zeros(policy, needs.groups.zeros),
+        *_judge_slack(policy, needs.groups.slack),
+        *_judge_budget(policy.budget, needs.answers.noise),
         *_judge_repeat(policy, needs),
         *_judge_models(policy, needs),
-        *_judge_recipients(policy, needs.predicted_for, party),
+        *_judge_recipients(policy, needs.answers.predicted_for, party),
     ]
 
 
@@ -115,7 +127,7 @@ def _judge_raw(policy: Policy, raw: Collection[str]) -> list[str]:
     names = ", ".join(f"'{name}'" for name in raw if name not in policy.raw)
     if not names:
         return []
-    return [f"policy.columns.raw does not list {names}, which the job releases as it is"]
+    return [f"policy.columns.raw does not list {names}, which the job releases unchanged"]
 
 
 def _judge_matching(policy: Policy, revealed: str | None, parties: int) -> list[str]:
@@ -127,11 +139,105 @@ def _judge_matching(policy: Policy, revealed: str | None, parties: int) -> list[
     return [f"policy.reveal is '{policy.reveal}', and the job reveals '{revealed}'"]
 
 
-def _judge_servers(policy: Policy, servers: Collection[str]) -> list[str]:
-    """The servers must be permitted, because together they could read all shared data."""
-    if policy.servers is None:
+def _judge_ids(policy: Policy, by: Collection[str]) -> list[str]:
+    """People are matched by what the steward calls an identifier, and by nothing else.
+
+    A column that is part of the identifier is guessed value by value by a partner that brings every
+    person with every value. A part of a composite identifier is another identifier.
+    """
+    if not by or frozenset(by) in policy.ids:
         return []
-    return _missing("servers", "the server", servers, policy.servers)
+    names = ", ".join(by)
+    line = names if len(by) == 1 else f"[{names}]"
+    return [
+        f"policy.columns.id does not list {line} as an identifier; where it identifies people, write "
+        f"'id: [{line}]' under policy.columns"
+    ]
+
+
+def _judge_class(policy: Policy, needs: Declared) -> list[str]:
+    """The class leaves as it is, record by record, so it needs a permission of its own.
+
+    A party without the permission does not bring the class. It refuses where the job cannot do
+    without it, and where its policy permits the column elsewhere: such a policy was written before
+    this rule, or its steward has to say which of the two is meant.
+    """
+    label = needs.columns.label
+    if label is None or label in policy.classes:
+        return []
+    if not needs.columns.owes and label not in policy.use & policy.release:
+        return []
+    return [
+        f"policy.columns.class does not list '{label}', which the job makes its class: all parties "
+        f"would learn it of every common person. To permit it, write 'class: [{label}]' under "
+        "policy.columns"
+    ]
+
+
+def _judge_drop(policy: Policy, dropped: Collection[str]) -> list[str]:
+    """Who is left out by a value is told by who is common, so that the column's gaps are told."""
+    return [
+        f"policy.columns.drop does not list '{name}', and the job leaves out the people without a "
+        f"value in it ('missing: drop'): partners would learn by name who has none. To permit it, "
+        f"write 'drop: [{name}]' under policy.columns"
+        for name in dropped
+        if name not in policy.drop
+    ]
+
+
+def _judge_padding(policy: Policy, pad_to: int | None) -> list[str]:
+    """Padding may not hide a set that is larger than a peer may bring."""
+    if pad_to is None or pad_to <= policy.largest_peer_set:
+        return []
+    return [
+        f"policy.largest_peer_set is {policy.largest_peer_set}, and 'pad_to: {pad_to}' lets a peer "
+        "bring more identifiers than that"
+    ]
+
+
+def _judge_servers(policy: Policy, servers: Collection[str], party: str) -> list[str]:
+    """The servers must be permitted, because together they could read all shared data."""
+    if policy.servers is not None:
+        others = [name for name in servers if name != party]
+        return _missing("servers", "the server", others, policy.servers)
+    if not servers or party in servers:
+        return []
+    names = ", ".join(servers)
+    return [
+        f"policy.servers is not set, and {party} is not one of the job's servers ({names}), which "
+        f"could read all shares together. To permit it, write 'servers: [{names}]' under policy"
+    ]
+
+
+def _judge_exact(policy: Policy, needs: Declared, others: Collection[str]) -> list[str]:
+    """A partner that chooses its own columns reads this party's out of exact answers."""
+    if not needs.answers.exact:
+        return []
+    missing = [name for name in others if name not in policy.exact]
+    if not missing:
+        return []
+    names = ", ".join(missing)
+    return [
+        f"policy.exact does not list {names}, and the job gives exact answers that combine columns "
+        f"of theirs with this party's. To permit it, write 'exact: [{names}]' under policy, or ask "
+        "for 'noise' where the kind has it"
+    ]
+
+
+def _judge_together(policy: Policy, together: bool) -> list[str]:
+    """Entries that each hide people may leave lines that are unique when all columns are known."""
+    if not together or policy.together != "refuse":
+        return []
+    return [
+        "policy.together is 'refuse', and the job's requirement has several entries, none of which "
+        "has all columns: the columns of a line may be unique together. One entry with all of them "
+        "is permitted"
+    ]
+
+
+def asks_about_together(policy: Policy, needs: Declared) -> bool:
+    """Whether the steward must say yes to columns that may be unique together."""
+    return needs.groups.together and policy.together == "ask"
 
 
 def _judge_recipients(policy: Policy, recipients: Collection[str], party: str) -> list[str]:
@@ -198,9 +304,9 @@ def _judge_budget(budget: Budget | None, noise: tuple[Fraction, Fraction] | None
     ]
 
 
-def _judge_repeat(policy: Policy, needs: Needs) -> list[str]:
+def _judge_repeat(policy: Policy, needs: Declared) -> list[str]:
     """Jobs can only be compared where people are known again."""
-    if policy.repeat is None or policy.repeat.id or needs.identified_by or not needs.counted:
+    if policy.repeat is None or policy.repeat.id or needs.matching.by or not needs.answers.counted:
         return []
     return [
         "policy.repeat names no 'id', without which people of a job that matches no records cannot "
@@ -208,13 +314,13 @@ def _judge_repeat(policy: Policy, needs: Needs) -> list[str]:
     ]
 
 
-def _judge_models(policy: Policy, needs: Needs) -> list[str]:
+def _judge_models(policy: Policy, needs: Declared) -> list[str]:
     """A model outlives its job, so that keeping one and using one need a permission."""
     if policy.models != "none":
         return []
     return [
         f"policy.models is 'none', and the job {what} the model '{name}'"
-        for what, name in (("keeps", needs.keeps), ("uses", needs.model))
+        for what, name in (("keeps", needs.answers.keeps), ("uses", needs.answers.model))
         if name is not None
     ]
 

@@ -45,7 +45,11 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool 
     refusals = judge(config.policy, job, config.name, coordinator)
     most = config.policy.most_owed
     debts: dict[str, str] = {}
-    if most is not None and not resumed and KINDS[job.kind].needs(job, config.name).contributes:
+    if (
+        most is not None
+        and not resumed
+        and KINDS[job.kind].needs(job, config.name).answers.contributes
+    ):
         debts = Ledger(config.state, config.name).debtors(job.party_names, most)
         refusals += [f"policy.most_owed is {most:g}, and '{name}' owes more" for name in debts]
     inside = list(debts.values())  # earlier jobs may be another coordinator's
@@ -61,7 +65,7 @@ def check_policy(config: PartyConfig, job: Job, coordinator: str, resumed: bool 
 
 def _check_budget(config: PartyConfig, job: Job, refusals: list[str]) -> list[str]:
     """Adds to `refusals` why too little budget is left; returns what is spent, for the own log."""
-    noise, budget = KINDS[job.kind].needs(job, config.name).noise, config.policy.budget
+    noise, budget = KINDS[job.kind].needs(job, config.name).answers.noise, config.policy.budget
     if noise is None or budget is None:
         return []
     spent = Charges(config.state).spent(job.table_of(config.name), budget)
@@ -77,10 +81,10 @@ def _check_models(
     A job that is `resumed` has its name already.
     """
     needs = KINDS[job.kind].needs(job, config.name)
-    keeps = None if resumed else needs.keeps
+    keeps = None if resumed else needs.answers.keeps
     shared = config.policy.models == "shared"
     folder = ModelFolder(config.state)
-    found, inside = refusals_of(folder, keeps, needs.model, coordinator, shared)
+    found, inside = refusals_of(folder, keeps, needs.answers.model, coordinator, shared)
     refusals += found
     return inside
 
@@ -88,7 +92,7 @@ def _check_models(
 def charge(config: PartyConfig, job_id: str, job: Job) -> dict[str, str]:
     """Charges a job to the budget of its table before it begins; returns what the audit log notes."""
     config = config.for_job(job)
-    noise, budget = KINDS[job.kind].needs(job, config.name).noise, config.policy.budget
+    noise, budget = KINDS[job.kind].needs(job, config.name).answers.noise, config.policy.budget
     if noise is None:
         return {}
     if budget is None:
@@ -127,11 +131,10 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
     kind = KINDS[job.kind]
     try:
         wanted = kind.needs(job, config.name)
-        allowed = config.policy.use & config.policy.release
-        optional = [column for column in wanted.optional if column in allowed]
+        optional = [column for column in wanted.optional if column in config.policy.classes]
         known_by = identified_by(config.policy, wanted)
-        more = [column for column in known_by if column not in (*wanted.used, *optional)]
-        table = read_wanted(config.source, (*wanted.used, *more), optional)
+        more = [column for column in known_by if column not in (*wanted.read, *optional)]
+        table = read_wanted(config.source, (*wanted.read, *more), optional)
         if note is not None and (counts := left_out(table)):
             log.info("digest %s: %s", job.digest[:12], told(counts))
             note("rows left out", digest=job.digest, **counts)
@@ -143,8 +146,8 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
         if known_by:
             people = People(config.state / FOLDER, known_by).digests(table, known_by)
             people = people if dropped.stays is None else people[dropped.stays]
-        if wanted.pad_to is not None:
-            return Checked(prepared, wanted.pad_to, read, people)
+        if wanted.matching.pad_to is not None:
+            return Checked(prepared, wanted.matching.pad_to, read, people)
         # Peers learn how many rows take part; a coordinator beside them must not learn how many do not.
         return Checked(prepared, table.num_rows - dropped.number, read, people)
     except MemoryError:

@@ -34,7 +34,7 @@ from coterie.party.history.gate import decide
 from coterie.party.history.judgement import judge_number
 from coterie.party.job_record import ENDED, Record
 from coterie.party.live import Live
-from coterie.party.policy import judge_coordinator
+from coterie.party.policy import asks_about_together, judge_coordinator
 from coterie.party.preflight import check_data, check_parties, check_policy
 from coterie.party.records import Book
 from coterie.party.worker import Worker
@@ -103,7 +103,7 @@ class Proposals:
 
             def policy() -> str:
                 check_policy(self._config, job[0], caller.name)
-                asks = self._judge_number("", caller.name, job[0])
+                asks = self._asks("", caller.name, job[0])
                 policy = self._config.for_job(job[0]).policy
                 words = f"permitted, consent {'manual' if asks else policy.consent}"
                 if policy.repeat is not None:
@@ -123,7 +123,7 @@ class Proposals:
                 try:
                     checked = check_data(self._config, job[0], self._audit.note)
                     prepared, records = checked.prepared, checked.records
-                    padded = KINDS[job[0].kind].needs(job[0], self._config.name).pad_to
+                    padded = KINDS[job[0].kind].needs(job[0], self._config.name).matching.pad_to
                     explain = self._config.any_policy.explain
                     hints = about_identifiers(prepared, explain, counts=padded is None)
                     return "; ".join([f"{tell(RECORDS, records)} records", *hints])
@@ -174,7 +174,7 @@ class Proposals:
             check_parties(self._config, job)
             check_policy(self._config, job, caller.name)
             self._check_name(record, job)
-            asks = self._judge_number(record.job_id, caller.name, job)
+            asks = self._asks(record.job_id, caller.name, job)
             checked = check_data(self._config, job, self._audit.note)
             record.records = checked.records
             self._book.store(record)
@@ -226,6 +226,12 @@ class Proposals:
         self._examinations.add(caller.name)
         self._worker.history.examined(caller.name)
 
+    def _asks(self, job_id: str, coordinator: str, job: Job) -> bool:
+        """Whether the operator must consent, whatever `policy.consent` says."""
+        config = self._config.for_job(job)
+        together = asks_about_together(config.policy, KINDS[job.kind].needs(job, config.name))
+        return self._judge_number(job_id, coordinator, job) or together
+
     def _judge_number(self, job_id: str, coordinator: str, job: Job) -> bool:
         """Whether the operator must be asked, since there have been too many jobs or checks."""
         config = self._config.for_job(job)
@@ -254,7 +260,7 @@ class Proposals:
                 raise RefusedError(promised(name))
 
     def _keeps(self, job: Job) -> str | None:
-        return KINDS[job.kind].needs(job, self._config.name).keeps
+        return KINDS[job.kind].needs(job, self._config.name).answers.keeps
 
     def _open_jobs(self, coordinator: str) -> int:
         return sum(

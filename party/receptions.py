@@ -210,7 +210,7 @@ class Receptions:
 
 def _most(record: Record, job: Job) -> int:
     """The most bytes of a result, so that nobody can fill the disk."""
-    columns = len(KINDS[job.kind].needs(job, job.party_names[0]).used) + len(job.text) // 8
+    columns = len(KINDS[job.kind].needs(job, job.party_names[0]).read) + len(job.text) // 8
     return max(record.records, 1) * columns * _CELL
 
 

@@ -366,7 +366,7 @@ class Worker:
     def _remember(self, record: Record, job: Job, error: BaseException | None) -> None:
         """Adds the job to the ledger, if its kind has contributions."""
         try:
-            if not KINDS[job.kind].needs(job, self._config.name).contributes:
+            if not KINDS[job.kind].needs(job, self._config.name).answers.contributes:
                 return
             Ledger(self._config.state, self._config.name).note_end(record.job_id, job, error)
         except CoterieError as failure:

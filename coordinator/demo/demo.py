@@ -247,8 +247,7 @@ def _wait_until_up(
 def _party_file(name: str, layout: Setting) -> str:
     others = [other for other in PARTIES if other != name]
     columns = population.COLUMNS[name]
-    used = ", ".join((population.ID, *columns, population.CLASS))
-    released = ", ".join((*columns, population.CLASS))
+    used = ", ".join(columns)
     raw = ", ".join(_RAW.get(name, ()))
     peers = "\n".join(f"  {other}: {{address: {layout.addresses[other]}}}" for other in others)
     return f"""\
@@ -268,10 +267,13 @@ policy:                           # what is not listed is refused
   kinds: [intersect, integrate]
   peers: [{", ".join(others)}]
   columns:
+    id: [{population.ID}]                      # what identifies a person; never leaves
     use: [{used}]
-    release: [{released}]
-    raw: [{raw}]{" " * max(1, 23 - len(raw))}# may leave as it is, in no qid
+    release: [{used}]
+    raw: [{raw}]{" " * max(1, 23 - len(raw))}# columns that a job may release unchanged
+    class: [{population.CLASS}]             # what may be a job's class: partners learn it of each person
   smallest_k: {SMALLEST_K}
+  together: allow                 # a job may have several qids; ask: the operator decides
   consent: auto                   # manual: the operator says yes with `coterie party approve`
 """
 

@@ -160,7 +160,7 @@ def summary(job: Job, result: dict[str, Any], out: Path) -> list[str]:
     found = ""
     if "records" in result:
         # Records that nobody matched are of different people at each party.
-        matched = any(KINDS[job.kind].needs(job, name).matching for name in reporters)
+        matched = any(KINDS[job.kind].needs(job, name).matching.reveal for name in reporters)
         among = "in common among" if matched else "of"
         found = f"{numbered(result['records'], 'record')} {among} "
     lines = [

@@ -18,7 +18,8 @@ from coterie.jobs.data.sources import Source, read_wanted
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kept_models import Models, NoModels, ResultModels
-from coterie.jobs.kinds.kind import AnyKind, Needs
+from coterie.jobs.kinds.kind import AnyKind
+from coterie.jobs.kinds.needs import Declared
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import Matching
 from coterie.jobs.matching.would_match import would_match
@@ -55,11 +56,11 @@ def simulate(
         board.update(party.name, "reading", "read")
         source = source_of(party, folder) if sources is None else sources[party.name]
         wanted = kind.needs(job, party.name)
-        table = read_wanted(source, wanted.used, wanted.optional)
+        table = read_wanted(source, wanted.read, wanted.optional)
         made = kind.prepare(job, party.name, table, str(source))
         kept = _models(models, party.name, wanted)
         prepared[party.name] = kind.recall(job, party.name, made, kept)
-        if wanted.identified_by:  # others have no identifiers that could match
+        if wanted.matching.by:  # others have no identifiers that could match
             tables[party.name] = table
         if counts := left_out(table):
             unused[party.name] = counts
@@ -121,13 +122,13 @@ def simulate(
         return add_recipients(result, digests, out)
 
 
-def _models(folder: Path | None, party: str, wanted: Needs) -> Models:
+def _models(folder: Path | None, party: str, wanted: Declared) -> Models:
     """Where a simulated party finds what it has kept of an earlier job."""
     if folder is not None:
         return ResultModels(folder, party)
-    if wanted.model is not None:
+    if wanted.answers.model is not None:
         raise UsageError(
-            f"the job uses the model '{wanted.model}': name the result folder of the simulated job "
+            f"the job uses the model '{wanted.answers.model}': name the result folder of the simulated job "
             "that kept it, by --models DIR (from Python, models=DIR)"
         )
     return NoModels()

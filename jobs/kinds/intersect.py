@@ -17,7 +17,8 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import RESULT, Claim, read_rows
-from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Kind, Verdict
+from coterie.jobs.kinds.needs import Answers, Columns, Groups, Needs, matched
 from coterie.jobs.matching.common_records import line_up
 from coterie.jobs.matching.identifiers import (
     Matching,
@@ -60,27 +61,10 @@ class Intersect(Kind[IntersectJob, Prepared]):
 
     def needs(self, job: IntersectJob, party: str) -> Needs:
         return Needs(
-            used=job.matching.columns,
-            released=(),
-            optional=(),
-            raw=(),
-            smallest_group=None,
-            smallest_k_map=None,
-            matching=job.matching.reveal,
-            pad_to=job.matching.pad_to,
-            servers=(),
-            recipients=(),
-            zeros=False,
-            slack=False,
-            contributes=False,
-            shows_proposals=False,
-            noise=None,
-            identified_by=job.matching.columns,
-            counted={},
-            groups=False,
-            keeps=None,
-            model=None,
-            predicted_for=(),
+            columns=Columns(),
+            matching=matched(job.matching),
+            groups=Groups(),
+            answers=Answers(exact=False),
         )
 
     def prepare(self, job: IntersectJob, party: str, table: pa.Table, source: str) -> Prepared:

@@ -30,7 +30,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import ClassVar, Generic, TypeAlias, TypeVar
 
@@ -42,84 +41,14 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kept_models import Models
+from coterie.jobs.kinds.needs import Declared, Needs
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
 
 J = TypeVar("J", bound=Job)
 P = TypeVar("P")
-ANY_CLASSES = "*"
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
-
-
-@dataclass(frozen=True)
-class Needs:
-    """Everything that a party's policy checks in a job. Fields have no default, so none is forgotten.
-
-    used            columns of this party's table that the job reads
-    released        those of `used` whose values leave this party, in whatever form
-    optional        columns that are used and released if the table has them and the policy
-                    permits both
-    raw             those of `released` that leave unchanged, record by record, in no group
-    smallest_group  the fewest people of a published group; None: no group is published
-    smallest_k_map  the fewest people of a population in a published group that is counted there and
-                    not in the table; None: no group is
-    matching        what matching the records reveals, as in the key `reveal`; None: no matching
-    pad_to          the number that hides how many records the party has; None: the others learn it
-    servers         parties that hold shares of what the others put in, and must not collude
-    recipients      parties that receive the result besides the coordinator
-    zeros           whether counts of zero are shown, so that hidden ones are known not to be zero
-    slack           whether others learn at which smaller k more would be shown: that is the size of
-                    a group that is not shown
-    contributes     whether the parties' contributions count in their ledgers
-    shows_proposals whether the holders of sensitive columns see proposals that they may then reject
-    noise           epsilon and delta that the answer spends of the party's budget; None: it has no
-                    noise of differential privacy, and spends nothing
-    identified_by   columns of this party's table by which records are matched; none: no matching
-    counted         the attributes, of any party, by which numbers of people or sums over people are
-                    shown, or anything that is decided by such numbers; each with the classes in
-                    which its values are counted: the cuts between them, "" for single values,
-                    `ANY_CLASSES` if they need not be compared with the classes of other jobs
-    groups          whether each record is released in a group that others see, which `run` has to
-                    pass by `show_groups` before anything of it leaves
-    keeps           the name under which the party keeps its part of a model; None: it keeps none
-    model           the kept model that the job uses; None: it uses none
-    predicted_for   parties that learn a class of each common person that depends on this party's
-                    columns
-    """
-
-    used: tuple[str, ...]
-    released: tuple[str, ...]
-    optional: tuple[str, ...]
-    raw: tuple[str, ...]
-    smallest_group: int | None
-    smallest_k_map: int | None
-    matching: str | None
-    pad_to: int | None
-    servers: tuple[str, ...]
-    recipients: tuple[str, ...]
-    zeros: bool
-    slack: bool
-    contributes: bool
-    shows_proposals: bool
-    noise: tuple[Fraction, Fraction] | None
-    identified_by: tuple[str, ...]
-    counted: Mapping[str, str]
-    groups: bool
-    keeps: str | None
-    model: str | None
-    predicted_for: tuple[str, ...]
-
-    @property
-    def tells(self) -> bool:
-        """Whether the job counts among the jobs whose number `policy.repeat` limits."""
-        return bool(self.counted or self.predicted_for)
-
-    def __post_init__(self) -> None:
-        for part, whole in (("released", "used"), ("raw", "released")):
-            beyond = set(getattr(self, part)) - set(getattr(self, whole))
-            if beyond:
-                raise ValueError(f"{part} names {', '.join(sorted(beyond))}, {whole} does not")
 
 
 @dataclass(frozen=True)
@@ -229,8 +158,8 @@ class AnyKind(ABC):
     def parse(self, section: Section, common: Common) -> Job: ...
 
     @abstractmethod
-    def needs(self, job: Job, party: str) -> Needs:
-        """As `Kind.needs`; raises `RefusedError` if the kind declares nothing."""
+    def needs(self, job: Job, party: str) -> Declared:
+        """As `Kind.needs`; raises `RefusedError` if the kind leaves something out."""
 
     @abstractmethod
     def told_of(self, job: Job, party: str) -> Sequence[str]: ...
@@ -300,14 +229,17 @@ class _Registered(AnyKind, Generic[J, P]):
     def parse(self, section: Section, common: Common) -> Job:
         return self._own(self._kind.parse(section, common))
 
-    def needs(self, job: Job, party: str) -> Needs:
+    def needs(self, job: Job, party: str) -> Declared:
         declared: object = self._kind.needs(self._own(job), party)
-        if not isinstance(declared, Needs):
-            raise RefusedError(
-                f"the kind '{job.kind}' does not declare what its jobs need of a party, "
-                "and what nobody can judge is refused"
-            )
-        return declared
+        if isinstance(declared, Needs):
+            columns, matching = declared.columns, declared.matching
+            groups, answers = declared.groups, declared.answers
+            if columns and matching and groups and answers:
+                return Declared(columns, matching, groups, answers)
+        raise RefusedError(
+            f"the kind '{job.kind}' does not declare what its jobs need of a party, "
+            "and what nobody can judge is refused"
+        )
 
     def told_of(self, job: Job, party: str) -> Sequence[str]:
         return self._kind.told_of(self._own(job), party)

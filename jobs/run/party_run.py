@@ -134,7 +134,7 @@ def run_party(
     try:
         on_heads(agree(channel, job, head(), rng))
         running = kind or KINDS[job.kind]
-        if workspace.gate is not None and running.needs(job, channel.me).matching is None:
+        if workspace.gate is not None and running.needs(job, channel.me).matching.reveal is None:
             show_people(workspace.gate, channel, None)
         result = running.run(job, prepared, channel, rng, workspace)
         show_output(workspace.gate, channel, result)

@@ -32,7 +32,7 @@ class Received:
 
 def recipients_of(job: Job) -> tuple[str, ...]:
     """The parties that get the finished result besides the coordinator."""
-    return KINDS[job.kind].needs(job, job.party_names[0]).recipients
+    return KINDS[job.kind].needs(job, job.party_names[0]).answers.recipients
 
 
 def take_in(job: Job, party: str, job_id: str, workspace: Path, folder: Path) -> Received:

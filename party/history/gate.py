@@ -15,7 +15,7 @@ import numpy as np
 from coterie.base.arrays import Codes, Ints, Rows, Words
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.kind import Needs
+from coterie.jobs.kinds.needs import Declared
 from coterie.party.history.judgement import (
     REFUSAL,
     Finding,
@@ -34,10 +34,10 @@ AskOutput = Callable[[Mapping[str, object]], None]
 Note = Callable[..., None]
 
 
-def identified_by(policy: Policy, needs: Needs) -> tuple[str, ...]:
+def identified_by(policy: Policy, needs: Declared) -> tuple[str, ...]:
     """The columns by which people are known again: the policy's, or those that the job matches."""
     named = policy.repeat.id if policy.repeat is not None else ()
-    return named or needs.identified_by
+    return named or needs.matching.by
 
 
 def decide(repeat: Repeat, findings: Sequence[Finding], job: str, note: Note, ask: Ask) -> None:
@@ -61,7 +61,7 @@ class HistoryGate:
         self,
         history: History,
         policy: Policy,
-        needs: Needs,
+        needs: Declared,
         record: Record,
         job: Job,
         table: str,
@@ -98,8 +98,9 @@ class HistoryGate:
             by=[] if people is None else list(self._by),
             people=record.records if people is None else len(people),
             rows="" if people is None else digest_of(people),
-            counted=dict(self._needs.counted),
-            predicted=bool(self._needs.predicted_for),
+            counted=dict(self._needs.answers.counted),
+            predicted=bool(self._needs.answers.predicted_for),
+            matched=bool(self._needs.matching.by),
         )
         self._people_shown = True
         known = self._history.entry(entry.job)
@@ -175,7 +176,7 @@ class HistoryGate:
             what
             for what, due, shown in (
                 ("its people", self._needs.tells, self._people_shown),
-                ("its groups", self._needs.groups, self._groups_shown),
+                ("its groups", self._needs.groups.records, self._groups_shown),
             )
             if due and not shown
         ]

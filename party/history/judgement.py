@@ -28,7 +28,7 @@ from coterie.anonymity.counts.linear_audit import TooManyQuestionsError, smalles
 from coterie.anonymity.risk.repeated_release import same_groups, smallest_meeting
 from coterie.base.arrays import Codes, Ints, Mask
 from coterie.base.text import quoted_list
-from coterie.jobs.kinds.kind import ANY_CLASSES
+from coterie.jobs.kinds.needs import ANY_CLASSES
 from coterie.party.history.releases import History, Remembered, unpacked
 from coterie.party.operator.settings import Repeat
 

@@ -63,11 +63,12 @@ class Remembered:
     counted: dict[str, str]
     groups: dict[str, int] = field(default_factory=dict)  # of each QID, how many
     predicted: bool = False  # whether somebody learned a class of each person
+    matched: bool = False  # whether others learned which of their people are in the table
 
     @property
     def tells(self) -> bool:
         """Whether the job counts among the jobs whose number `policy.repeat` limits."""
-        return self.predicted or bool(self.counted)
+        return self.predicted or self.matched or bool(self.counted)
 
     def shown(self) -> dict[str, Any]:
         """As `party history --json` prints it."""
@@ -82,9 +83,10 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "time": (int, float),
     "people": int,
     "predicted": bool,
+    "matched": bool,
 }
 _HELD = {"parties": str, "by": str, "counted": str, "groups": int}  # what these hold
-_LATER = {"predicted"}  # which lines of earlier versions lack
+_LATER = {"predicted", "matched"}  # which lines of earlier versions lack
 _LATEST = 1e11  # seconds since 1970; a later time is no time
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coterie.base.errors import CoterieError
-from coterie.jobs.kinds.kind import Needs
+from coterie.jobs.kinds.needs import Declared
 from coterie.party.config import PartyConfig
 from coterie.party.history.gate import identified_by
 from coterie.party.history.judgement import compared
@@ -26,7 +26,7 @@ _NUMBERS = ("smallest_k", "smallest_k_map")  # rules that a larger number of the
 
 
 def earlier_jobs(
-    history: History, config: PartyConfig, record: Record, needs: Needs
+    history: History, config: PartyConfig, record: Record, needs: Declared
 ) -> list[dict[str, Any]]:
     """The earlier jobs of the window, the newest first, as `party show --json` has them."""
     by = identified_by(config.policy, needs)
@@ -36,7 +36,9 @@ def earlier_jobs(
             table = config.source.read(by)
             numbers = People(history.folder, by)
             people = numbers.known(numbers.digests(table, by))
-        found = compared(history, config.policy.repeat, record.job_id, needs.counted, people, by)
+        found = compared(
+            history, config.policy.repeat, record.job_id, needs.answers.counted, people, by
+        )
     except CoterieError as error:
         return [{"error": str(error)}]
     return found[:_MOST]

@@ -16,7 +16,7 @@ from typing import Any
 from coterie.base.errors import CoterieError
 from coterie.base.text import first_names
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.kind import Needs
+from coterie.jobs.kinds.needs import Declared
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import OPENED
 from coterie.party.config import PartyConfig
@@ -74,21 +74,24 @@ def explain(
         needs = kind.needs(job, config.name)
     except CoterieError as error:
         return {**facts, "refusals": [str(error)]}
-    optional = [c for c in needs.optional if c in config.policy.use & config.policy.release]
-    leaving = [*needs.released, *optional]
+    label = [name for name in [needs.columns.label] if name in config.policy.classes]
+    leaving = [*needs.columns.released, *label]
     refusals = judge(config.policy, job, config.name, record.coordinator)
-    rules = [*_rules(config.policy, job, needs), *budget_rule(config, table, needs.noise)]
+    rules = [
+        *_rules(config.policy, job, needs, config.name),
+        *budget_rule(config, table, needs.answers.noise),
+    ]
     return facts | {
         "table": str(config.source),
         "columns": {
-            "used": [*needs.used, *optional],
-            "leave_as_they_are": [*needs.raw, *optional],
-            "leave_in_groups": [c for c in needs.released if c not in needs.raw],
-            "never_leave": [c for c in needs.used if c not in leaving],
+            "used": list(dict.fromkeys([*needs.matching.by, *needs.columns.used, *label])),
+            "leave_as_they_are": [*needs.columns.raw, *label],
+            "leave_in_groups": [c for c in needs.columns.released if c not in needs.columns.raw],
+            "never_leave": [c for c in needs.read if c not in leaving],
         },
-        "smallest_group": needs.smallest_group,
-        "recipients": list(needs.recipients),
-        "servers": list(needs.servers),
+        "smallest_group": needs.groups.smallest,
+        "recipients": list(needs.answers.recipients),
+        "servers": list(needs.answers.servers),
         "in_short": plain_words(job, config.name, needs, record.records),
         "others_learn": _openings(job, needs),
         "refusals": refusals,
@@ -127,48 +130,68 @@ def _kept(folder: Path) -> dict[str, Any] | None:
     return {"folder": str(place), "files": names} if names else None
 
 
-def _openings(job: Job, needs: Needs) -> list[dict[str, str]]:
+def _openings(job: Job, needs: Declared) -> list[dict[str, str]]:
     """Everything that a job of this kind may open to anybody, from the declared openings."""
     parts = {"job", job.kind, *KINDS[job.kind].opens}
-    if needs.matching is not None:
+    if needs.matching.reveal is not None:
         parts.add("intersection")
     return [
         {"what": opening.what, "to": opening.to, "why": opening.why}
         for opening in declared().values()
-        if opening.part in parts and (needs.recipients or opening.to != _RECIPIENTS)
+        if opening.part in parts and (needs.answers.recipients or opening.to != _RECIPIENTS)
     ]
 
 
-def _rules(policy: Policy, job: Job, needs: Needs) -> list[dict[str, Any]]:
+def _rules(policy: Policy, job: Job, needs: Declared, party: str) -> list[dict[str, Any]]:
     """The rules that concern the job: what the policy says, and what the job needs."""
     rules: list[tuple[str, Any, Any]] = [
         ("kinds", sorted(policy.kinds), job.kind),
         *([("purposes", sorted(policy.purposes), job.purpose)] if policy.purposes else []),
-        ("columns.use", sorted(policy.use), list(needs.used)),
-        ("columns.release", sorted(policy.release), list(needs.released)),
+        *(
+            [("columns.id", [sorted(one) for one in policy.ids], list(needs.matching.by))]
+            if needs.matching.by
+            else []
+        ),
+        ("columns.use", sorted(policy.use), list(needs.columns.used)),
+        ("columns.release", sorted(policy.release), list(needs.columns.released)),
     ]
-    if needs.raw:
-        rules.append(("columns.raw", sorted(policy.raw), list(needs.raw)))
-    if needs.smallest_group is not None:
-        rules.append(("smallest_k", policy.smallest_k, needs.smallest_group))
-    if needs.smallest_k_map is not None:
-        rules.append(("smallest_k_map", policy.smallest_k_map, needs.smallest_k_map))
-    if needs.matching is not None:
-        rules.append(("reveal", policy.reveal, needs.matching))
-    if needs.recipients:
-        rules.append(("recipients", sorted(policy.recipients), list(needs.recipients)))
-    if needs.servers and policy.servers is not None:
-        rules.append(("servers", sorted(policy.servers), list(needs.servers)))
-    if needs.predicted_for:
-        rules.append(("recipients", sorted(policy.recipients), list(needs.predicted_for)))
-    if name := needs.keeps or needs.model:
+    if needs.columns.label in policy.classes:
+        rules.append(("columns.class", sorted(policy.classes), [needs.columns.label]))
+    if needs.columns.dropped:
+        rules.append(("columns.drop", sorted(policy.drop), list(needs.columns.dropped)))
+    if needs.answers.exact:
+        rules.append(("exact", sorted(policy.exact), [n for n in job.party_names if n != party]))
+    if needs.groups.together:
+        rules.append(("together", policy.together, "several entries"))
+    if needs.columns.raw:
+        rules.append(("columns.raw", sorted(policy.raw), list(needs.columns.raw)))
+    if needs.groups.smallest is not None:
+        rules.append(("smallest_k", policy.smallest_k, needs.groups.smallest))
+    if needs.groups.k_map is not None:
+        rules.append(("smallest_k_map", policy.smallest_k_map, needs.groups.k_map))
+    if needs.matching.reveal is not None:
+        rules.append(("reveal", policy.reveal, needs.matching.reveal))
+    if needs.answers.recipients:
+        rules.append(("recipients", sorted(policy.recipients), list(needs.answers.recipients)))
+    if needs.answers.servers:
+        may = [party] if policy.servers is None else sorted(policy.servers)
+        rules.append(("servers", may, list(needs.answers.servers)))
+    if needs.answers.predicted_for:
+        rules.append(("recipients", sorted(policy.recipients), list(needs.answers.predicted_for)))
+    if name := needs.answers.keeps or needs.answers.model:
         rules.append(("models", policy.models, name))
     if policy.repeat is not None and needs.tells:
         ours = (
             f"k {policy.repeat.k}, within {policy.repeat.window / 86400:g} days, {policy.repeat.on}"
         )
-        rules.append(("repeat", ours, sorted(needs.counted) or "a class of each person"))
+        rules.append(("repeat", ours, _asked(needs)))
     return [{"rule": rule, "policy": ours, "job": theirs} for rule, ours, theirs in rules]
+
+
+def _asked(needs: Declared) -> list[str] | str:
+    """What the job asks, as `policy.repeat` counts it."""
+    who = "a class of each person" if needs.answers.predicted_for else "who is common"
+    return sorted(needs.answers.counted) or who
 
 
 def lines(facts: dict[str, Any], full: bool = False, output: bool = False) -> list[str]:

@@ -1,7 +1,7 @@
 """What others learn of this party's table by a job, in plain words: a part of `party show`.
 
 A steward decides by these sentences. They follow from what the job's kind declares: the part that
-all kinds have in common from `Needs`, the rest from the kind's own `told_of`. Each names who learns
+all kinds have in common from `Declared`, the rest from the kind's own `told_of`. Each names who learns
 it first.
 """
 
@@ -10,31 +10,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.kind import Needs
+from coterie.jobs.kinds.needs import Declared
 from coterie.jobs.kinds.registry import KINDS
 from coterie.protocols.messaging.opening import declared
 
 _NOTHING = "nobody: the rows of people who are not common, or any column that is not used"
 
 
-def plain_words(job: Job, party: str, needs: Needs, records: int) -> list[str]:
+def plain_words(job: Job, party: str, needs: Declared, records: int) -> list[str]:
     """A sentence for each thing that somebody outside this house learns of its table."""
     told = [*_of_people(job, party, needs, records), *_of_the_kind(job, party)]
-    if needs.recipients:
-        others = [name for name in needs.recipients if name != party]
+    if needs.answers.recipients:
+        others = [name for name in needs.answers.recipients if name != party]
         if others:
             told.append(
                 f"{', '.join(others)}: the finished table, too. Who knows other columns of a person "
                 "exactly may find the person in it by them"
             )
-    if needs.servers:
-        first, second = needs.servers[:2]
+    if needs.answers.servers:
+        first, second = needs.answers.servers[:2]
         told.append(
             f"{first} and {second}, if they conspire, and only then: what is computed on shares "
             "between them, which neither can read alone"
         )
     told.append("the coordinator: that the job ran, how long each step took, how much was sent")
-    told.append(_NOTHING if needs.matching is not None else "nobody: any single row")
+    told.append(_NOTHING if needs.matching.reveal is not None else "nobody: any single row")
     return told
 
 
@@ -49,19 +49,19 @@ def _of_the_kind(job: Job, party: str) -> Sequence[str]:
     ]
 
 
-def _of_people(job: Job, party: str, needs: Needs, records: int) -> list[str]:
+def _of_people(job: Job, party: str, needs: Declared, records: int) -> list[str]:
     """What matching tells, and the number of rows."""
     others = [
         name
         for name in job.party_names
-        if name != party and KINDS[job.kind].needs(job, name).matching is not None
+        if name != party and KINDS[job.kind].needs(job, name).matching.reveal is not None
     ]
     rows = f"how many rows of your table take part ({records:,})"
-    if needs.matching is None:
+    if needs.matching.reveal is None:
         return [f"the coordinator: {rows}"]
     if len(others) == 1:
         told = [f"{others[0]}: which of its own people are in your table, too"]
-    elif needs.matching == "pairwise":
+    elif needs.matching.reveal == "pairwise":
         told = [
             f"{', '.join(others)}: each of them which of its own people are in your table, and how "
             "many people any of the tables have in common"
@@ -72,8 +72,10 @@ def _of_people(job: Job, party: str, needs: Needs, records: int) -> list[str]:
             "parties, yours included"
         ]
     told.append("the coordinator: how many people are in the tables of all parties")
-    if needs.pad_to is not None:
-        told.append(f"every party and the coordinator: that you have at most {needs.pad_to:,} rows")
+    if needs.matching.pad_to is not None:
+        told.append(
+            f"every party and the coordinator: that you have at most {needs.matching.pad_to:,} rows"
+        )
     else:
         told.append(f"every party and the coordinator: {rows}")
     return told

@@ -330,7 +330,7 @@ def world_of(text, folder, watched, world):
 
     def party(name):
         wanted = kind.needs(job, name)
-        names = [*wanted.used, *(n for n in wanted.optional if n in tables[name])]
+        names = [*wanted.read, *(n for n in wanted.optional if n in tables[name])]
         table = pa.table(
             {
                 column: pa.array(

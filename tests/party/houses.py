@@ -132,7 +132,7 @@ class Houses:
                 "coordinators": ["analyst"],
                 "kinds": ["intersect"],
                 "peers": [other for other in self.names if other != name],
-                "columns": {"use": ["ID"], "release": []},
+                "columns": {"id": ["ID"]},
                 "consent": "auto",
             },
         }

@@ -38,7 +38,13 @@ def as_lenders(houses):
             data={"csv": f"{name}.csv"},
             policy={
                 "kinds": ["integrate"],
-                "columns": {"use": list(columns), "release": columns[1:]},
+                "columns": {
+                    "id": ["ID"],
+                    "use": columns[1:],
+                    "release": columns[1:],
+                    "class": ["Class"],
+                },
+                "together": "allow",
                 "smallest_k": 4,
             },
         )

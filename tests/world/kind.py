@@ -17,7 +17,8 @@ import numpy as np
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
-from coterie.jobs.kinds.kind import Json, Needs, registered
+from coterie.jobs.kinds.kind import Json, registered
+from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.protocols.integration.contributions import Contribution
 from coterie.protocols.messaging import opening
@@ -65,7 +66,9 @@ class Tally(Total):
         known = job.column, job.minimum, job.recipients
         if known not in self._known:
             needs = super().needs(job, party)
-            self._known[known] = replace(needs, contributes=True, recipients=job.recipients)
+            assert needs.answers is not None
+            answers = replace(needs.answers, contributes=True, recipients=job.recipients)
+            self._known[known] = replace(needs, answers=answers)
         return self._known[known]
 
     def check_received(self, job: TotalJob, party: str, kept: Path, folder: Path) -> Sequence[str]:

@@ -41,7 +41,16 @@ from coterie.jobs.kinds.aggregate.numbers import measured as exact_measured
 from coterie.jobs.kinds.aggregate.report import promise, report_groups
 from coterie.jobs.kinds.aggregate.tables import Numbers, sum_up
 from coterie.jobs.kinds.aggregate.verify import read_groups, verify_groups, verify_promise
-from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Verdict
+from coterie.jobs.kinds.needs import (
+    ANY_CLASSES,
+    Answers,
+    Columns,
+    Groups,
+    Needs,
+    dropped_of,
+    matched,
+)
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,
     PreparedColumns,
@@ -82,35 +91,34 @@ class Aggregate(StatisticsKind[AggregateJob]):
     def needs(self, job: AggregateJob, party: str) -> Needs:
         grouped = [n for n, item in job.attributes.items() if _holds(job, item.party, party)]
         added = [n for n, item in job.measured.items() if _holds(job, item.party, party)]
-        ids = job.matching.columns if job.matching else ()
         told = [name for name in grouped if job.attributes[name].values is None]
         told += [name for name in added if job.asks(name, *PLACED) and name not in told]
+        exact = job.matching is not None and job.noise is None
+        # Answers with noise are bounded by the budget: no difference of two of them is exact.
+        counted = {} if job.noise else {n: item.classes for n, item in job.attributes.items()}
+        if not job.noise:
+            counted |= dict.fromkeys(job.measured, ANY_CLASSES)
+            told += [name for name in added if name not in told]
+        used = tuple(dict.fromkeys([*grouped, *added]))
         return Needs(
-            used=tuple(dict.fromkeys([*ids, *grouped, *added])),
-            released=tuple(told),
-            optional=(),
-            raw=(),
-            smallest_group=job.minimum,
-            smallest_k_map=None,
-            matching=job.matching.reveal if job.matching else None,
-            pad_to=job.matching.pad_to if job.matching else None,
-            servers=job.servers,
-            recipients=(),
-            zeros=False,
-            slack=False,
-            contributes=False,
-            shows_proposals=False,
-            noise=(job.noise.epsilon, job.noise.delta) if job.noise else None,
-            identified_by=ids,
-            # Answers with noise are bounded by the budget: no difference of two of them is exact.
-            counted={}
-            if job.noise
-            else {n: item.classes for n, item in job.attributes.items()}
-            | dict.fromkeys(job.measured, ANY_CLASSES),
-            groups=False,
-            keeps=None,
-            model=None,
-            predicted_for=(),
+            columns=Columns(
+                used=used,
+                released=tuple(told),
+                dropped=dropped_of(job.matching, {**job.attributes, **job.measured}, used),
+            ),
+            matching=matched(job.matching),
+            groups=Groups(smallest=job.minimum),
+            answers=Answers(
+                counted=counted,
+                exact=exact,
+                noise=(job.noise.epsilon, job.noise.delta) if job.noise else None,
+                servers=job.servers,
+                thresholds={
+                    "minimum": str(job.minimum),
+                    "dominance": str(job.dominance),
+                    "round": str(job.base),
+                },
+            ),
         )
 
     def prepare(

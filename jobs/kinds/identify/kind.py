@@ -43,7 +43,8 @@ from coterie.jobs.kinds.identify.verify import (
     verify_sets,
     verify_uniques,
 )
-from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Kind, Verdict
+from coterie.jobs.kinds.needs import Answers, Columns, Groups, Needs, dropped_of, matched
 from coterie.jobs.kinds.statistics.common import read_servers
 from coterie.jobs.kinds.statistics.open_columns import OpenColumns, open_columns
 from coterie.jobs.matching.common_records import line_up
@@ -144,28 +145,17 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
 
     def needs(self, job: IdentifyJob, party: str) -> Needs:
         matching = job.matching
+        own = job.own(party)
         return Needs(
-            used=(*(matching.columns if matching else ()), *job.own(party)),
-            released=(),
-            optional=(),
-            raw=(),
-            smallest_group=1 if job.uniques else None,
-            smallest_k_map=None,
-            matching=matching.reveal if matching else None,
-            pad_to=matching.pad_to if matching else None,
-            servers=job.servers if matching else (),
-            recipients=(),
-            zeros=False,
-            slack=False,
-            contributes=False,
-            shows_proposals=False,
-            noise=None,
-            identified_by=matching.columns if matching else (),
-            counted={n: a.classes for n, a in job.attributes.items()} if matching else {},
-            groups=False,
-            keeps=None,
-            model=None,
-            predicted_for=(),
+            columns=Columns(used=tuple(own), dropped=dropped_of(matching, job.attributes, own)),
+            matching=matched(matching),
+            groups=Groups(smallest=1 if job.uniques else None),
+            answers=Answers(
+                counted={n: a.classes for n, a in job.attributes.items()} if matching else {},
+                exact=matching is not None,
+                servers=job.servers if matching else (),
+                thresholds={"alpha": str(job.alpha)},
+            ),
         )
 
     def prepare(self, job: IdentifyJob, party: str, table: pa.Table, source: str) -> OpenColumns:

@@ -88,6 +88,12 @@ class IntegrateJob(Job):
         """The fewest people of the population in a group; None if no group is counted there."""
         return min((r.k_map for r in self.requirements if r.k_map is not None), default=None)
 
+    @property
+    def unique_together(self) -> bool:
+        """Whether no entry has all columns of the others: together they may single people out."""
+        sets = [set(r.qid) for r in self.requirements]
+        return all(one != set().union(*sets) for one in sets)
+
     def of_party(self, party: str) -> list[ReleasedAttribute]:
         return [attribute for attribute in self.attributes if attribute.party == party]
 

@@ -47,7 +47,8 @@ from coterie.jobs.kinds.integrate.release_table import (
 from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
 from coterie.jobs.kinds.integrate.verify import RELEASE, verify_release
-from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Kind, Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Kind, Verdict
+from coterie.jobs.kinds.needs import ANY_CLASSES, Answers, Columns, Groups, Matched, Needs, matched
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
@@ -79,29 +80,32 @@ class Integrate(Kind[IntegrateJob, Coding]):
             return _needs_of_witness(job)
         own = tuple(attribute.name for attribute in job.of_party(party))
         return Needs(
-            used=(*job.matching.columns, *own),
-            released=own,
-            optional=() if job.class_name is None else (job.class_name,),
-            raw=tuple(attribute.name for attribute in job.of_party(party) if not attribute.in_qid),
-            smallest_group=job.smallest_k,
-            smallest_k_map=job.smallest_k_map,
-            matching=job.matching.reveal,
-            pad_to=job.matching.pad_to,
-            servers=tuple(job.bound_holders[:2]) if len(job.bound_holders) > 2 else (),
-            recipients=job.recipients,
-            zeros=False,
-            slack=job.slack,
-            contributes=True,
-            shows_proposals=job.shows_proposals,
-            noise=None,
-            identified_by=job.matching.columns,
-            counted=dict.fromkeys(
-                [*(a.name for a in job.attributes), *filter(None, [job.class_name])], ANY_CLASSES
+            columns=Columns(
+                used=own,
+                released=own,
+                raw=tuple(a.name for a in job.of_party(party) if not a.in_qid),
+                label=job.class_name,
+                dropped=tuple(a.name for a in job.of_party(party) if a.missing == "drop"),
             ),
-            groups=True,
-            keeps=None,
-            model=None,
-            predicted_for=(),
+            matching=matched(job.matching),
+            groups=Groups(
+                smallest=job.smallest_k,
+                k_map=job.smallest_k_map,
+                together=job.unique_together,
+                slack=job.slack,
+                proposals=job.shows_proposals,
+                records=True,
+            ),
+            answers=Answers(
+                counted=dict.fromkeys(
+                    [*(a.name for a in job.attributes), *filter(None, [job.class_name])],
+                    ANY_CLASSES,
+                ),
+                exact=False,
+                servers=tuple(job.bound_holders[:2]) if len(job.bound_holders) > 2 else (),
+                recipients=job.recipients,
+                contributes=True,
+            ),
         )
 
     def told_of(self, job: IntegrateJob, party: str) -> Sequence[str]:
@@ -221,27 +225,10 @@ def _needs_of_witness(job: IntegrateJob) -> Needs:
     """What the job needs from the party that holds the population: answers, and no row."""
     used = tuple(attribute.name for attribute in job.in_population)
     return Needs(
-        used=used,
-        released=(),
-        optional=(),
-        raw=(),
-        smallest_group=None,
-        smallest_k_map=job.smallest_k_map,
-        matching=None,
-        pad_to=None,
-        servers=(),
-        recipients=(),
-        zeros=False,
-        slack=False,
-        contributes=False,
-        shows_proposals=False,
-        noise=None,
-        identified_by=(),
-        counted=dict.fromkeys(used, ANY_CLASSES),
-        groups=False,
-        keeps=None,
-        model=None,
-        predicted_for=(),
+        columns=Columns(used=used),
+        matching=Matched(),
+        groups=Groups(k_map=job.smallest_k_map),
+        answers=Answers(counted=dict.fromkeys(used, ANY_CLASSES), exact=False),
     )
 
 

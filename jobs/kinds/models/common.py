@@ -25,7 +25,16 @@ from coterie.jobs.data.scaled import spelling_of
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
-from coterie.jobs.kinds.kind import ANY_CLASSES, Kind, Needs
+from coterie.jobs.kinds.kind import Kind
+from coterie.jobs.kinds.needs import (
+    ANY_CLASSES,
+    Answers,
+    Columns,
+    Groups,
+    Needs,
+    dropped_of,
+    matched,
+)
 from coterie.jobs.kinds.statistics.common import read_servers
 from coterie.jobs.kinds.statistics.count import MOST_RECORDS, summed_records
 from coterie.jobs.matching.common_records import line_up
@@ -95,29 +104,19 @@ def read_partition(section: Section, common: Common) -> tuple[Matching | None, t
 
 def model_needs(job: ModelJob, party: str) -> Needs:
     """A party's own columns, of which sums over at least `minimum` records are opened."""
-    ids = job.matching.columns if job.matching else ()
+    own = tuple(job.held_by(party))
     return Needs(
-        used=(*ids, *job.held_by(party)),
-        released=(),
-        optional=(),
-        raw=(),
-        smallest_group=job.minimum,
-        smallest_k_map=None,
-        matching=job.matching.reveal if job.matching else None,
-        pad_to=job.matching.pad_to if job.matching else None,
-        servers=job.servers,
-        recipients=(),
-        zeros=False,
-        slack=False,
-        contributes=False,
-        shows_proposals=False,
-        noise=None,
-        identified_by=ids,
-        counted=dict.fromkeys(job.attributes, ANY_CLASSES),
-        groups=False,
-        keeps=None,
-        model=None,
-        predicted_for=(),
+        columns=Columns(
+            used=own, released=own, dropped=dropped_of(job.matching, job.attributes, own)
+        ),
+        matching=matched(job.matching),
+        groups=Groups(smallest=job.minimum),
+        answers=Answers(
+            counted=dict.fromkeys(job.attributes, ANY_CLASSES),
+            exact=job.matching is not None,
+            servers=job.servers,
+            thresholds={"minimum": str(job.minimum)},
+        ),
     )
 
 

@@ -32,7 +32,8 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, read_name, read_recipients
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kept_models import ANYWHERE, KeptModel, Models
-from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Kind, Verdict
+from coterie.jobs.kinds.needs import Answers, Columns, Groups, Needs, matched
 from coterie.jobs.kinds.predict.classify import by_net, by_tree, compare_models
 from coterie.jobs.kinds.predict.people import NewPeople, PredictJob, check_fits, coded
 from coterie.jobs.kinds.predict.verify import PREDICTED, PREDICTIONS, verify_form, verify_lists
@@ -71,27 +72,10 @@ class Predict(Kind[PredictJob, NewPeople]):
     def needs(self, job: PredictJob, party: str) -> Needs:
         own = job.columns_of(party)
         return Needs(
-            used=(*job.matching.columns, *(n for n in own if n not in job.matching.columns)),
-            released=(),
-            optional=(),
-            raw=(),
-            smallest_group=None,
-            smallest_k_map=None,
-            matching=job.matching.reveal,
-            pad_to=job.matching.pad_to,
-            servers=job.servers,
-            recipients=(),
-            zeros=False,
-            slack=False,
-            contributes=False,
-            shows_proposals=False,
-            noise=None,
-            identified_by=job.matching.columns,
-            counted={},
-            groups=False,
-            keeps=None,
-            model=job.model,
-            predicted_for=job.recipients,
+            columns=Columns(used=tuple(own)),
+            matching=matched(job.matching),
+            groups=Groups(),
+            answers=Answers(servers=job.servers, model=job.model, predicted_for=job.recipients),
         )
 
     def told_of(self, job: PredictJob, party: str) -> Sequence[str]:

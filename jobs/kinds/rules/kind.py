@@ -27,7 +27,8 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.kind import Json, Kind, Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Kind, Verdict
+from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.rules.counting import Counting, Items, items_of
 from coterie.jobs.kinds.rules.job import RulesJob, read_rules
 from coterie.jobs.kinds.rules.verify import ClaimedRule, Promise, read_patterns, verify_patterns

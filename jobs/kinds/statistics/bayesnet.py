@@ -28,7 +28,8 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kept_models import read_keep
-from coterie.jobs.kinds.kind import Json, Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Verdict
+from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,
     PreparedColumns,

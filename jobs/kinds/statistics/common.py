@@ -30,7 +30,8 @@ from coterie.jobs.data.own_columns import LONGEST_VALUE
 from coterie.jobs.data.scaled import spelling_of
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
-from coterie.jobs.kinds.kind import Kind, Needs
+from coterie.jobs.kinds.kind import Kind
+from coterie.jobs.kinds.needs import Answers, Columns, Groups, Needs, dropped_of, matched
 from coterie.jobs.matching.identifiers import (
     Matching,
     PreparedIdentifiers,
@@ -132,9 +133,8 @@ def read_precision(section: Section) -> bool:
 
 
 def own_columns(job: StatisticsJob, party: str) -> tuple[str, ...]:
-    """A party's own attributes and identifiers, which it must have."""
-    own = [name for name, item in job.attributes.items() if job.everywhere or item.party == party]
-    return (*(job.matching.columns if job.matching else ()), *own)
+    """A party's own attributes, which it must have."""
+    return tuple(n for n, item in job.attributes.items() if job.everywhere or item.party == party)
 
 
 def statistics_needs(
@@ -145,6 +145,7 @@ def statistics_needs(
     numbers: bool = True,
     keeps: str | None = None,
     predicted_for: tuple[str, ...] = (),
+    thresholds: Mapping[str, str] | None = None,
 ) -> Needs:
     """The needs of a party: its own attributes and identifiers, and the class if it has it.
 
@@ -154,35 +155,32 @@ def statistics_needs(
     common person.
     """
     own = own_columns(job, party)
-    label = (job.class_name,) if job.class_name else ()
     told = tuple(
         name
         for name, item in job.attributes.items()
         if not job.horizontal and item.party == party and item.values is None
     )
     counted = {name: item.classes for name, item in job.attributes.items()}
+    if job.class_name:
+        counted[job.class_name] = ""
     return Needs(
-        used=(*own, *label) if job.horizontal else own,
-        released=label if job.horizontal else told,
-        optional=() if job.horizontal else label,
-        raw=(),
-        smallest_group=smallest_group,
-        smallest_k_map=None,
-        matching=job.matching.reveal if job.matching else None,
-        pad_to=job.matching.pad_to if job.matching else None,
-        servers=job.servers,
-        recipients=(),
-        zeros=zeros,
-        slack=False,
-        contributes=False,
-        shows_proposals=False,
-        noise=None,
-        identified_by=job.matching.columns if job.matching else (),
-        counted=counted | dict.fromkeys(label, "") if numbers else {},
-        groups=False,
-        keeps=keeps,
-        model=None,
-        predicted_for=predicted_for,
+        columns=Columns(
+            used=own,
+            released=told,
+            label=job.class_name,
+            owes=job.horizontal,
+            dropped=dropped_of(job.matching, job.attributes, own),
+        ),
+        matching=matched(job.matching),
+        groups=Groups(smallest=smallest_group, zeros=zeros),
+        answers=Answers(
+            counted=counted if numbers else {},
+            exact=numbers and not job.horizontal,
+            servers=job.servers,
+            predicted_for=predicted_for,
+            keeps=keeps,
+            thresholds=thresholds or {},
+        ),
     )
 
 

@@ -19,7 +19,8 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.kind import ANY_CLASSES, Json, Kind, Needs, Verdict
+from coterie.jobs.kinds.kind import Json, Kind, Verdict
+from coterie.jobs.kinds.needs import ANY_CLASSES, Answers, Columns, Groups, Matched, Needs
 from coterie.jobs.pages.page import Part, note
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import Opening
@@ -62,27 +63,10 @@ class Total(Kind[TotalJob, Numbers]):
 
     def needs(self, job: TotalJob, party: str) -> Needs:
         return Needs(
-            used=(job.column,),
-            released=(job.column,),
-            optional=(),
-            raw=(),
-            smallest_group=job.minimum,
-            smallest_k_map=None,
-            matching=None,
-            pad_to=None,
-            servers=(),
-            recipients=(),
-            zeros=False,
-            slack=False,
-            contributes=False,
-            shows_proposals=False,
-            noise=None,
-            identified_by=(),
-            counted={job.column: ANY_CLASSES},
-            groups=False,
-            keeps=None,
-            model=None,
-            predicted_for=(),
+            columns=Columns(used=(job.column,), released=(job.column,)),
+            matching=Matched(),
+            groups=Groups(smallest=job.minimum),
+            answers=Answers(counted={job.column: ANY_CLASSES}, exact=False),
         )
 
     def prepare(self, job: TotalJob, party: str, table: pa.Table, source: str) -> Numbers:

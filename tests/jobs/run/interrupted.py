@@ -41,7 +41,7 @@ class World:
         kind = KINDS[self.job.kind]
         needs = kind.needs(self.job, name)
         [party] = [party for party in self.job.parties if party.name == name]
-        table = read_wanted(parse_source(party.data, self.data), needs.used, needs.optional)
+        table = read_wanted(parse_source(party.data, self.data), needs.read, needs.optional)
         return kind.recall(self.job, name, kind.prepare(self.job, name, table, name), kept_by(name))
 
     def attempt(self, faults: Mapping[str, Fault] | None = None) -> dict[str, BaseException | None]:

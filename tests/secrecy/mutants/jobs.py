@@ -57,7 +57,7 @@ MUTANTS = [
     mutant(
         "the number of records of a padded set",
         "party/preflight.py",
-        "if wanted.pad_to is not None:",
+        "if wanted.matching.pad_to is not None:",
         "if False:",
         "tests/party/test_told_data.py::"
         "test_the_number_of_records_of_a_padded_set_is_not_told_to_the_coordinator",

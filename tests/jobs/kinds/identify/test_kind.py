@@ -144,7 +144,7 @@ def test_unique_people_are_counted_exactly_where_they_are_asked_for(tmp_path):
         assert one["columns"] == names
         assert one["uniques"] == (counts == 1).sum()
     job = load_job(tmp_path / "job.yaml")
-    assert KINDS["identify"].needs(job, "a").smallest_group == 1
+    assert KINDS["identify"].needs(job, "a").groups.smallest == 1
     KINDS["identify"].verify(job, Claim(result), tmp_path)
     assert "unique" in " ".join(KINDS["identify"].summary(job, Claim(result)))
     KINDS["identify"].report(job, Claim(result), tmp_path)
@@ -193,9 +193,9 @@ def test_what_cannot_be_answered_is_named_before_anything_is_exchanged(keys, mes
 def test_a_policy_judges_the_columns_the_servers_and_nothing_that_is_not_told():
     job = parse_job(f"kind: identify\n{PARTIES}id: ID\n{ATTRIBUTES}", {})
     needs = KINDS["identify"].needs(job, "a")
-    assert needs.used == ("ID", "Age", "Sex")
-    assert needs.released == ()
-    assert needs.servers == ("a", "b")
+    assert needs.columns.used == ("ID", "Age", "Sex")
+    assert needs.columns.released == ()
+    assert needs.answers.servers == ("a", "b")
     bare = parse_job(f"kind: identify\n{PARTIES}population: 9\n{ATTRIBUTES}", {})
-    assert KINDS["identify"].needs(bare, "a").used == ("Age", "Sex")
-    assert KINDS["identify"].needs(bare, "a").servers == ()
+    assert KINDS["identify"].needs(bare, "a").columns.used == ("Age", "Sex")
+    assert KINDS["identify"].needs(bare, "a").answers.servers == ()

@@ -28,12 +28,12 @@ from tests.papers.loans import JOB, REQUIREMENTS, ROWS, SEX
 
 def test_columns_in_no_qid_are_raw_sensitive_or_not(tmp_path):
     job = load_job(loan_folder(tmp_path))
-    assert INTEGRATE.needs(job, "lender").raw == ("Zodiac",)
-    assert INTEGRATE.needs(job, "bank").raw == ()
+    assert INTEGRATE.needs(job, "lender").columns.raw == ("Zodiac",)
+    assert INTEGRATE.needs(job, "bank").columns.raw == ()
     sensitive = JOB_FILE.replace("k: 5}", "k: 5, sensitive: Zodiac, l: 2}")
     job = load_job(loan_folder(tmp_path, job=sensitive))
     assert "Zodiac" in job.sensitive_holders
-    assert INTEGRATE.needs(job, "lender").raw == ("Zodiac",)
+    assert INTEGRATE.needs(job, "lender").columns.raw == ("Zodiac",)
 
 
 def run(folder, **options):

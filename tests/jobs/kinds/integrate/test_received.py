@@ -165,4 +165,4 @@ def test_an_analyst_is_warned_of_what_a_recipient_reads_by_its_own_columns(tmp_p
 
 def test_the_policy_judges_recipients(tmp_path):
     job = load_job(loan_folder(tmp_path, job=ALL))
-    assert INTEGRATE.needs(job, "lender").recipients == ("lender", "bank")
+    assert INTEGRATE.needs(job, "lender").answers.recipients == ("lender", "bank")

@@ -119,8 +119,8 @@ def test_a_job_whose_slack_would_not_be_exact_is_refused(job, reason, tmp_path):
 
 def test_every_partys_policy_must_permit_it_and_its_steward_reads_it():
     job = parse_job(TABLE + "slack: tell\n", {})
-    assert all(INTEGRATE.needs(job, name).slack for name in job.party_names)
-    assert not INTEGRATE.needs(parse_job(TABLE, {}), "bank").slack
+    assert all(INTEGRATE.needs(job, name).groups.slack for name in job.party_names)
+    assert not INTEGRATE.needs(parse_job(TABLE, {}), "bank").groups.slack
     sentence = "the number of people of a group that the release does not show"
     assert sentence in words(TABLE + "slack: tell\n")
     assert sentence not in words(TABLE)

@@ -74,7 +74,11 @@ def test_keeping_alone_opens_no_count(tmp_path):
     parts = {entry["what"].split(":")[0] for entry in result["opened"]}
     assert parts <= {"job", "intersection", "class", "statistics"}
     needs = KINDS["bayesnet"].needs(parse_job(f"{NAIVE}keep: risk\n", {}), "bank")
-    assert (needs.keeps, needs.smallest_group, dict(needs.counted)) == ("risk", None, {})
+    assert (needs.answers.keeps, needs.groups.smallest, dict(needs.answers.counted)) == (
+        "risk",
+        None,
+        {},
+    )
 
 
 def test_two_parties_keep_shares_of_a_table_across_them_and_nobody_its_counts(tmp_path):
@@ -179,6 +183,6 @@ def test_a_steward_reads_what_is_kept():
     told = "\n".join(KINDS["bayesnet"].told_of(parse_job(anywhere, {}), "bank"))
     assert "nobody: more. All keep a part of the model 'risk'" in told
     tree = parse_job(f"kind: tree\n{HEAD}{ATTRIBUTES}keep: risk\npredict: lender\n", {})
-    assert KINDS["tree"].needs(tree, "bank").predicted_for == ("lender",)
+    assert KINDS["tree"].needs(tree, "bank").answers.predicted_for == ("lender",)
     told = "\n".join(KINDS["tree"].told_of(tree, "bank"))
     assert "your part of the model 'risk'" in told

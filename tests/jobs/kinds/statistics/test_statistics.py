@@ -402,11 +402,11 @@ tables: [[ID, Sex]]
 def test_values_that_are_told_to_all_must_be_permitted_to_leave():
     """Else a column that may only be used, the identifiers even, would be read by asking for counts."""
     job = parse_job(ASKED, {})
-    assert KINDS["count"].needs(job, "bank").released == ("ID",)
-    assert KINDS["count"].needs(job, "card").released == ()
+    assert KINDS["count"].needs(job, "bank").columns.released == ("ID",)
+    assert KINDS["count"].needs(job, "card").columns.released == ()
     across = f"kind: count\nname: c\nparties: {{a: {{}}, b: {{}}}}\n{HORIZONTAL_KEYS}"
     job = parse_job(across, {})
-    assert KINDS["count"].needs(job, "a").released == ("Class",)
+    assert KINDS["count"].needs(job, "a").columns.released == ("Class",)
 
 
 def test_an_identifier_may_be_an_attribute_of_another_party():

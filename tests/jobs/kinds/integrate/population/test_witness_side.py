@@ -167,5 +167,9 @@ def test_stewards_read_what_a_population_changes(tmp_path):
     told = kind.told_of(load_job(loan_folder(tmp_path, text)), "registry")
     assert told[0] == "every party: which values of 'Salary' at least 20 people of your table have"
     needs = kind.needs(job, "registry")
-    assert (needs.used, needs.released, needs.matching) == (("Sex", "Job"), (), None)
-    assert (needs.smallest_group, needs.smallest_k_map) == (None, 20)
+    assert (needs.columns.used, needs.columns.released, needs.matching.reveal) == (
+        ("Sex", "Job"),
+        (),
+        None,
+    )
+    assert (needs.groups.smallest, needs.groups.k_map) == (None, 20)
