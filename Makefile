@@ -65,7 +65,7 @@ coverage:
 
 # What a change of one module most often breaks, without servers, large keys and generated tables.
 T ?= tests/base tests/jobs/file tests/anonymity/table $(addprefix tests/protocols/messaging/,test_codes.py test_memory.py test_stream.py test_wire.py) \
-     tests/traces tests/test_imports.py tests/test_docs.py tests/test_modules.py
+     tests/traces tests/test_imports.py tests/test_docs.py
 
 quick: $(STAMP) lint
 	$(PYTEST) -m "not compose and not slow" $(T)
