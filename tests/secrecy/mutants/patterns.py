@@ -97,8 +97,8 @@ MUTANTS = [
     mutant(
         "the permission to count unique people",
         "jobs/kinds/identify/kind.py",
-        "smallest_group=1 if job.uniques else None,",
-        "smallest_group=None,",
+        "Groups(smallest=1 if job.uniques else None)",
+        "Groups(smallest=None)",
         "tests/jobs/kinds/identify/test_kind.py::"
         "test_unique_people_are_counted_exactly_where_they_are_asked_for",
     ),
