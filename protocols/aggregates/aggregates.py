@@ -83,7 +83,7 @@ ROUNDED = declare(
 )
 PLACES = declare(
     "aggregate: buckets of quantiles",
-    what="Of each shown group whether enough records lie on both sides of a quantile; if so, step by step, the half of the buckets in which the quantile lies, and nothing about other buckets.",
+    what="Of each shown group whether enough records lie on both sides of a quantile, and between it and those listed before it; if so, step by step, the half of the buckets in which the quantile lies, and nothing about other buckets.",
     to="every party",
     why="The last step gives the bucket, which is part of the result.",
 )
