@@ -17,7 +17,21 @@ from coterie.party.policy import Budget, Policy, judge
 from tests.chosen_inputs.every_key import EXAMPLES, FILES
 
 COLUMNS = frozenset(
-    ["Sex", "Job", "Age", "Town", "Born", "Illness", "Loan", "Salary", "Pay", "Died", "Days", "Sick", "Diagnosis"]
+    [
+        "Sex",
+        "Job",
+        "Age",
+        "Town",
+        "Born",
+        "Illness",
+        "Loan",
+        "Salary",
+        "Pay",
+        "Died",
+        "Days",
+        "Sick",
+        "Diagnosis",
+    ]
 )
 EVERYTHING = Policy(
     coordinators=frozenset({"analyst"}),
