@@ -68,6 +68,10 @@ SERIES = {
         [("quantile", share) for share in range(100, 730, 10)],
         [*range(1, 40, 2), *[age for age in range(0, 40, 2) for _ in range(4)]],
     ),
+    "a series at every second rank": (
+        [("quantile", share) for share in range(100, 900, 20)],
+        [age % 40 for age in range(100)],
+    ),
     "three beside each other": (
         [("quantile", share) for share in (500, 510, 520)],
         [10] * 50 + [11] + [12] * 49,
