@@ -210,7 +210,7 @@ def _judge_servers(policy: Policy, servers: Collection[str], party: str) -> list
 
 
 def _judge_exact(policy: Policy, needs: Needs, others: Collection[str]) -> list[str]:
-    """A partner that chooses its own columns reads this party's out of exact answers."""
+    """A partner that chooses its own columns, or invents rows, reads this party's out of answers."""
     if not needs.answers.exact:
         return []
     missing = [name for name in others if name not in policy.exact]
@@ -218,7 +218,7 @@ def _judge_exact(policy: Policy, needs: Needs, others: Collection[str]) -> list[
         return []
     names = ", ".join(missing)
     return [
-        f"policy.exact does not list {names}, and the job gives exact answers that combine columns "
+        f"policy.exact does not list {names}, and the job gives exact answers that combine data "
         f"of theirs with this party's. To permit it, write 'exact: [{names}]' under policy, or ask "
         "for 'noise' where the kind has it"
     ]

@@ -24,9 +24,7 @@ def _read_references(text: str, path: Path) -> dict[str, bytes]:
     top = read_document(text, str(path)).node
     kind = KINDS.get(_kind_of(top))  # an unknown one is an error when the job is parsed
     for reference in _references(top, kind.files if kind else ()):
-        name = reference.text()
-        if PurePosixPath(name).is_absolute():
-            raise reference.error(f"'{name}' must be relative to the job file")
+        name = _relative(reference)
         try:
             files[name] = (path.parent / name).read_bytes()
         except OSError as error:
@@ -36,6 +34,14 @@ def _read_references(text: str, path: Path) -> dict[str, bytes]:
 
 def _references(top: Node, files: Iterable[str]) -> list[Node]:
     return [node for keys in files for node in _nodes_at(top, keys.split("."))]
+
+
+def _relative(reference: Node) -> str:
+    """The path of a file, which whoever stores the job writes beneath a folder of its own."""
+    name = reference.text()
+    if PurePosixPath(name).is_absolute():
+        raise reference.error(f"'{name}' must be relative to the job file")
+    return name
 
 
 def _kind_of(top: Node) -> str:
@@ -61,7 +67,7 @@ def parse_job(text: str, files: Mapping[str, bytes], file: str = "job") -> Job:
     common = read_common(section, text, files, list(KINDS))
     job = KINDS[common.kind].parse(section, common)
     section.close()
-    named = {node.text() for node in _references(section.node, KINDS[common.kind].files)}
+    named = {_relative(node) for node in _references(section.node, KINDS[common.kind].files)}
     stray = sorted(set(files) - named)
     if stray:
         raise UsageError(f"{file}: no key of the job names the file '{one_line(stray[0])}'")

@@ -94,7 +94,8 @@ class Answers:
                    shown, or anything that is decided by such numbers; each with the classes in
                    which its values are counted: the cuts between them, "" for single values,
                    `ANY_CLASSES` if they need not be compared with the classes of other jobs
-    exact          whether answers without noise combine this party's columns with those of others
+    exact          whether answers without noise combine this party's columns or rows with those of
+                   others
     noise          epsilon and delta that the answer spends of the party's budget; None: it has no
                    noise of differential privacy, and spends nothing
     servers        parties that hold shares of what the others put in, and must not collude

@@ -24,8 +24,9 @@ rules for each group; some 250 for each shown sum of squares.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -82,7 +83,7 @@ ROUNDED = declare(
 )
 PLACES = declare(
     "aggregate: buckets of quantiles",
-    what="Of each shown group whether enough records lie on both sides of a quantile; if so, step by step, the half of the buckets in which the quantile lies, and nothing about other buckets.",
+    what="Of each shown group whether enough records lie on both sides of a quantile, and between it and those listed before it; if so, step by step, the half of the buckets in which the quantile lies, and nothing about other buckets.",
     to="every party",
     why="The last step gives the bucket, which is part of the result.",
 )
@@ -103,10 +104,13 @@ class Dominance:
 class Rank:
     """Which record of a group, in ascending order: the share of all at or below it; or, with no
     share, the first (last) one that has `minimum` records at or below (above) it.
+
+    `least` is the fewest records of a group in which it is told at all; see `apart_from`.
     """
 
     share: Fraction | None
     last: bool = False
+    least: int = 0
 
     def reached(self, minimum: int) -> tuple[int, int, int]:
         """(a, b, c): so many records are at or below it if a * below + b * records + c >= 0."""
@@ -116,6 +120,8 @@ class Rank:
 
     def enough_below(self, minimum: int) -> tuple[int, int, int]:
         """In the same form: whether at least `minimum` records are at or below the record itself."""
+        if self.least > minimum:
+            return 0, 1, -self.least
         if self.share is None:
             return 0, 1, -minimum
         return 0, self.share.numerator, -self.share.denominator * (minimum - 1) - 1
@@ -126,6 +132,28 @@ class Rank:
             return 0, 1, -minimum
         top, whole = self.share.numerator, self.share.denominator
         return 0, whole - top, -whole * (minimum - 1)
+
+    def apart_from(self, others: Iterable[Rank], minimum: int) -> Rank:
+        """The same rank, told only in groups where `minimum` ranks lie between it and each other one.
+
+        Two ranks beside each other tell how many records are below a bucket, exactly, and a row of
+        them how many are inside: perhaps one.
+        """
+        slope, offset = self._place(minimum)
+        least = self.least
+        for other in others:
+            (low, start), (high, end) = sorted([(slope, offset), other._place(minimum)])
+            if low < high:
+                least = max(least, math.ceil((minimum + start - end) / (high - low)))
+        if least and self.share:  # as many below it as without others
+            least = max(least, math.ceil((minimum - 1) / self.share) + 1)
+        return replace(self, least=least)
+
+    def _place(self, minimum: int) -> tuple[Fraction, int]:
+        """The rank in a group of n records: the first number times n, rounded up, and the second."""
+        if self.share is not None:
+            return self.share, 0
+        return (Fraction(1), 1 - minimum) if self.last else (Fraction(0), minimum)
 
 
 def _column(bits: Bits | None) -> Bits | None:

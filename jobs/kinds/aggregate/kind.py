@@ -93,7 +93,6 @@ class Aggregate(StatisticsKind[AggregateJob]):
         added = [n for n, item in job.measured.items() if _holds(job, item.party, party)]
         told = [name for name in grouped if job.attributes[name].values is None]
         told += [name for name in added if job.asks(name, *PLACED) and name not in told]
-        exact = job.matching is not None and job.noise is None
         # Answers with noise are bounded by the budget: no difference of two of them is exact.
         counted = {} if job.noise else {n: item.classes for n, item in job.attributes.items()}
         if not job.noise:
@@ -110,7 +109,7 @@ class Aggregate(StatisticsKind[AggregateJob]):
             groups=Groups(smallest=job.minimum),
             answers=Answers(
                 counted=counted,
-                exact=exact,
+                exact=job.noise is None,
                 noise=(job.noise.epsilon, job.noise.delta) if job.noise else None,
                 servers=job.servers,
                 thresholds={

@@ -62,6 +62,7 @@ def places(
 ) -> dict[tuple[str, str], Sequence[int | None]]:
     """The lower ends of the buckets of quantiles, in units, of the shown groups."""
     found: dict[tuple[str, str], Sequence[int | None]] = {}
+    earlier: dict[str, list[Rank]] = {}
     for measure in job.measures:
         if measure.what not in PLACED:
             continue
@@ -69,7 +70,9 @@ def places(
         share, ends = tables.of(item.name, steps)
         tables.described[item.name] = [item.number(end) for end in ends]
         if len(shown):
-            rank = Rank(measure.share, measure.what == "largest")
+            others = earlier.setdefault(item.name, [])
+            rank = Rank(measure.share, measure.what == "largest").apart_from(others, job.minimum)
+            others.append(rank)
             mine = None if share is None else share[shown]
             places = servers.places(mine, len(ends), rank, job.minimum, len(shown))
             found[measure.column, measure.title] = [None if p is None else ends[p] for p in places]

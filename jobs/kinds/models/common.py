@@ -113,7 +113,6 @@ def model_needs(job: ModelJob, party: str) -> Needs:
         groups=Groups(smallest=job.minimum),
         answers=Answers(
             counted=dict.fromkeys(job.attributes, ANY_CLASSES),
-            exact=job.matching is not None,
             servers=job.servers,
             thresholds={"minimum": str(job.minimum)},
         ),

@@ -175,7 +175,7 @@ def statistics_needs(
         groups=Groups(smallest=smallest_group, zeros=zeros),
         answers=Answers(
             counted=counted if numbers else {},
-            exact=numbers and not job.horizontal,
+            exact=numbers,
             servers=job.servers,
             predicted_for=predicted_for,
             keeps=keeps,

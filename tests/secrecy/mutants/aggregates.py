@@ -33,6 +33,13 @@ MUTANTS = [
         "test_a_quantile_with_too_few_records_beyond_it_is_hidden",
     ),
     mutant(
+        "quantiles beside each other",
+        "protocols/aggregates/aggregates.py",
+        "least = max(least, math.ceil((minimum + start - end) / (high - low)))",
+        "least = max(least, math.ceil((minimum + start - end) // 2 / (high - low)))",
+        "tests/chosen_inputs/test_places.py::test_no_row_of_quantiles_counts_a_few_people",
+    ),
+    mutant(
         "whether one group is both large and of nobody",
         "protocols/aggregates/aggregates.py",
         'both = self.group.shared(both_circuit(), count, inputs)["both"]',
