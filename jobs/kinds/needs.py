@@ -170,7 +170,9 @@ def matched(matching: Matching | None) -> Matched:
     """How a job matches records; None: it matches none."""
     if matching is None:
         return Matched()
-    digits = [n for n, rules in matching.normalise.items() if any(r.name == "digits" for r in rules)]
+    digits = [
+        n for n, rules in matching.normalise.items() if any(r.name == "digits" for r in rules)
+    ]
     return Matched(matching.columns, matching.reveal, matching.pad_to, tuple(digits))
 
 

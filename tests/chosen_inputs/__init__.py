@@ -1,0 +1,1 @@
+"""Chosen inputs: the worst columns, identifiers and keys of a partner or a coordinator."""
