@@ -179,7 +179,8 @@ def judge_drop(policy: Policy, dropped: Collection[str]) -> list[str]:
     return [
         f"policy.columns.drop does not list '{name}', by whose values the job leaves people out "
         f"('missing: drop', or 'max_suppression'): partners would learn by name who has no value, or "
-        f"a rare one. To permit it, write 'drop: [{name}]' under policy.columns"
+        f"a rare one. To permit it, write 'drop: [{name}]' under policy.columns; 'missing: value', "
+        "where the kind has it, leaves nobody out"
         for name in dropped
         if name not in policy.drop
     ]
