@@ -77,6 +77,17 @@ def test_people_are_left_out_by_a_value_only_where_the_steward_says_so(name):
     )
 
 
+def test_every_column_that_drops_needs_the_permission():
+    text = DROPPING["count"].replace(
+        "bank, values: [f, m]", "hospital, values: [f, m], missing: drop"
+    )
+    job = job_of("count", text)
+    assert len(refusals(job)) == 2
+    for permitted, other in (("Sex", "CancerSince"), ("CancerSince", "Sex")):
+        [reason] = refusals(job, drop=frozenset({permitted}))
+        assert f"'{other}'" in reason
+
+
 def test_every_kind_that_can_drop_is_tried():
     tried = {name.split()[0] for name in DROPPING}
     assert tried | {"intersect", "predict"} == set(KINDS)

@@ -17,6 +17,7 @@ from tests.secrecy.mutants import (
     multiparty,
     numbers,
     patterns,
+    people,
     specialization,
     statistics,
 )
@@ -36,6 +37,7 @@ _LISTS = (
     multiparty,
     numbers,
     patterns,
+    people,
     specialization,
     statistics,
 )
