@@ -78,7 +78,7 @@ MUTANTS = [
     mutant(
         "the announced number of a sender with three places for a value",
         "protocols/intersection/oprf_intersect.py",
-        "taken[places].any() or ",
+        " or taken[places].any()",
         "",
         f"{_IDENTIFIERS}a_sender_that_puts_other_values_into_its_three_places_is_found_out",
     ),
