@@ -95,7 +95,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_missing("columns.release", "the column", needs.columns.released, policy.release),
         *_judge_raw(policy, needs.columns.raw),
         *_judge_class(policy, needs),
-        *_judge_drop(policy, needs.columns.dropped),
+        *judge_drop(policy, needs.columns.dropped),
         *_judge_matching(policy, needs.matching.reveal, len(job.party_names)),
         *_judge_padding(policy, needs.matching.pad_to),
         *_judge_servers(policy, needs.answers.servers, party),
@@ -174,12 +174,13 @@ def _judge_class(policy: Policy, needs: Needs) -> list[str]:
     ]
 
 
-def _judge_drop(policy: Policy, dropped: Collection[str]) -> list[str]:
-    """Who is left out by a value is told by who is common, so that the column's gaps are told."""
+def judge_drop(policy: Policy, dropped: Collection[str]) -> list[str]:
+    """Partners can tell who of their own people was left out, so that they learn it by name."""
     return [
-        f"policy.columns.drop does not list '{name}', and the job leaves out the people without a "
-        f"value in it ('missing: drop'): partners would learn by name who has none. To permit it, "
-        f"write 'drop: [{name}]' under policy.columns"
+        f"policy.columns.drop does not list '{name}', by whose values the job leaves people out "
+        f"('missing: drop', or 'max_suppression'): partners would learn by name who has no value, or "
+        f"a rare one. To permit it, write 'drop: [{name}]' under policy.columns; 'missing: value', "
+        "where the kind has it, leaves nobody out"
         for name in dropped
         if name not in policy.drop
     ]

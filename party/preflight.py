@@ -21,7 +21,7 @@ from coterie.party.config import PartyConfig
 from coterie.party.history.gate import identified_by
 from coterie.party.history.people import People
 from coterie.party.history.releases import FOLDER
-from coterie.party.policy import judge
+from coterie.party.policy import judge, judge_drop
 
 log = logging.getLogger("coterie.party")
 
@@ -84,8 +84,14 @@ def _check_models(
     keeps = None if resumed else needs.answers.keeps
     shared = config.policy.models == "shared"
     folder = ModelFolder(config.state)
-    found, inside = refusals_of(folder, keeps, needs.answers.model, coordinator, shared)
+    uses = needs.answers.model
+    found, inside = refusals_of(folder, keeps, uses, coordinator, shared)
     refusals += found
+    if uses is not None and not found:  # the model says whom the job leaves out, not the job
+        model = folder.find(uses)
+        own = [name for name in needs.columns.used if name in model.own and name in model.used]
+        dropped = [name for name in own if model.own[name].missing == "drop"]
+        refusals += judge_drop(config.policy, dropped)
     return inside
 
 

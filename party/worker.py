@@ -259,6 +259,7 @@ class Worker:
                 record.workspace,
                 memory=config.memory,
                 compute=config.compute,
+                largest_peer_set=config.for_job(job).policy.largest_peer_set,
                 book=Ledger(config.state, config.name).books(record.job_id, job),
                 gate=self._gate(record, session, job, config.for_job(job)),
             )

@@ -15,7 +15,8 @@ class Workspace:
     """The places of a party's run: files in `released` go to the coordinator, those in `kept` stay.
 
     `memory` is the party's budget in bytes, None without one. `compute` is where the party permits
-    bulk operations outside its own process: an address, "any", or "local" for nowhere. The folder
+    bulk operations outside its own process: an address, "any", or "local" for nowhere.
+    `largest_peer_set` is the number of identifiers that each peer may bring, None if any. The folder
     `resume` outlives the run. `book` records contributions in the party's ledger. `gate`
     compares what is about to be released with earlier jobs.
     """
@@ -23,6 +24,7 @@ class Workspace:
     folder: Path
     memory: int | None = None
     compute: str = "local"
+    largest_peer_set: int | None = None
     book: RecordContribution = record_nothing
     gate: Gate | None = None
     # Only in a simulation: what the party's run leaves for measures that need all tables.

@@ -26,7 +26,8 @@ class Columns:
     raw       those of `released` that leave unchanged, record by record, in no group
     label     the column that the job makes its class: all parties learn it of every common record
     owes      whether the party must have `label`; if not, it brings the class where it can
-    dropped   columns by whose values rows are left out, so that others can tell who was
+    dropped   columns by whose values people are left out of the common records, or later so that
+              others can tell who was
     """
 
     used: tuple[str, ...] = ()
@@ -53,11 +54,13 @@ class Matched:
     by      columns of this party's table by which records are matched; none: no matching
     reveal  what matching reveals, as in the key `reveal`; None: no matching
     pad_to  the number that hides how many records the party has; None: the others learn it
+    digits  those of `by` of which only the digits are compared
     """
 
     by: tuple[str, ...] = ()
     reveal: str | None = None
     pad_to: int | None = None
+    digits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,10 @@ def matched(matching: Matching | None) -> Matched:
     """How a job matches records; None: it matches none."""
     if matching is None:
         return Matched()
-    return Matched(matching.columns, matching.reveal, matching.pad_to)
+    digits = [
+        n for n, rules in matching.normalise.items() if any(r.name == "digits" for r in rules)
+    ]
+    return Matched(matching.columns, matching.reveal, matching.pad_to, tuple(digits))
 
 
 def dropped_of(

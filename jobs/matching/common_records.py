@@ -56,6 +56,7 @@ def line_up(
             executor=executor,
             store=store,
             memory=workspace.memory,
+            most=workspace.largest_peer_set,
         )
     rows: Ints = prepared.rows[common]
     show_people(workspace.gate, channel, rows)

@@ -171,6 +171,8 @@ def _rules(policy: Policy, job: Job, needs: Needs, party: str) -> list[dict[str,
         rules.append(("smallest_k_map", policy.smallest_k_map, needs.groups.k_map))
     if needs.matching.reveal is not None:
         rules.append(("reveal", policy.reveal, needs.matching.reveal))
+        brought = needs.matching.pad_to or "what each peer announces"
+        rules.append(("largest_peer_set", policy.largest_peer_set, brought))
     if needs.answers.recipients:
         rules.append(("recipients", sorted(policy.recipients), list(needs.answers.recipients)))
     if needs.answers.servers:

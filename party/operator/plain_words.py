@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from coterie.base.text import quoted_list
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.registry import KINDS
@@ -71,6 +72,23 @@ def _of_people(job: Job, party: str, needs: Needs, records: int) -> list[str]:
             f"{', '.join(others)}: each of them which of its own people are in the tables of all "
             "parties, yours included"
         ]
+    alone = len(others) == 1 or needs.matching.reveal == "pairwise"
+    told.append(
+        f"{', '.join(others)}, by inventing identifiers: whether any person that it can name is in "
+        f"{'your table' if alone else 'the tables of all parties'}; at most for as many people as it "
+        "announces identifiers (policy.largest_peer_set)"
+    )
+    if needs.matching.digits:
+        names = quoted_list(needs.matching.digits)
+        told.append(
+            f"every party: the same by guessing the digits of {names} alone, since the job compares "
+            "nothing else of it; people with equal digits count as one person"
+        )
+    if needs.columns.dropped:
+        told.append(
+            f"{', '.join(others)}, by name: which of its own people the job leaves out because of "
+            f"their {quoted_list(needs.columns.dropped)} (policy.columns.drop)"
+        )
     told.append("the coordinator: how many people are in the tables of all parties")
     if needs.matching.pad_to is not None:
         told.append(

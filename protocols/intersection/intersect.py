@@ -15,6 +15,13 @@ Before that, all parties send each other the sizes of their sets (with padding: 
 their parts of a common salt. From then on only 128-bit digests of the identifiers under that salt
 are used, so that nobody can prepare a set for the job in advance.
 
+A party may bound what each peer brings (`most`). The number that a peer announces is binding: each
+protocol takes as many elements as were announced, and one more is a fault. Buckets have room for
+more than the announced number, in the form of padding, and that room counts against the bound: a
+peer with a changed program could fill it. The oblivious function has spare places, too, which a
+changed program could fill: 1.3 times the announced number and up to 447 more
+(`protocols.intersection.cuckoo`).
+
 Sets that do not fit the memory of some party are cut into buckets by digest, and the protocol runs
 once for each. The number of buckets depends on the largest size and the least memory alone. Every
 bucket is padded with random digests to a size that no bucket exceeds (except with probability
@@ -40,7 +47,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from coterie.base.arrays import Rows
-from coterie.base.errors import CoterieError
+from coterie.base.errors import CoterieError, RefusedError
 from coterie.protocols.intersection.buckets import (
     MOST_BUCKETS,
     PADDED_BYTES,
@@ -101,15 +108,20 @@ def intersect(
     executor: Executor | None = None,
     store: Store | None = None,
     memory: int | None = None,
+    most: int | None = None,
     piece: int | None = None,
 ) -> Rows:
-    """The rows of this party that all parties hold, in the order all parties share."""
+    """The rows of this party that all parties hold, in the order all parties share.
+
+    `most` is the number of identifiers that this party permits each peer to bring; None: any.
+    """
     if not isinstance(identifiers, Identifiers):
         identifiers = Identifiers.pack(identifiers)
     store = MemoryStore() if store is None else store
 
     def find() -> Rows:
         plan = _agree(channel, names, identifiers, rng, pad_to, memory, store)
+        _bound(channel, plan, most)
         buckets = Buckets(identifiers, plan, channel.me, store)
         results = [buckets.result(number) for number in range(plan.finished)]
         for number in range(plan.finished, plan.buckets):
@@ -214,10 +226,24 @@ def _agree(
             same &= kept is not None and same_value(its_token, kept.token)
             finished.append(done)
         compare_digests(channel, names, heard, "its size and its part of the salt")
-    if kept is not None and same:
+    if kept is not None and same and kept.sizes == sizes:
         return BucketPlan(kept.salt, kept.sizes, kept.buckets, min(finished))
     salt = hashlib.sha256(b"coterie intersect salt")
     for name in names:
         salt.update(shares[name])
     buckets = buckets_for(max(sizes.values()), min(rooms))
     return BucketPlan(salt.digest(), {name: sizes[name] for name in names}, buckets, 0)
+
+
+def _bound(channel: Channel, plan: BucketPlan, most: int | None) -> None:
+    """Refuses a peer that brings more than `most`, before anything is computed for it."""
+    if most is None:
+        return
+    for peer in channel.peers:
+        announced, room = plan.sizes[peer], plan.buckets * plan.capacity(peer)
+        if announced > most or room > most:
+            spare = "" if announced > most else f", in buckets with room for {room}"
+            raise RefusedError(
+                f"{peer} brings {announced} identifiers{spare}, and policy.largest_peer_set of "
+                f"{channel.me} is {most}"
+            )

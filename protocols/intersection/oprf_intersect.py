@@ -10,6 +10,8 @@ order.
 Adversary: semi-honest, under the assumptions of protocols.intersection.oprf. Each party learns the
 size of the other's set and the intersection. A malicious receiver can name too few common values,
 or values that the sender does not hold (refused); a malicious sender can use values of its choice.
+It has three places for each value that it announced, and a fault is found where it puts two values
+of the receiver into the places of one.
 
 Messages:
     the oblivious function (protocols.intersection.oprf), the party with the smaller set as receiver
@@ -71,9 +73,14 @@ def _receive(channel: Channel, peer: str, tags: Any, count: int, rng: Random) ->
             raise channel.fault(peer, "made two outputs of the function agree") from None
         held = np.zeros(len(tags), np.bool_)
         done, total = 0, HASHES * count
+        taken = np.zeros(count, np.bool_)  # an honest sender's value meets one output alone
         for piece in receive_pieces(channel, peer, total, 2, np.uint64):
             found = mine.find(piece)
             held[found[found >= 0]] = True
+            places = (done + np.flatnonzero(found >= 0)) % count
+            if len(piece) > count or taken[places].any():
+                raise channel.fault(peer, f"sent more values than the {count} that it announced")
+            taken[places] = True
             done += len(piece)
             channel.progress(done, total)
     with channel.step("confirm"):

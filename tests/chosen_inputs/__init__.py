@@ -1,1 +1,1 @@
-"""What a partner or a coordinator may choose, chosen as badly as we can think of."""
+"""The worst columns, identifiers, rows and keys that a partner or a coordinator can choose."""

@@ -85,7 +85,11 @@ class Integrate(Kind[IntegrateJob, Coding]):
                 released=own,
                 raw=tuple(a.name for a in job.of_party(party) if not a.in_qid),
                 label=job.class_name,
-                dropped=tuple(a.name for a in job.of_party(party) if a.missing == "drop"),
+                dropped=tuple(
+                    a.name
+                    for a in job.of_party(party)
+                    if a.missing == "drop" or (a.in_qid and job.max_suppression)
+                ),
             ),
             matching=matched(job.matching),
             groups=Groups(
