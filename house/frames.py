@@ -138,6 +138,9 @@ def anonymise(
 ) -> Release:
     """An anonymous version of a frame: groups of records equal in `qid` have at least k records.
 
+    Rows come sorted by their values, as in a file that is released: in the order of the frame, whoever
+    knows that order (by a patient number, say) would know whose each row is.
+
     `sensitive` with the keys of a `requirement` (`l=3`, `t=0.2`, `alpha=0.5`) bounds a sensitive
     column too; a list of columns is bounded together. `drop` names columns to leave out, such as
     identifiers; all others are released as they are. A column that has another value in every record
@@ -207,13 +210,7 @@ def anonymise(
     prepared = prepare_text(file, as_text(table, _NOTHING), _NOTHING)
     answer, result = anonymise_prepared(file, prepared)
     columns = release_columns(file, prepared, answer)
-    arrays = {
-        name: pa.DictionaryArray.from_arrays(
-            pa.array(column.codes.astype(np.int64)), pa.array(list(column.values), pa.string())
-        ).cast(pa.string())
-        for name, column in columns.items()
-    }
-    return Release(pa.table(arrays), result, _groups(answer))
+    return Release(sorted_table(columns), result, _groups(answer))
 
 
 def _refuse_identifier(name: str, column: pa.ChunkedArray) -> None:

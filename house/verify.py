@@ -45,6 +45,7 @@ from coterie.jobs.data.release_file import (
     read_release,
 )
 from coterie.jobs.data.sources import read_table
+from coterie.jobs.data.together import Together, together_counted
 from coterie.jobs.file.document import read_document
 from coterie.jobs.file.result_file import RESULT, read_json
 from coterie.jobs.run.archive import saved_path
@@ -80,19 +81,24 @@ def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
         raise VerificationError(
             f"{folder / RESULT}: not the result of such a table file ({error})"
         ) from None
+    together: Together | None = found.pop("together")
+    exposed = together is not None and together.exposed
     return {
         "verdict": "; ".join(
             [
                 f"holds: {numbered(found['records'], 'record')}, sorted so that their order tells "
                 "nothing",
                 *map(in_words, found["requirements"]),
+                *([together.clause] if together and not exposed else []),
             ]
         ),
+        "not_promised": [together.sentence] if together and exposed else [],
         "unchecked": [UNCHECKED if data is None else "whether each record is in its own group"],
         "job": "table",
         "kind": f"anonymise ({file.method})",
         "digest": file.digest,
         **found,
+        **({"together": together.facts} if together else {}),
     }
 
 
@@ -152,7 +158,12 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
     sizes = np.bincount(group_numbers([table[name] for name in qids])) if records else np.zeros(1)
     check_discernibility(result, sizes, records, suppressed)
     check_risk(table, result, qids, [requirement.qid for requirement in file.requirements])
-    found = {"records": records, "suppressed": suppressed, "requirements": requirements}
+    found = {
+        "records": records,
+        "suppressed": suppressed,
+        "requirements": requirements,
+        "together": together_counted(file.requirements, sizes) if records else None,
+    }
     if data is not None:
         shown = {name: shown_times(column) for name, column in table.items()}
         found["measures"] = check_source(file, result, shown, data)

@@ -41,6 +41,7 @@ def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
         )
     return {
         "verdict": f"holds: {'; '.join(found.holds)}",
+        "not_promised": list(found.not_promised),
         "unchecked": list(found.unchecked),
         "job": job.name,
         "kind": job.kind,
@@ -50,9 +51,10 @@ def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
 
 
 def lines(verified: dict[str, Any]) -> list[str]:
-    """Lines for a person: the verdict, its reasons, and what could not be checked."""
+    """Lines for a person: the verdict, what is not promised, and what could not be checked."""
     return [
         verified["verdict"],
+        *(f"not promised: {clause}" for clause in verified.get("not_promised", ())),
         *(f"not checked: {clause}" for clause in verified["unchecked"]),
         f"job: {verified['job']} ({verified['kind']}), digest {verified['digest']}",
     ]
