@@ -39,6 +39,7 @@ from coterie.house.table_file import COSTS, TableAttribute, TableFile
 from coterie.jobs.data.missing import MISSING
 from coterie.jobs.data.sources import Source, file_source, require_columns
 from coterie.jobs.data.text_form import as_text
+from coterie.jobs.kinds.integrate.release_table import sorted_table
 
 Paths = Sequence[Sequence[str]]  # a taxonomy as leaf-to-root paths
 _NOTHING = "table"  # the name of a table without a file in errors
@@ -290,15 +291,19 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _groups(answer: Anonymized) -> pa.Table:
-    """One row for every group: its values and its number of records; the largest first."""
+    """One row for every group: its values and its number of records; the largest first.
+
+    Groups of one size stand in the order of their values, which tells nothing of the frame's order.
+    """
     columns = list(answer.columns.values())
     groups = group_numbers([column.codes for column in columns])
     sizes = np.bincount(groups)
     first = np.zeros(len(sizes), np.int64)
     first[groups[::-1]] = np.arange(len(groups))[::-1]
-    order = np.argsort(-sizes, kind="stable")
     shown = {
-        name: [column.labels[code] for code in column.codes[first[order]].tolist()]
+        name: [column.labels[code] for code in column.codes[first].tolist()]
         for name, column in answer.columns.items()
     }
-    return pa.table({**shown, "records": sizes[order]})
+    found = pa.table({**shown, "records": sizes})
+    places: list[tuple[str, str]] = [("records", "descending")]
+    return found.sort_by([*places, *((name, "ascending") for name in shown)])

@@ -1,0 +1,1 @@
+"""Inputs that a partner, a coordinator or a reader chooses, and what must not follow from them."""
