@@ -15,6 +15,11 @@ OUT = click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Folder for the result."
 )
 FORCE = click.option("--force", is_flag=True, help="Replace an earlier result in that folder.")
+SPREADSHEET = click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="Also write release.spreadsheet.csv, of which a spreadsheet runs no cell as a formula.",
+)
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."
 )

@@ -108,6 +108,9 @@ def judged(folder: Path) -> Opinion:
         [element("em", "Not checked: "), foreign(clause.removesuffix(_HINT), 300)]
         for clause in found["unchecked"]
     ]
+    lines += [
+        [element("em", "Warning: "), foreign(clause, 300)] for clause in found.get("warnings", ())
+    ]
     if not (open_to := found.get("not_promised")):
         return Opinion("holds", "The promise holds", lines, _CHECKED)
     warned: list[Content] = [

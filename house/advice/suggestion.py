@@ -185,7 +185,10 @@ def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
     proposed = [Requirement(qid, plan.k) for qid in plan.qids]
     warnings = [*covered_warnings(case.present), *apart_warnings(case.present), *case.warnings]
     warnings += together_warnings(proposed) or (
-        [f"the requirement so far: {w.removeprefix('requirement: ')}" for w in together_warnings(case.present)]
+        [
+            f"the requirement so far: {w.removeprefix('requirement: ')}"
+            for w in together_warnings(case.present)
+        ]
     )
     if len(case.sensitive) > 1 and not any(" joined " in w for w in warnings):
         warnings.append(

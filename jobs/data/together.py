@@ -67,9 +67,7 @@ class Together:
     def clause(self) -> str:
         """What holds although no entry promises it."""
         least = numbered(self.smallest, "record")
-        return (
-            f"all of these columns together, which no entry promises: every group has at least {least}"
-        )
+        return f"all of these columns together, which no entry promises: every group has at least {least}"
 
 
 def together_of(

@@ -9,15 +9,15 @@ In: at every party its own columns of the common records. Out, at every party: t
 coefficients, their standard errors.
 
 1. For any two parties scalar products of their columns as shares modulo 2^64 (`scalar_product`, by
-   oblivious transfer), and, for columns of few values, how many records have which values of both
-   (`small_support`, `shared_counts`), as shares modulo 2^32.
+   oblivious transfer), and, for columns of zeros and ones, how many records have which of the
+   values that few may have (`shared_counts`), as shares modulo 2^32.
 2. Two servers decide from shares of these counts whether every sum is over none or at least
    `minimum` records (`small_support`); one bit is opened.
 3. A secure sum adds everybody's shares and own sums; the sums are opened.
 
 Adversary: semi-honest; the servers must not collude. What each party learns: the number of common
 records, and the sums. Cost for n records and p, q columns of two parties: 22 n q transfers with 8 p
-bytes each, and 4 n q transfers with 16 p bytes for the counts.
+bytes each, and 2 n q transfers with 8 p bytes for the counts.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ STEPS = 1 << 20  # on either side of the middle of a range
 
 PRODUCTS = declare(
     "regress: sums of products of columns",
-    what="With vertical partition, of the common records the sum of every column, and of the products of every two; every value of a column of few values, and every combination of two such columns' values, is held by none or at least `minimum` records.",
+    what="With vertical partition, of the common records the sum of every column, and of the products of every two; each is over none or at least `minimum` records that are neither 0 nor 1.",
     to="every party",
     why="The coefficients of a linear model follow from them.",
 )
@@ -87,12 +87,14 @@ def joint_sums(
     channel, me = transfers.channel, transfers.channel.me
     width = sum(map(len, held.values())) + 1
     sums = np.zeros((width, width), np.uint64)
-    cells, least = supported(mine, steps)
-    counts = _OwnCounts(held, me, cells, least)
+    counts = np.zeros((2 * width, 2 * width), np.uint32)
     own = [*held[me], width - 1]
     whole = np.concatenate([steps, np.ones((records, 1), np.int64)], axis=1)
     sums[np.ix_(own, own)] = (whole.T @ whole).view(np.uint64)
-    sums = np.tril(sums)
+    apart = np.concatenate([mine != 0, mine != 1], axis=1).astype(np.uint32)
+    twice = [*held[me], *(place + width for place in held[me])]
+    counts[np.ix_(twice, twice)] = apart.T @ apart
+    sums, counts = np.tril(sums), np.tril(counts)
     if me != names[0]:
         sums[-1, -1] = 0  # the number of records, which all know, is counted once
     for at, first in enumerate(names):
@@ -100,14 +102,15 @@ def joint_sums(
             if me not in (first, second) or not held[first] or not held[second]:
                 continue
             many, peer = me == first, second if me == first else first
-            flat = cells.reshape(records, -1)
-            rows = flat.astype(np.uint32) if many else None
-            sizes = PAIRED * len(held[first]), PAIRED * len(held[second])
+            rows = apart if many else None
+            bits = None if many else apart.astype(np.uint8)
+            sizes = 2 * len(held[first]), 2 * len(held[second])
             found = masked_sums(
-                transfers, first, [(second, sizes[1])], records, sizes[0], rows, None if many else flat
+                transfers, first, [(second, sizes[1])], records, sizes[0], rows, bits
             )
             assert found is not None  # noqa: S101 this party is one of the two
-            counts.add(first, second, found)
+            places = [[*held[n], *(p + width for p in held[n])] for n in (second, first)]
+            counts[np.ix_(*places)] = found.reshape(sizes[1], sizes[0])
             span = (-STEPS, STEPS)
             due = Sizes(records, len(held[first]), len(held[second]), span, span)
             session = transfers.sender(peer) if many else transfers.receiver(peer)
@@ -115,7 +118,7 @@ def joint_sums(
             share = scalar_products(products, due, steps, rng.fork(f"with {peer}"))
             assert share is not None  # noqa: S101 shares are for both
             sums[np.ix_(held[first], held[second])] = share
-    if not large(counts.whole()):
+    if not large(_folded(counts)):
         raise few()
     with channel.step("sums"):
         part = _folded(sums)
