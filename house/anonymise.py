@@ -17,7 +17,7 @@ from coterie.anonymity.utility.measures import utility_lines
 from coterie.base.text import first_names, numbered
 from coterie.house.prepare import Prepared, named_in_errors, prepare
 from coterie.house.table_file import MethodFile, TableFile
-from coterie.jobs.data.together import together_claimed
+from coterie.jobs.data.released.together import together_claimed
 from coterie.jobs.kinds.integrate.release_table import Coded, write_parquet, write_release
 from coterie.jobs.run.archive import save_job
 

@@ -9,7 +9,7 @@ from coterie.house.anatomy.report import anatomy_part
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.report import report_condensed
 from coterie.house.table_file import TableFile
-from coterie.jobs.data.together import apart
+from coterie.jobs.data.released.together import apart
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import Content, element, foreign

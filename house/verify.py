@@ -27,6 +27,7 @@ import pyarrow.compute as pc
 
 from coterie.anonymity.models.audit import Released, check_risk, group_numbers
 from coterie.anonymity.models.privacy import TupleModel
+from coterie.base.arrays import Ints
 from coterie.base.errors import DataError, VerificationError
 from coterie.base.text import first_names, numbered
 from coterie.house.anatomy.verify import check_anatomy
@@ -44,8 +45,8 @@ from coterie.jobs.data.release_file import (
     in_words,
     read_release,
 )
+from coterie.jobs.data.released.together import Together, together_counted
 from coterie.jobs.data.sources import read_table
-from coterie.jobs.data.together import Together, together_counted
 from coterie.jobs.file.document import read_document
 from coterie.jobs.file.result_file import RESULT, read_json
 from coterie.jobs.run.archive import saved_path
@@ -155,14 +156,16 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
     qids = [attribute.name for attribute in file.attributes if attribute.in_qid]
     for name in qids if file.method == "quantiles" else ():
         check_groups(name, shown_times(table[name]), result["quantiles"][name])
-    sizes = np.bincount(group_numbers([table[name] for name in qids])) if records else np.zeros(1)
+    sizes: Ints = np.zeros(1, np.int64)
+    if records:
+        sizes = np.bincount(group_numbers([table[name] for name in qids]))
     check_discernibility(result, sizes, records, suppressed)
     check_risk(table, result, qids, [requirement.qid for requirement in file.requirements])
     found = {
         "records": records,
         "suppressed": suppressed,
         "requirements": requirements,
-        "together": together_counted(file.requirements, sizes) if records else None,
+        "together": together_counted(file.requirements, sizes),
     }
     if data is not None:
         shown = {name: shown_times(column) for name, column in table.items()}

@@ -13,7 +13,7 @@ from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.base.text import numbered
 from coterie.coordinator.results.report import PUBLIC, REPORT, write_report
 from coterie.coordinator.run.progress import byte_count, duration
-from coterie.jobs.data.spreadsheet import COPY, released_tables, write_copy
+from coterie.jobs.data.released.spreadsheet import COPY, released_tables, write_copy
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.registry import KINDS

@@ -15,7 +15,7 @@ from coterie.base.errors import UsageError, VerificationError
 from coterie.base.text import numbered
 from coterie.house.verify import is_table_result, verify_table
 from coterie.house.ways.registry import way_of
-from coterie.jobs.data.spreadsheet import formulas_in, released_tables
+from coterie.jobs.data.released.spreadsheet import formulas_in, released_tables
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import saved_job

@@ -21,7 +21,7 @@ from coterie.base.errors import DataError, UsageError
 from coterie.base.text import numbered
 from coterie.house.advice.proposal import Kept, entry, keep_values, level_sizes, qids_for
 from coterie.house.coded import CodedTable
-from coterie.jobs.data.together import together_warnings
+from coterie.jobs.data.released.together import together_warnings
 from coterie.jobs.kinds.integrate.requirement_warnings import apart_warnings, covered_warnings
 
 _NEAR = 0.8  # a k that permits a column at this share of the k asked for is a cliff

@@ -35,8 +35,8 @@ from coterie.house.table_file import TableFile
 from coterie.house.verify_source import check_source
 from coterie.jobs.data.batches import batches
 from coterie.jobs.data.release_file import check_claims, check_header
+from coterie.jobs.data.released.together import together_counted
 from coterie.jobs.data.sources import file_source
-from coterie.jobs.data.together import together_counted
 
 _SLICE = 1 << 16
 _READ = 1 << 26  # bytes of memory for reading

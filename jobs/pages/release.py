@@ -21,7 +21,7 @@ from coterie.anonymity.table.intervals import Interval, read_interval, read_old_
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array, Ints
 from coterie.jobs.data.release_file import read_release as read_columns
-from coterie.jobs.data.together import all_columns, apart
+from coterie.jobs.data.released.together import all_columns, apart
 from coterie.jobs.pages.charts import bars, histogram, short_number, strip
 from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
 from coterie.jobs.pages.models_in_words import in_words

@@ -15,9 +15,9 @@ from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
 from coterie.anonymity.table.taxonomy import Taxonomy, with_gap
 from coterie.jobs.data.attributes import Attribute, attribute_missing, one_of
 from coterie.jobs.data.missing import read_missing
+from coterie.jobs.data.released.together import apart, together_warnings
 from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
-from coterie.jobs.data.together import apart, together_warnings
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job, read_recipients, referred_file
 from coterie.jobs.kinds.integrate.population.keys import check_known_there, read_universe

@@ -17,7 +17,7 @@ from coterie.anonymity.risk.released import release_risk
 from coterie.anonymity.utility.measures import utility_lines
 from coterie.base.errors import VerificationError
 from coterie.jobs.data.missing import without_gaps
-from coterie.jobs.data.together import together_claimed
+from coterie.jobs.data.released.together import together_claimed
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coterie.base.text import quoted_list
-from coterie.jobs.data.together import all_columns
+from coterie.jobs.data.released.together import all_columns
 from coterie.jobs.kinds.integrate.behaviour import RESISTS
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 

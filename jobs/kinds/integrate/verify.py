@@ -45,7 +45,7 @@ from coterie.jobs.data.release_file import (
     in_words,
     read_release,
 )
-from coterie.jobs.data.together import together_counted
+from coterie.jobs.data.released.together import together_counted
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.kinds.integrate.slack import UNCHECKED, check_slack

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coterie.anonymity.specialization.specialize import Requirement
-from coterie.jobs.data.together import (
+from coterie.jobs.data.released.together import (
     apart,
     together_claimed,
     together_counted,

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from coterie.jobs.data.spreadsheet import COPY, formulas_in, released_tables, write_copy
+from coterie.jobs.data.released.spreadsheet import COPY, formulas_in, released_tables, write_copy
 
 
 def write(path, rows):
