@@ -38,14 +38,6 @@ MUTANTS = [
         "tests/chosen_inputs/test_row_order.py::test_rows_of_a_sorted_frame_do_not_line_up[mondrian]",
     ),
     mutant(
-        "the order of groups of one size",
-        "house/frames.py",
-        'found.sort_by([*places, *((name, "ascending") for name in shown)])',
-        "found.take(np.argsort(-sizes, kind='stable'))",
-        "tests/house/test_row_order.py::"
-        "test_groups_of_one_size_do_not_stand_in_the_order_of_the_frame",
-    ),
-    mutant(
         "the digest of a release for recipients alone",
         "party/receptions.py",
         "if peer not in recipients_of(self._job(record)):",
