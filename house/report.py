@@ -97,9 +97,10 @@ def _from_result(file: TableFile, result: Claim) -> list[Part]:
     for qid, entry in claims:
         worst, mean = (entry.entry(key).number() for key in ("prosecutor", "marketer"))
         risk.append([foreign(qid), f"{worst:.2%}", f"{mean:.2%}"])
+        name = "all together" if qid == TOGETHER else qid
         drawn += [
-            (f"{qid}: at worst", worst, f"{worst:.2%}"),
-            (f"{qid}: on average", mean, f"{mean:.2%}"),
+            (f"{name}: at worst", worst, f"{worst:.2%}"),
+            (f"{name}: on average", mean, f"{mean:.2%}"),
         ]
     return [
         Part(

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from coterie.base.errors import UsageError
+
 JOB = click.argument("job", type=click.Path(path_type=Path))
 TABLE = click.argument("table", type=click.Path(path_type=Path))
 OUT = click.option(
@@ -45,6 +47,18 @@ IDENTITY = click.option(
 
 def print_result(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> None:
     click.echo(json.dumps(value) if as_json else "\n".join(lines()))
+
+
+def check_spreadsheet(wanted: bool, kind: str, whole: bool = True) -> None:
+    """Refuses `--spreadsheet` where no table is released; `whole`: the command leaves a result."""
+    from coterie.jobs.kinds.registry import KINDS
+
+    if wanted and not (whole and "release.csv" in KINDS[kind].leaves):
+        raise UsageError(
+            "--spreadsheet copies a released table, and this command leaves none"
+            if not whole
+            else f"--spreadsheet copies a released table, and a job of kind '{kind}' has none"
+        )
 
 
 def warn(warnings: Iterable[str]) -> None:

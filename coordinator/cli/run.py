@@ -21,6 +21,7 @@ from coterie.coordinator.cli.options import (
     LIVE,
     OUT,
     SPREADSHEET,
+    check_spreadsheet,
     print_result,
     warn,
 )
@@ -76,13 +77,12 @@ def run(
     from coterie.trust.identity import find_identity
 
     parsed = load_job(job)
+    check_spreadsheet(spreadsheet, parsed.kind, not detach)
     warn(parsed.warnings)
     who = find_identity(identity)
     patience = Patience(consent=consent_timeout, heartbeat=heartbeat)
     if live and detach:
         raise UsageError("--live shows a job that is followed; leave out --detach, or use 'watch'")
-    if spreadsheet and detach:
-        raise UsageError("--spreadsheet goes with 'coterie attach' or 'fetch' after --detach")
     board = Board(parsed.party_names, show=not as_json)
     with (
         live_page.live(
@@ -141,6 +141,7 @@ def attach(
 
     folder = folder_of(job)
     parsed, _, _ = read_note(folder)
+    check_spreadsheet(spreadsheet, parsed.kind)
     board = Board(parsed.party_names, show=not as_json)
     with (
         live_page.live(

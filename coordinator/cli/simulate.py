@@ -16,6 +16,7 @@ from coterie.coordinator.cli.options import (
     JSON,
     OUT,
     SPREADSHEET,
+    check_spreadsheet,
     print_result,
     warn,
 )
@@ -62,6 +63,7 @@ def simulate(
     from coterie.jobs.kinds.job_file import load_job
 
     parsed = load_job(job)
+    check_spreadsheet(spreadsheet, parsed.kind, not deviations)
     warn(parsed.warnings)
     if deviations:
         from coterie.coordinator.simulate.deviation.compare import compare, lines

@@ -69,6 +69,16 @@ def test_a_release_has_values_as_they_were_read_and_verify_names_those_that_run(
     assert "a spreadsheet would run" in page
 
 
+def test_what_releases_no_table_is_refused_before_it_begins(tmp_path):
+    job = tmp_path / "job.yaml"
+    job.write_text(
+        "kind: intersect\nname: x\nparties: {a: {data: a.csv}, b: {data: b.csv}}\nid: ID\n"
+    )
+    done = coterie("simulate", job, "--out", tmp_path / "out", "--spreadsheet")
+    assert done.code == 2
+    assert "a job of kind 'intersect' has none" in done.error
+
+
 def test_no_cell_of_the_copy_runs_and_nothing_else_is_changed(released):
     out = released("--spreadsheet", name="=Note")
     plain, copy = cells(out / "release.csv"), cells(out / "release.spreadsheet.csv")
