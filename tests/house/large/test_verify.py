@@ -11,7 +11,6 @@ from coterie.house.large.release import anonymise_large
 from coterie.house.table_file import load_table_file
 from tests.house.people import TABLE_FILE, rows, write_people
 
-
 APART = TABLE_FILE.replace(
     "{qid: [Age, Place, Sex], k: 3, sensitive: Ill, l: 2}",
     "{qid: [Age, Sex], k: 3}\n  - {qid: [Place], k: 3}",
