@@ -12,11 +12,12 @@ from coterie import __version__
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.methods import Settings, anonymise
 from coterie.anonymity.risk.released import release_risk
-from coterie.anonymity.specialization.specialize import suppression_limit
+from coterie.anonymity.specialization.specialize import Requirement, suppression_limit
 from coterie.anonymity.utility.measures import utility_lines
 from coterie.base.text import first_names, numbered
 from coterie.house.prepare import Prepared, named_in_errors, prepare
 from coterie.house.table_file import MethodFile, TableFile
+from coterie.jobs.data.released.together import together_claimed
 from coterie.jobs.kinds.integrate.release_table import Coded, write_parquet, write_release
 from coterie.jobs.run.archive import save_job
 
@@ -112,4 +113,8 @@ def lines(result: dict[str, Any], out: Path) -> list[str]:
         f"  risk to be found: highest {risk['prosecutor']:.3g}, mean {risk['marketer']:.3g}"
     )
     found += [f"  {line}" for line in utility_lines(result["utility"])]
+    entries = [Requirement(tuple(entry["qid"]), entry["k"]) for entry in result["anonymity"]]
+    together = together_claimed(entries, result["records"], risk)
+    if together is not None and together.exposed:
+        found.append(f"  not promised: {together.sentence}")
     return [*found, f"release: {out / RELEASE}", f"result: {out / RESULT}"]

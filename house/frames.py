@@ -39,6 +39,7 @@ from coterie.house.table_file import COSTS, TableAttribute, TableFile
 from coterie.jobs.data.missing import MISSING
 from coterie.jobs.data.sources import Source, file_source, require_columns
 from coterie.jobs.data.text_form import as_text
+from coterie.jobs.kinds.integrate.release_table import sorted_table
 
 Paths = Sequence[Sequence[str]]  # a taxonomy as leaf-to-root paths
 _NOTHING = "table"  # the name of a table without a file in errors
@@ -138,6 +139,9 @@ def anonymise(
 ) -> Release:
     """An anonymous version of a frame: groups of records equal in `qid` have at least k records.
 
+    Rows come sorted by their values, as in a file that is released: in the order of the frame, whoever
+    knows that order (by a patient number, say) would know whose each row is.
+
     `sensitive` with the keys of a `requirement` (`l=3`, `t=0.2`, `alpha=0.5`) bounds a sensitive
     column too; a list of columns is bounded together. `drop` names columns to leave out, such as
     identifiers; all others are released as they are. A column that has another value in every record
@@ -207,13 +211,7 @@ def anonymise(
     prepared = prepare_text(file, as_text(table, _NOTHING), _NOTHING)
     answer, result = anonymise_prepared(file, prepared)
     columns = release_columns(file, prepared, answer)
-    arrays = {
-        name: pa.DictionaryArray.from_arrays(
-            pa.array(column.codes.astype(np.int64)), pa.array(list(column.values), pa.string())
-        ).cast(pa.string())
-        for name, column in columns.items()
-    }
-    return Release(pa.table(arrays), result, _groups(answer))
+    return Release(sorted_table(columns), result, _groups(answer))
 
 
 def _refuse_identifier(name: str, column: pa.ChunkedArray) -> None:
@@ -293,15 +291,19 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _groups(answer: Anonymized) -> pa.Table:
-    """One row for every group: its values and its number of records; the largest first."""
+    """One row for every group: its values and its number of records; the largest first.
+
+    Groups of one size stand in the order of their values, which tells nothing of the frame's order.
+    """
     columns = list(answer.columns.values())
     groups = group_numbers([column.codes for column in columns])
     sizes = np.bincount(groups)
     first = np.zeros(len(sizes), np.int64)
     first[groups[::-1]] = np.arange(len(groups))[::-1]
-    order = np.argsort(-sizes, kind="stable")
     shown = {
-        name: [column.labels[code] for code in column.codes[first[order]].tolist()]
+        name: [column.labels[code] for code in column.codes[first].tolist()]
         for name, column in answer.columns.items()
     }
-    return pa.table({**shown, "records": sizes[order]})
+    found = pa.table({**shown, "records": sizes})
+    places: list[tuple[str, str]] = [("records", "descending")]
+    return found.sort_by([*places, *((name, "ascending") for name in shown)])

@@ -9,12 +9,13 @@ from coterie.house.anatomy.report import anatomy_part
 from coterie.house.condense.keys import CONDENSE
 from coterie.house.condense.report import report_condensed
 from coterie.house.table_file import TableFile
+from coterie.jobs.data.released.together import apart
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import Content, element, foreign
 from coterie.jobs.pages.measures import measures_part
 from coterie.jobs.pages.page import Part, facts, file_text, folded, moment, note, table
-from coterie.jobs.pages.release import read_release, release_parts
+from coterie.jobs.pages.release import TOGETHER, read_release, release_parts
 
 RELEASE = "release.csv"
 _BARS = 20  # of the risk of a release that is too large to be drawn
@@ -36,7 +37,7 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
     if file.method == "anatomy":
         parts = [anatomy_part(file, result)]
     elif result.optional("on_disk") is not None:
-        parts = _from_result(result)
+        parts = _from_result(file, result)
     else:
         parts = release_parts(
             read_release(
@@ -78,7 +79,7 @@ def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
     ]
 
 
-def _from_result(result: Claim) -> list[Part]:
+def _from_result(file: TableFile, result: Claim) -> list[Part]:
     """The promise and the risk of a release that is too large to be read whole, from its result."""
     promise: list[list[Content]] = []
     for entry in result.entry("anonymity").items():
@@ -87,13 +88,19 @@ def _from_result(result: Claim) -> list[Part]:
         promise.append([foreign(qid), *(f"{number:,}" for number in numbers)])
     risk: list[list[Content]] = []
     drawn: list[tuple[str, float, str]] = []
-    for entry in result.entry("risk").entry("by_qid").items():
-        qid = ", ".join(name.text() for name in entry.entry("qid").items())
+    claims = [
+        (", ".join(name.text() for name in entry.entry("qid").items()), entry)
+        for entry in result.entry("risk").entry("by_qid").items()
+    ]
+    if apart(file.requirements):
+        claims.append((TOGETHER, result.entry("risk")))
+    for qid, entry in claims:
         worst, mean = (entry.entry(key).number() for key in ("prosecutor", "marketer"))
         risk.append([foreign(qid), f"{worst:.2%}", f"{mean:.2%}"])
+        name = "all together" if qid == TOGETHER else qid
         drawn += [
-            (f"{qid}: at worst", worst, f"{worst:.2%}"),
-            (f"{qid}: on average", mean, f"{mean:.2%}"),
+            (f"{name}: at worst", worst, f"{worst:.2%}"),
+            (f"{name}: on average", mean, f"{mean:.2%}"),
         ]
     return [
         Part(

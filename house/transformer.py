@@ -7,6 +7,9 @@ later asked about values in the same form. Only the frame that the step was fitt
 later records are generalized, and nothing is promised about the size of their groups. No record may
 be suppressed, because a step keeps the number of rows.
 
+`transform` keeps the order of the rows, which a pipeline needs: row i of its answer is the person of row
+i. It is an input of a model and no release. `release_` is one: its rows are sorted.
+
 The step has the methods of an estimator (`get_params`, `set_params`, `fit`, `transform`, `fit_transform`,
 `get_feature_names_out`) without importing scikit-learn. Frames come in through the Arrow interface;
 the answer is a NumPy array of texts with the columns of `qid`, which encoders take.
@@ -14,11 +17,14 @@ the answer is a NumPy array of texts with the columns of `qid`, which encoders t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from coterie.anonymity.table.intervals import Interval, read_interval
 from coterie.base.arrays import Array
@@ -59,16 +65,20 @@ class Generalizer:
             )
         table = arrow_table(X)
         names = list(self.qid) if self.qid is not None else table.column_names
-        self.release_: Release = anonymise(
-            table.select(names), names, self.k, method=self.method,
-            taxonomies={n: t for n, t in (self.taxonomies or {}).items() if n in names},
+        row = next(name for at in itertools.count() if (name := f"row {at}") not in names)
+        numbers = pa.array(map(str, range(table.num_rows)), pa.string())
+        found = anonymise(
+            table.select(names).append_column(row, numbers), names, self.k, method=self.method,
+            taxonomies={n: t for n, t in (self.taxonomies or {}).items() if n in names}, keep=[row],
         )  # fmt: skip
-        text = as_text(table.select(names), "table")
+        self.release_: Release = replace(found, table=found.table.drop_columns([row]))
+        rows = pc.cast(found.table.column(row), pa.int64())
+        text = as_text(table.select(names), "table").take(rows)
         self.shown_ = {
             name: dict(
                 zip(
                     text.column(name).to_pylist(),
-                    self.release_.table.column(name).to_pylist(),
+                    found.table.column(name).to_pylist(),
                     strict=True,
                 )
             )

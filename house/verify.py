@@ -27,6 +27,7 @@ import pyarrow.compute as pc
 
 from coterie.anonymity.models.audit import Released, check_risk, group_numbers
 from coterie.anonymity.models.privacy import TupleModel
+from coterie.base.arrays import Ints
 from coterie.base.errors import DataError, VerificationError
 from coterie.base.text import first_names, numbered
 from coterie.house.anatomy.verify import check_anatomy
@@ -44,6 +45,7 @@ from coterie.jobs.data.release_file import (
     in_words,
     read_release,
 )
+from coterie.jobs.data.released.together import Together, together_counted
 from coterie.jobs.data.sources import read_table
 from coterie.jobs.file.document import read_document
 from coterie.jobs.file.result_file import RESULT, read_json
@@ -80,19 +82,24 @@ def verify_table(folder: Path, data: Path | None = None) -> dict[str, Any]:
         raise VerificationError(
             f"{folder / RESULT}: not the result of such a table file ({error})"
         ) from None
+    together: Together | None = found.pop("together")
+    exposed = together is not None and together.exposed
     return {
         "verdict": "; ".join(
             [
                 f"holds: {numbered(found['records'], 'record')}, sorted so that their order tells "
                 "nothing",
                 *map(in_words, found["requirements"]),
+                *([together.clause] if together and not exposed else []),
             ]
         ),
+        "not_promised": [together.sentence] if together and exposed else [],
         "unchecked": [UNCHECKED if data is None else "whether each record is in its own group"],
         "job": "table",
         "kind": f"anonymise ({file.method})",
         "digest": file.digest,
         **found,
+        **({"together": together.facts} if together else {}),
     }
 
 
@@ -149,10 +156,17 @@ def _verify(file: TableFile, result: Any, path: Path, data: Path | None) -> dict
     qids = [attribute.name for attribute in file.attributes if attribute.in_qid]
     for name in qids if file.method == "quantiles" else ():
         check_groups(name, shown_times(table[name]), result["quantiles"][name])
-    sizes = np.bincount(group_numbers([table[name] for name in qids])) if records else np.zeros(1)
+    sizes: Ints = np.zeros(1, np.int64)
+    if records:
+        sizes = np.bincount(group_numbers([table[name] for name in qids]))
     check_discernibility(result, sizes, records, suppressed)
     check_risk(table, result, qids, [requirement.qid for requirement in file.requirements])
-    found = {"records": records, "suppressed": suppressed, "requirements": requirements}
+    found = {
+        "records": records,
+        "suppressed": suppressed,
+        "requirements": requirements,
+        "together": together_counted(file.requirements, sizes),
+    }
     if data is not None:
         shown = {name: shown_times(column) for name, column in table.items()}
         found["measures"] = check_source(file, result, shown, data)

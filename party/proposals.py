@@ -45,6 +45,7 @@ from coterie.transport.error_messages import describe, describe_to_coordinator
 from coterie.trust.identity import Caller
 
 log = logging.getLogger("coterie.party")
+_TOGETHER = ": its columns may be unique together (policy.together)"
 
 
 class Proposals:
@@ -105,7 +106,8 @@ class Proposals:
                 check_policy(self._config, job[0], caller.name)
                 asks = self._asks("", caller.name, job[0])
                 policy = self._config.for_job(job[0]).policy
-                words = f"permitted, consent {'manual' if asks else policy.consent}"
+                consent = "manual" if asks is not None else policy.consent
+                words = f"permitted, consent {consent}{asks or ''}"
                 if policy.repeat is not None:
                     words += ", to be judged by what earlier jobs have told"
                 return words + (", output asked for" if policy.output == "ask" else "")
@@ -178,7 +180,7 @@ class Proposals:
             checked = check_data(self._config, job, self._audit.note)
             record.records = checked.records
             self._book.store(record)
-            if self._config.for_job(job).policy.consent == "auto" and not asks:
+            if self._config.for_job(job).policy.consent == "auto" and asks is None:
                 with record.changed:
                     if record.state not in ENDED:  # the job may have been cancelled meanwhile
                         record.prepared, record.data = checked.prepared, checked.digest
@@ -188,7 +190,7 @@ class Proposals:
                         self._book.set_state(record, State.ACCEPTED)
             else:
                 self._book.set_state(
-                    record, State.WAITING, reason="waits for the operator's consent"
+                    record, State.WAITING, reason=f"waits for the operator's consent{asks or ''}"
                 )
         except Exception as error:
             decision, reason = self._refusal(error), describe(error)
@@ -226,11 +228,13 @@ class Proposals:
         self._examinations.add(caller.name)
         self._worker.history.examined(caller.name)
 
-    def _asks(self, job_id: str, coordinator: str, job: Job) -> bool:
-        """Whether the operator must consent, whatever `policy.consent` says."""
+    def _asks(self, job_id: str, coordinator: str, job: Job) -> str | None:
+        """Why the operator must consent, whatever `policy.consent` says; None if nothing asks."""
         config = self._config.for_job(job)
-        together = asks_about_together(config.policy, KINDS[job.kind].needs(job, config.name))
-        return self._judge_number(job_id, coordinator, job) or together
+        number = self._judge_number(job_id, coordinator, job)
+        if asks_about_together(config.policy, KINDS[job.kind].needs(job, config.name)):
+            return _TOGETHER
+        return "" if number else None
 
     def _judge_number(self, job_id: str, coordinator: str, job: Job) -> bool:
         """Whether the operator must be asked, since there have been too many jobs or checks."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import FORCE, JSON, TABLE, print_result
+from coterie.coordinator.cli.options import FORCE, JSON, SPREADSHEET, TABLE, print_result
 
 
 @click.command()
@@ -29,6 +29,7 @@ from coterie.coordinator.cli.options import FORCE, JSON, TABLE, print_result
 )
 @click.option("--release-only", is_flag=True, help="Add nothing; make a release of the state.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for a release.")
+@SPREADSHEET
 @FORCE
 @JSON
 def condense(
@@ -38,6 +39,7 @@ def condense(
     every: int,
     release_only: bool,
     out: Path | None,
+    spreadsheet: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -64,7 +66,7 @@ def condense(
     told = lines(summary)
     if out is not None:
         release = stream.release()
-        with result_folder(out, force):
+        with result_folder(out, force, spreadsheet):
             release.write(stream.file, out)
         summary["release"] = release.result
         told += release_lines(release.result, out)

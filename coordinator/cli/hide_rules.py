@@ -6,15 +6,16 @@ from pathlib import Path
 
 import click
 
-from coterie.coordinator.cli.options import FORCE, JSON, OUT, TABLE, print_result
+from coterie.coordinator.cli.options import FORCE, JSON, OUT, SPREADSHEET, TABLE, print_result
 
 
 @click.command("hide-rules")
 @TABLE
 @OUT
+@SPREADSHEET
 @FORCE
 @JSON
-def hide_rules(table: Path, out: Path, force: bool, as_json: bool) -> None:
+def hide_rules(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: bool) -> None:
     """Make a release of a table in which given association rules are not found.
 
     TABLE is a file with 'method: hide-rules', the thresholds of whoever looks for rules, and the
@@ -26,6 +27,6 @@ def hide_rules(table: Path, out: Path, force: bool, as_json: bool) -> None:
 
     file = load_hide_file(table)
     hidden = hide_file(file)
-    with result_folder(out, force):
+    with result_folder(out, force, spreadsheet):
         hidden.write(file, out)
     print_result(hidden.result, as_json, lambda: lines(hidden.result, out))

@@ -9,12 +9,19 @@ from typing import Any
 
 import click
 
+from coterie.base.errors import UsageError
+
 JOB = click.argument("job", type=click.Path(path_type=Path))
 TABLE = click.argument("table", type=click.Path(path_type=Path))
 OUT = click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Folder for the result."
 )
 FORCE = click.option("--force", is_flag=True, help="Replace an earlier result in that folder.")
+SPREADSHEET = click.option(
+    "--spreadsheet",
+    is_flag=True,
+    help="Also write release.spreadsheet.csv, of which a spreadsheet runs no cell as a formula.",
+)
 JSON = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object, also for an error."
 )
@@ -40,6 +47,18 @@ IDENTITY = click.option(
 
 def print_result(value: Any, as_json: bool, lines: Callable[[], list[str]]) -> None:
     click.echo(json.dumps(value) if as_json else "\n".join(lines()))
+
+
+def check_spreadsheet(wanted: bool, kind: str, whole: bool = True) -> None:
+    """Refuses `--spreadsheet` where no table is released; `whole`: the command leaves a result."""
+    from coterie.jobs.kinds.registry import KINDS
+
+    if wanted and not (whole and "release.csv" in KINDS[kind].leaves):
+        raise UsageError(
+            "--spreadsheet copies a released table, and this command leaves none"
+            if not whole
+            else f"--spreadsheet copies a released table, and a job of kind '{kind}' has none"
+        )
 
 
 def warn(warnings: Iterable[str]) -> None:

@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
-from coterie.coordinator.cli.options import FORCE, JSON, OUT, TABLE, print_result
+from coterie.coordinator.cli.options import FORCE, JSON, OUT, SPREADSHEET, TABLE, print_result
 
 
 @click.command()
 @TABLE
 @OUT
+@SPREADSHEET
 @FORCE
 @JSON
-def perturb(table: Path, out: Path, force: bool, as_json: bool) -> None:
+def perturb(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: bool) -> None:
     """Add noise to every column of a table, and say what the noise really hides.
 
     TABLE is a file with 'method: perturb'. The release is made for distributions, which 'coterie
@@ -27,7 +28,7 @@ def perturb(table: Path, out: Path, force: bool, as_json: bool) -> None:
 
     file = load_perturb_file(table)
     noisy = perturb_file(file)
-    with result_folder(out, force):
+    with result_folder(out, force, spreadsheet):
         noisy.write(file, out)
     print_result(noisy.result, as_json, lambda: lines(noisy.result, out))
 

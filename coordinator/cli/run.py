@@ -20,6 +20,8 @@ from coterie.coordinator.cli.options import (
     JSON,
     LIVE,
     OUT,
+    SPREADSHEET,
+    check_spreadsheet,
     print_result,
     warn,
 )
@@ -43,6 +45,7 @@ from coterie.coordinator.cli.options import (
     help="Propose and start the job, and return; 'coterie attach' follows it.",
 )
 @LIVE
+@SPREADSHEET
 @FORCE
 @JSON
 def run(
@@ -53,6 +56,7 @@ def run(
     heartbeat: float,
     detach: bool,
     live: bool,
+    spreadsheet: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -73,6 +77,7 @@ def run(
     from coterie.trust.identity import find_identity
 
     parsed = load_job(job)
+    check_spreadsheet(spreadsheet, parsed.kind, not detach)
     warn(parsed.warnings)
     who = find_identity(identity)
     patience = Patience(consent=consent_timeout, heartbeat=heartbeat)
@@ -83,7 +88,7 @@ def run(
         live_page.live(
             live, board, parsed.name, parsed.kind, out / REPORT, heartbeat
         ) as with_button,
-        result_folder(out, force),
+        result_folder(out, force, spreadsheet),
         Interrupts() as interrupts,
         board,
     ):
@@ -113,8 +118,11 @@ def detached_lines(name: str, job_id: str, states: Mapping[str, str]) -> list[st
 @HEARTBEAT
 @click.argument("job")
 @LIVE
+@SPREADSHEET
 @JSON
-def attach(identity: Path, heartbeat: float, job: str, live: bool, as_json: bool) -> None:
+def attach(
+    identity: Path, heartbeat: float, job: str, live: bool, spreadsheet: bool, as_json: bool
+) -> None:
     """Follow a job that was proposed before, and collect its result.
 
     JOB is its id, the beginning of it, its name, or the folder of its result. Ctrl-C ends this
@@ -133,12 +141,13 @@ def attach(identity: Path, heartbeat: float, job: str, live: bool, as_json: bool
 
     folder = folder_of(job)
     parsed, _, _ = read_note(folder)
+    check_spreadsheet(spreadsheet, parsed.kind)
     board = Board(parsed.party_names, show=not as_json)
     with (
         live_page.live(
             live, board, parsed.name, parsed.kind, folder / REPORT, heartbeat
         ) as with_button,
-        continued_folder(folder),
+        continued_folder(folder, spreadsheet),
         Interrupts() as interrupts,
         board,
     ):
@@ -237,8 +246,9 @@ def jobs(only_open: bool, as_json: bool) -> None:
     type=click.FloatRange(min=0),
     help="Seconds for a party that does not answer, or has not finished.",
 )
+@SPREADSHEET
 @JSON
-def fetch(job: str, identity: Path, wait: float, as_json: bool) -> None:
+def fetch(job: str, identity: Path, wait: float, spreadsheet: bool, as_json: bool) -> None:
     """Collect the result of a run that lost its coordinator or a party after the start.
 
     JOB is its id, the beginning of it, its name, or the run's --out. The result is the one that the
@@ -250,6 +260,6 @@ def fetch(job: str, identity: Path, wait: float, as_json: bool) -> None:
     from coterie.trust.identity import find_identity
 
     folder = folder_of(job)
-    with continued_folder(folder):
+    with continued_folder(folder, spreadsheet):
         parsed, result = fetch_later(folder, find_identity(identity), wait)
     print_result(result, as_json, lambda: summary(parsed, result, folder))

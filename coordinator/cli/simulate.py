@@ -10,7 +10,16 @@ from pathlib import Path
 
 import click
 
-from coterie.coordinator.cli.options import FORCE, JOB, JSON, OUT, print_result, warn
+from coterie.coordinator.cli.options import (
+    FORCE,
+    JOB,
+    JSON,
+    OUT,
+    SPREADSHEET,
+    check_spreadsheet,
+    print_result,
+    warn,
+)
 
 
 @click.command()
@@ -30,6 +39,7 @@ from coterie.coordinator.cli.options import FORCE, JOB, JSON, OUT, print_result,
     type=click.Path(path_type=Path),
     help="For kind predict: the result folder of the simulated job that kept the model.",
 )
+@SPREADSHEET
 @FORCE
 @JSON
 def simulate(
@@ -38,6 +48,7 @@ def simulate(
     seed: str | None,
     deviations: tuple[str, ...],
     models: Path | None,
+    spreadsheet: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -52,6 +63,7 @@ def simulate(
     from coterie.jobs.kinds.job_file import load_job
 
     parsed = load_job(job)
+    check_spreadsheet(spreadsheet, parsed.kind, not deviations)
     warn(parsed.warnings)
     if deviations:
         from coterie.coordinator.simulate.deviation.compare import compare, lines
@@ -59,6 +71,9 @@ def simulate(
         compared = compare(parsed, job.parent, out, deviations, seed, force)
         print_result(compared, as_json, lambda: lines(compared, out))
         return
-    with result_folder(out, force), Board(parsed.party_names, show=not as_json) as board:
+    with (
+        result_folder(out, force, spreadsheet),
+        Board(parsed.party_names, show=not as_json) as board,
+    ):
         result = work(parsed, job.parent, out, seed, board, models=models)
     print_result(result, as_json, lambda: summary(parsed, result, out))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import FORCE, JSON, OUT, TABLE, print_result
+from coterie.coordinator.cli.options import FORCE, JSON, OUT, SPREADSHEET, TABLE, print_result
 
 _ALPHA = click.option(
     "--alpha",
@@ -42,6 +42,7 @@ MEMORY = click.option(
 @OUT
 @FORCE
 @click.option("--parquet", is_flag=True, help="Also write the release as release.parquet.")
+@SPREADSHEET
 @MEMORY
 @click.option(
     "--compute",
@@ -54,6 +55,7 @@ def anonymise(
     out: Path,
     force: bool,
     parquet: bool,
+    spreadsheet: bool,
     memory: int | None,
     compute: str | None,
     as_json: bool,
@@ -74,7 +76,7 @@ def anonymise(
 
         if compute is not None or is_large(file, budget):
             with anonymise_large(file, budget, compute) as large:
-                with result_folder(out, force):
+                with result_folder(out, force, spreadsheet):
                     large.write(out, parquet)
                 print_result(large.result, as_json, lambda: lines(large.result, out))
             return
@@ -83,7 +85,7 @@ def anonymise(
         from coterie.house.condense.release import lines as condensed_lines
 
         release = condense_file(file)
-        with result_folder(out, force):
+        with result_folder(out, force, spreadsheet):
             release.write(file, out, parquet)
         print_result(release.result, as_json, lambda: condensed_lines(release.result, out))
         return
@@ -92,12 +94,12 @@ def anonymise(
         from coterie.house.anatomy.release import lines as anatomy_lines
 
         made = anatomise_file(file)
-        with result_folder(out, force):
+        with result_folder(out, force, spreadsheet):
             made.write(out, parquet)
         print_result(made.result, as_json, lambda: anatomy_lines(made.result, out))
         return
     prepared, answer, result = anonymise_file(file)
-    with result_folder(out, force):
+    with result_folder(out, force, spreadsheet):
         write_result(file, prepared, answer, result, out, parquet)
     print_result(result, as_json, lambda: lines(result, out))
 

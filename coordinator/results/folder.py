@@ -13,6 +13,7 @@ from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.base.text import numbered
 from coterie.coordinator.results.report import PUBLIC, REPORT, write_report
 from coterie.coordinator.run.progress import byte_count, duration
+from coterie.jobs.data.released.spreadsheet import COPY, released_tables, write_copy
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.registry import KINDS
@@ -20,20 +21,23 @@ from coterie.jobs.run.archive import FOLDER
 
 MANIFEST = "files.json"  # what Coterie wrote into a result folder
 # The files that any job may leave besides those that its kind declares.
-_RESULT = (RESULT, "release.csv", "release.parquet", REPORT, "job", "parties", "transcripts")
+_RESULT = (
+    RESULT, "release.csv", "release.parquet", f"release{COPY}", REPORT, "job", "parties", "transcripts",
+)  # fmt: skip
 _OTHERS = (
     MANIFEST, "run.json", PUBLIC, "deviation.json", "honest", "sensitive", "noise.json",
 )  # fmt: skip
 
 
 @contextlib.contextmanager
-def result_folder(out: Path, force: bool) -> Iterator[None]:
+def result_folder(out: Path, force: bool, spreadsheet: bool = False) -> Iterator[None]:
     """The result folder of one job: inside, the job is run and its result written into `out`.
 
     An earlier result is replaced only on request, and then completely: all files that Coterie wrote
     into the folder, by its list of files, are removed. Other files are never touched; a file at a
     path that Coterie would write is an error before the job begins. Afterwards, also if the job
-    failed, the list has the files that were written.
+    failed, the list has the files that were written. With `spreadsheet` there is a copy of the release
+    besides, of which a spreadsheet runs no cell.
     """
     try:
         others = _begin(out, force)
@@ -41,6 +45,8 @@ def result_folder(out: Path, force: bool) -> Iterator[None]:
         raise EnvironmentFaultError(f"{out}: {error.strerror}") from None
     try:
         yield
+        if spreadsheet:
+            _copy(out)
         _report(out)
     finally:
         with contextlib.suppress(OSError):  # the job's own error says more
@@ -52,18 +58,32 @@ def result_folder(out: Path, force: bool) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def continued_folder(out: Path) -> Iterator[None]:
+def continued_folder(out: Path, spreadsheet: bool = False) -> Iterator[None]:
     """A result folder into which a later command puts the rest of the same job's result."""
     earlier = set(_of_coterie(out)) if out.is_dir() else set()
     before = _files(out)
     try:
         yield
+        if spreadsheet:
+            _copy(out)
         _report(out)
     finally:
         with contextlib.suppress(OSError):
             written = sorted((_files(out) - before) | (earlier & _files(out)))
             if written:
                 _write_manifest(out, True, written)
+
+
+def _copy(out: Path) -> None:
+    """Writes a copy of each released table for spreadsheets; a result without tables has none."""
+    for path in released_tables(out):
+        copy = path.with_suffix(COPY)
+        try:
+            write_copy(path, copy)
+        except OSError as error:
+            raise EnvironmentFaultError(
+                f"{copy}: {error.strerror}; the result itself is whole"
+            ) from None
 
 
 def _report(out: Path) -> None:

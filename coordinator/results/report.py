@@ -108,12 +108,21 @@ def judged(folder: Path) -> Opinion:
         [element("em", "Not checked: "), foreign(clause.removesuffix(_HINT), 300)]
         for clause in found["unchecked"]
     ]
-    return Opinion("holds", "The promise holds", lines, _CHECKED)
+    lines += [
+        [element("em", "Warning: "), foreign(clause, 300)] for clause in found.get("warnings", ())
+    ]
+    if not (open_to := found.get("not_promised")):
+        return Opinion("holds", "The promise holds", lines, _CHECKED)
+    warned: list[Content] = [
+        note(element("strong", "Not promised: "), foreign(f"{clause}.", 800)) for clause in open_to
+    ]
+    title = f"Each of the {len(found['requirements'])} entries holds, but not all columns together"
+    return Opinion("partly", title, lines, _CHECKED, warned)
 
 
 def _for_everybody(opinion: Opinion) -> Opinion:
     """The verdict without what is wrong: an error names folders, parties and values."""
-    if opinion.state == "holds":
+    if opinion.state in ("holds", "partly"):
         return opinion
     more = f"{REPORT}, which the parties to this result have, says why."
     if opinion.state == "violated":

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import UsageError, VerificationError
+from coterie.base.text import numbered
 from coterie.house.verify import is_table_result, verify_table
 from coterie.house.ways.registry import way_of
+from coterie.jobs.data.released.spreadsheet import formulas_in, released_tables
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import saved_job
@@ -28,6 +30,19 @@ def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
 
     `data` is the source of a release of one table, with which more can be checked.
     """
+    found = _verified(folder, data)
+    formulas: dict[str, int] = {}
+    for path in released_tables(folder):
+        formulas |= formulas_in(path)
+    warnings = [
+        f"a spreadsheet would run {numbered(cells, 'cell')} of '{name}' as formulas; the option "
+        "--spreadsheet writes a copy of the release in which they are text"
+        for name, cells in formulas.items()
+    ]
+    return {**found, **({"formulas": formulas, "warnings": warnings} if formulas else {})}
+
+
+def _verified(folder: Path, data: Path | None) -> dict[str, Any]:
     if is_table_result(folder):
         way = way_of(folder)
         return verify_table(folder, data) if way is None else way.verify(folder, data)
@@ -41,6 +56,7 @@ def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
         )
     return {
         "verdict": f"holds: {'; '.join(found.holds)}",
+        "not_promised": list(found.not_promised),
         "unchecked": list(found.unchecked),
         "job": job.name,
         "kind": job.kind,
@@ -50,9 +66,11 @@ def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
 
 
 def lines(verified: dict[str, Any]) -> list[str]:
-    """Lines for a person: the verdict, its reasons, and what could not be checked."""
+    """Lines for a person: the verdict, what is not promised, and what could not be checked."""
     return [
         verified["verdict"],
+        *(f"not promised: {clause}" for clause in verified.get("not_promised", ())),
         *(f"not checked: {clause}" for clause in verified["unchecked"]),
+        *(f"warning: {clause}" for clause in verified.get("warnings", ())),
         f"job: {verified['job']} ({verified['kind']}), digest {verified['digest']}",
     ]

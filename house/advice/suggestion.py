@@ -21,6 +21,7 @@ from coterie.base.errors import DataError, UsageError
 from coterie.base.text import numbered
 from coterie.house.advice.proposal import Kept, entry, keep_values, level_sizes, qids_for
 from coterie.house.coded import CodedTable
+from coterie.jobs.data.released.together import together_warnings
 from coterie.jobs.kinds.integrate.requirement_warnings import apart_warnings, covered_warnings
 
 _NEAR = 0.8  # a k that permits a column at this share of the k asked for is a cliff
@@ -183,7 +184,14 @@ def add_cliffs(
 
 def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
     """The suggestion as YAML, with its warnings as comments, and as figures."""
+    proposed = [Requirement(qid, plan.k) for qid in plan.qids]
     warnings = [*covered_warnings(case.present), *apart_warnings(case.present), *case.warnings]
+    warnings += together_warnings(proposed) or (
+        [
+            f"the requirement so far: {w.removeprefix('requirement: ')}"
+            for w in together_warnings(case.present)
+        ]
+    )
     if len(case.sensitive) > 1 and not any(" joined " in w for w in warnings):
         warnings.append(
             f"{', '.join(case.sensitive)}: each may be diverse alone and not together; the entries "

@@ -35,6 +35,7 @@ from coterie.house.table_file import TableFile
 from coterie.house.verify_source import check_source
 from coterie.jobs.data.batches import batches
 from coterie.jobs.data.release_file import check_claims, check_header
+from coterie.jobs.data.released.together import together_counted
 from coterie.jobs.data.sources import file_source
 
 _SLICE = 1 << 16
@@ -89,7 +90,12 @@ def _checked(
         check_groups(name, _times(table.column(name)), result["quantiles"][name])
     check_discernibility(result, groups.sizes(qids), records, suppressed)
     check_counted_risk(groups.sizes, result, qids, [one.qid for one in file.requirements])
-    found = {"records": records, "suppressed": suppressed, "requirements": requirements}
+    found = {
+        "records": records,
+        "suppressed": suppressed,
+        "requirements": requirements,
+        "together": together_counted(file.requirements, groups.sizes(qids)),
+    }
     if data is not None:
         shown = {column.name: _times(column) for column in table.columns}
         found["measures"] = check_source(file, result, shown, data)

@@ -57,12 +57,14 @@ class Verdict:
     """What a verification found. A check that fails raises a `VerificationError` instead.
 
     `holds` has a clause for each check, `unchecked` one for each thing that a reader might believe
-    to be checked but that cannot be checked here; `facts` are for machines.
+    to be checked but that cannot be checked here, `not_promised` one for each thing that a reader
+    might believe to be promised; `facts` are for machines.
     """
 
     holds: Sequence[str]
     unchecked: Sequence[str]
     facts: Mapping[str, Json]
+    not_promised: Sequence[str] = ()
 
 
 class Kind(ABC, Generic[J, P]):

@@ -13,7 +13,7 @@ from typing import Literal
 
 from coterie.jobs.pages.markup import Content, Element, element, foreign
 
-State = Literal["holds", "violated", "unchecked"]
+State = Literal["holds", "partly", "violated", "unchecked"]
 _TEXT = 100_000  # characters of a file that a page shows
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?:Z|\+00:00)", re.ASCII)
 
@@ -43,12 +43,16 @@ def public_parts(parts: Sequence[Part]) -> list[Part]:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What the verification found, in words; it stands first. `lead` says what the lines are."""
+    """What the verification found, in words; it stands first. `lead` says what the lines are.
+
+    `warned` stands above both: what a reader might believe and must not.
+    """
 
     state: State
     title: str
     lines: Sequence[Content]
     lead: str = ""
+    warned: Sequence[Content] = ()
 
 
 def note(*content: Content) -> Element:
@@ -125,6 +129,7 @@ def page(
         element(
             "section",
             element("h2", opinion.title, id="verdict"),
+            *opinion.warned,
             element("p", opinion.lead) if opinion.lead else [],
             element("ul", [element("li", line) for line in opinion.lines]),
             class_=f"verdict {opinion.state}", aria_labelledby="verdict",
@@ -180,7 +185,7 @@ bdi{overflow-wrap:anywhere}td bdi,th bdi{overflow-wrap:break-word}td:has(bdi){mi
 .verdict ul{margin:.2rem 0;padding-left:1.2rem}.verdict p{margin:.2rem 0}
 .holds{background:var(--goodsoft);border-color:var(--good)}.holds h2{color:var(--good)}
 .violated{background:var(--badsoft);border-color:var(--bad)}.violated h2{color:var(--bad)}
-.unchecked{background:var(--opensoft);border-color:var(--open)}.unchecked h2{color:var(--open)}
+.unchecked,.partly{background:var(--opensoft);border-color:var(--open)}.unchecked h2,.partly h2{color:var(--open)}
 nav ul{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;list-style:none;padding:0;margin:.6rem 0}
 a{color:var(--bar)}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:.6rem;font-size:.86rem}

@@ -21,11 +21,13 @@ from coterie.anonymity.table.intervals import Interval, read_interval, read_old_
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array, Ints
 from coterie.jobs.data.release_file import read_release as read_columns
+from coterie.jobs.data.released.together import all_columns, apart
 from coterie.jobs.pages.charts import bars, histogram, short_number, strip
 from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
 from coterie.jobs.pages.models_in_words import in_words
 from coterie.jobs.pages.page import Part, folded, note, table
 
+TOGETHER = "all columns of these lines together, which no line promises"
 _DRAWN = 40  # columns that get a drawing of their own
 _NODES = 200  # values that a drawing of a taxonomy shows
 _ALL_NODES = 4_000  # values that all drawings together show
@@ -172,11 +174,9 @@ def _risk(release: Release) -> Part:
         if entry.k_map is not None:
             anybody = f"at most {min(worst, 1 / entry.k_map):.2%}"
         rows.append([listed(entry.qid, _NAMED), f"{worst:.2%}", anybody, f"{mean:.2%}"])
-    known = list(dict.fromkeys(name for entry in release.requirements for name in entry.qid))
-    if len(release.requirements) > 1:
-        worst, mean = _chances(release, known)
-        whole = "all columns of these lines together, which no line promises"
-        rows.append([whole, f"{worst:.2%}", f"{worst:.2%}", f"{mean:.2%}"])
+    if apart(release.requirements):
+        worst, mean = _chances(release, all_columns(release.requirements))
+        rows.append([TOGETHER, f"{worst:.2%}", f"{worst:.2%}", f"{mean:.2%}"])
     content.append(
         table(["known columns", "prosecutor", "journalist", "marketer"], rows, (1, 2, 3), True)
     )

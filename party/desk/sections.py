@@ -14,6 +14,11 @@ from coterie.jobs.pages.page import file_text, folded, moment, table
 from coterie.jobs.pages.served import action, hidden, text_field
 
 _ENDED_SHOWN = 30  # of jobs that have ended, the newest
+UNIQUE_TOGETHER = (
+    "a row of the release may be of one person alone: no entry of the requirement has all of its "
+    "columns. An analyst who puts them into one entry promises more; 'together: refuse' under policy "
+    "asks for that"
+)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _BALANCE = (
     "What integrate jobs have contributed to the detail of a release, in the scores of their steps. "
@@ -133,6 +138,8 @@ def explanation(facts: Mapping[str, Any]) -> Content:
         ("Never leaves", [_names(columns["never_leave"]), ", and every column that is not used"]),
         ("The result goes to", listed(["the coordinator", *facts["recipients"]])),
     ]
+    if facts.get("unique_together"):
+        rows.append(("Unique together", UNIQUE_TOGETHER))
     learn: list[Content] = [element("li", foreign(s, 500)) for s in facts.get("in_short", [])]
     rules = [
         [foreign(rule["rule"]), _shown(rule["policy"]), _shown(rule["job"])]

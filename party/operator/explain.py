@@ -90,6 +90,7 @@ def explain(
             "never_leave": [c for c in needs.read if c not in leaving],
         },
         "smallest_group": needs.groups.smallest,
+        "unique_together": needs.groups.together,
         "recipients": list(needs.answers.recipients),
         "servers": list(needs.answers.servers),
         "in_short": plain_words(job, config.name, needs, record.records),

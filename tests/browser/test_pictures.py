@@ -43,7 +43,7 @@ def test_another_word_or_another_style_of_what_is_in_sight_is_noticed(known, rep
     parts = known["report.png"]["parts"]
     assert parts >= 1
     before = shown.digests_of_report(report, parts)
-    worded = shown.digests_of_report(report.replace("The promise holds", "It holds"), parts)
+    worded = shown.digests_of_report(report.replace("Not promised: ", "Open: "), parts)
     styled = shown.digests_of_report(report.replace("--bar:#2563a8", "--bar:#000"), parts)
     below = shown.digests_of_report(report.replace("Time and traffic</h2>", "Costs</h2>"), parts)
     assert worded["page"] != before["page"] == styled["page"]

@@ -106,3 +106,29 @@ def test_no_complaint_about_data_tells_the_row_or_the_value(houses, bank, name):
     assert not re.search(r"row [0-9]|\b7\b|777|'x'|'Any'|old|inf", told), told
     [listed] = houses.stub("bank", "bank").List(pb.ListRequest(), timeout=60).jobs
     assert re.search(r"\brow [0-9]", listed.detail)
+
+
+@pytest.mark.parametrize(
+    ("together", "state", "said"),
+    [
+        (None, pb.WAITING, "its columns may be unique together (policy.together)"),
+        ("refuse", pb.REFUSED, "policy.together is 'refuse'"),
+        ("allow", pb.ACCEPTED, ""),
+    ],
+)
+def test_entries_that_may_be_unique_together_wait_for_the_operator(
+    houses, bank, together, state, said
+):
+    columns = {"use": [*COLUMNS], "id": ["ID"], "release": [*COLUMNS], "raw": ["Zodiac"]}
+    rule = {} if together is None else {"together": together}
+    stub = bank(columns=columns, **rule)
+    apart = JOB.replace("qid: [Sex, Age], k: 4}", "qid: [Sex], k: 4}\n  - {qid: [Age], k: 4}")
+    decision = propose(stub, apart)
+    assert decision.state == state, decision.reason
+    waits = "waits for the operator's consent: " if state == pb.WAITING else ""
+    assert waits + said in decision.reason
+    request = pb.DescribeRequest(job_yaml=apart, files={"Sex.csv": b"f;Any\nm;Any\n"})
+    policy = next(c for c in stub.Describe(request, timeout=60).checks if c.name == "policy")
+    assert policy.ok == (state != pb.REFUSED)
+    assert said in policy.detail
+    assert propose(stub).state == pb.ACCEPTED

@@ -15,6 +15,7 @@ from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
 from coterie.anonymity.table.taxonomy import Taxonomy, with_gap
 from coterie.jobs.data.attributes import Attribute, attribute_missing, one_of
 from coterie.jobs.data.missing import read_missing
+from coterie.jobs.data.released.together import apart, together_warnings
 from coterie.jobs.data.scaled import read_limits, read_type
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
 from coterie.jobs.file.document import Node, Section
@@ -91,8 +92,7 @@ class IntegrateJob(Job):
     @property
     def unique_together(self) -> bool:
         """Whether no entry has all columns of the others: together they may single people out."""
-        sets = [set(r.qid) for r in self.requirements]
-        return all(one != set().union(*sets) for one in sets)
+        return apart(self.requirements)
 
     def of_party(self, party: str) -> list[ReleasedAttribute]:
         return [attribute for attribute in self.attributes if attribute.party == party]
@@ -143,6 +143,7 @@ class IntegrateJob(Job):
             *lone_warnings(self.requirements),
             *population_warnings(self.requirements, self.universe),
             *apart_warnings(self.requirements),
+            *together_warnings(self.requirements),
             *covered_warnings(self.requirements),
             *self._matching_warnings(),
         ]

@@ -17,11 +17,16 @@ from coterie.anonymity.risk.released import release_risk
 from coterie.anonymity.utility.measures import utility_lines
 from coterie.base.errors import VerificationError
 from coterie.jobs.data.missing import without_gaps
+from coterie.jobs.data.released.together import together_claimed
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.integrate.behaviour import BehaviourOf, honest_behaviour
+from coterie.jobs.kinds.integrate.behaviour import (
+    RESISTS,
+    BehaviourOf,
+    honest_behaviour,
+)
 from coterie.jobs.kinds.integrate.exhibit import alone_of, utility_of
 from coterie.jobs.kinds.integrate.job import IntegrateJob, parse_integrate
 from coterie.jobs.kinds.integrate.pages.report import report_release
@@ -199,11 +204,14 @@ class Integrate(Kind[IntegrateJob, Coding]):
             lines.append(f"{len(winners)} specializations")
         if isinstance(result.value, dict) and isinstance(result.value.get("utility"), dict):
             lines += utility_lines(result.value["utility"])
+        lines += _not_promised(job, result)
         lines += slack_sentences(result)
         if job.bounded:
             lines.append(
                 f"the bounds in at_most cost {result.entry('bounds_cost').integer()} records"
             )
+        if job.adversary == "malicious":
+            lines.append(RESISTS)
         return lines
 
     def check_received(
@@ -223,6 +231,19 @@ class Integrate(Kind[IntegrateJob, Coding]):
 
     def verify(self, job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         return verify_release(job, result, folder)
+
+
+def _not_promised(job: IntegrateJob, result: Claim) -> list[str]:
+    """What all columns tell together, by the risk of a result; older results have none."""
+    if (risk := result.optional("risk")) is None:
+        return []
+    figures = {
+        "prosecutor": risk.entry("prosecutor").number(),
+        "uniques": risk.entry("uniques").integer(minimum=0),
+    }
+    records = result.entry("records").integer(minimum=0)
+    found = together_claimed(job.requirements, records, figures)
+    return [f"not promised: {found.sentence}"] if found and found.exposed else []
 
 
 def _needs_of_witness(job: IntegrateJob) -> Needs:

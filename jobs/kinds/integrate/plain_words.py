@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coterie.base.text import quoted_list
+from coterie.jobs.data.released.together import all_columns
+from coterie.jobs.kinds.integrate.behaviour import RESISTS
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 
 
@@ -23,6 +25,13 @@ def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
         told.append(
             f"every party and the coordinator, of each common person: the group of "
             f"{quoted_list(shown)} that the release shows, and nothing finer"
+        )
+    if shown and job.unique_together:
+        told.append(
+            "the coordinator, and whoever gets the release: rows that may be of one person alone. "
+            f"Each of the {len(job.requirements)} entries of the requirement hides people from those "
+            "who know its own columns, and none from those who know all of "
+            f"{quoted_list(all_columns(job.requirements))}"
         )
     if job.class_name is not None:
         told.append(f"every party: the class '{job.class_name}' of each common person")
@@ -50,7 +59,9 @@ def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
             "('hide_scores: true' would hide it)"
         )
     if job.adversary == "malicious":
-        told.append("every party: when you stop taking part, and what each party has contributed")
+        told.append(
+            f"every party: when you stop taking part, and what each party has contributed. {RESISTS}"
+        )
     if job.shows_proposals:
         told.append(
             "the holders of sensitive columns: steps that you propose for your columns, also those "

@@ -137,6 +137,12 @@ def write_parquet(columns: Mapping[str, Coded], path: Path) -> None:
             out.write_table(part)
 
 
+def sorted_table(columns: Mapping[str, Coded]) -> pa.Table:
+    """The same table, its rows in the same order, in memory."""
+    schema = pa.schema([(name, pa.string()) for name in columns])
+    return pa.concat_tables([schema.empty_table(), *_sorted_parts(columns, schema)])
+
+
 def _sorted_parts(columns: Mapping[str, Coded], schema: pa.Schema) -> Iterator[pa.Table]:
     ordered: dict[str, Coded] = {}
     for name, column in columns.items():

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.models.audit import Released, check_risk
+from coterie.anonymity.models.audit import Released, check_risk, group_numbers
 from coterie.anonymity.specialization.specialize import suppression_limit
 from coterie.anonymity.table.intervals import (
     GAP,
@@ -45,6 +45,7 @@ from coterie.jobs.data.release_file import (
     in_words,
     read_release,
 )
+from coterie.jobs.data.released.together import together_counted
 from coterie.jobs.file.result_file import RESULT, Claim
 from coterie.jobs.kinds.integrate.job import IntegrateJob, ReleasedAttribute
 from coterie.jobs.kinds.integrate.slack import UNCHECKED, check_slack
@@ -68,10 +69,12 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         raise VerificationError(
             f"{folder / RESULT}: not the result of such a job ({error})"
         ) from None
+    together = facts.pop("together")
     holds = [
         f"{numbered(facts['records'], 'record')}, sorted so that their order tells nothing, and each "
         "value as general as the steps of the job have left it",
         *map(in_words, facts["requirements"]),
+        *([together.clause] if together and not together.exposed else []),
         "the steps that the result lists lead to this release",
     ]
     unchecked = ["whether the parties put in true data"]
@@ -85,7 +88,10 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         unchecked.append("the scores, which these records do not determine")
     if job.slack:
         unchecked.append(UNCHECKED)
-    return Verdict(holds, unchecked, facts)
+    if together is None:
+        return Verdict(holds, unchecked, facts)
+    not_promised = [together.sentence] if together.exposed else []
+    return Verdict(holds, unchecked, {**facts, "together": together.facts}, not_promised)
 
 
 def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any]:
@@ -122,7 +128,13 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
     _check_mapped(job, result)
     check_winners(job, result, table, bool(suppressed), notation)
     check_slack(job.requirements, job.slack, result, _with_steps_left(job, result, notation))
-    return {"records": records, "suppressed": suppressed, "requirements": requirements}
+    sizes = np.bincount(group_numbers([table[name] for name in in_qid]))
+    return {
+        "records": records,
+        "suppressed": suppressed,
+        "requirements": requirements,
+        "together": together_counted(job.requirements, sizes),
+    }
 
 
 def released_columns(job: IntegrateJob) -> list[str]:

@@ -54,7 +54,7 @@ def test_an_outcome_shows_its_report_in_a_frame_of_its_own(tmp_path):
     outcome = coterie.simulate(loan_folder(tmp_path, JOB_FILE))
     shown = outcome._repr_html_()
     assert shown.startswith('<iframe sandbox=""')
-    assert "The promise holds" in shown
+    assert "but not all columns together" in shown
     assert "<script" not in shown
 
 

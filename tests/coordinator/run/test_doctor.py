@@ -22,6 +22,9 @@ requirement:
   - {qid: [Age, Sex], k: 4, sensitive: Disease, l: 3}
   - {qid: [Age], k: 4, sensitive: Treatment, l: 3}
 """
+TOGETHER = APART.replace(
+    "  - {qid: [Age, Sex], k: 4, sensitive: Disease, l: 3}", "  - {qid: [Sex], k: 4}"
+)
 
 
 def doctor(organisations, *options, job=None):
@@ -114,3 +117,10 @@ def test_entries_that_bound_different_columns_of_the_same_groups_are_a_warning(t
         ("requirement", "warning"),
     ]
     assert checks[1].detail.startswith("entries 1 and 2 bound different sensitive columns")
+
+
+def test_entries_of_which_none_has_all_columns_are_a_warning_with_the_line_to_write(tmp_path):
+    job = tmp_path / "job.yaml"
+    job.write_text(TOGETHER)
+    checks = [check for check in examine(job, tmp_path / "nobody") if check.state == "warning"]
+    assert any("{qid: [Sex, Age], k: 4}" in check.detail for check in checks)

@@ -11,12 +11,18 @@ from coterie.house.large.release import anonymise_large
 from coterie.house.table_file import load_table_file
 from tests.house.people import TABLE_FILE, rows, write_people
 
+APART = TABLE_FILE.replace(
+    "{qid: [Age, Place, Sex], k: 3, sensitive: Ill, l: 2}",
+    "{qid: [Age, Sex], k: 3}\n  - {qid: [Place], k: 3}",
+)
+
 
 @pytest.fixture
-def release(tmp_path, monkeypatch):
+def release(request, tmp_path, monkeypatch):
     monkeypatch.setattr("coterie.house.large.verify._SLICE", 7)  # so that there are slices
     monkeypatch.setattr("coterie.house.large.verify._COUNTS", 20)
-    file = load_table_file(write_people(tmp_path, TABLE_FILE, rows(60)))
+    text = getattr(request, "param", TABLE_FILE)
+    file = load_table_file(write_people(tmp_path, text, rows(60)))
     out = tmp_path / "out"
     out.mkdir()
     with anonymise_large(file, 10**7, most=9) as large:
@@ -42,8 +48,13 @@ def forged(folder, change, in_order=True):
         csv.writer(file).writerows([header, *(sorted(made) if in_order else made)])
 
 
+@pytest.mark.parametrize(
+    "release", [TABLE_FILE, APART], ids=["one entry", "two entries"], indirect=True
+)
 def test_slices_find_what_the_whole_release_has(release):
     on_disk = verify(release)
+    apart = len(on_disk["requirements"]) == 2
+    assert ("together" in on_disk) is apart
     changed_result(release, lambda result: result.pop("on_disk"))
     assert verify(release) == on_disk
 

@@ -25,6 +25,12 @@ def test_a_question_has_its_facts_and_both_answers():
     assert sure == "Really approve it? 1 of your columns leaves."
 
 
+def test_a_question_says_that_columns_may_be_unique_together():
+    page = Reading(str(sections.waiting([FACTS | {"unique_together": True}])))
+    assert "Unique together a row of the release may be of one person alone" in page.words
+    assert "Unique together" not in Reading(str(sections.waiting([FACTS]))).words
+
+
 EARLIER = {
     "job": "cd" * 16, "name": HOSTILE, "kind": "count", "coordinator": HOSTILE, "time": "2026-01-02T03:04:05Z",
     "people": 4000, "still_here": 3990, "again": ["Sex"], "other_classes": [HOSTILE],

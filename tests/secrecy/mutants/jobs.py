@@ -23,6 +23,21 @@ MUTANTS = [
         "test_what_a_recipient_is_given_does_not_say_whose_value_a_row_has",
     ),
     mutant(
+        "all columns by which rows are sorted",
+        "jobs/kinds/integrate/release_table.py",
+        "rows = _sorted_rows(list(ordered.values()))",
+        "rows = _sorted_rows(list(ordered.values())[:1])",
+        "tests/house/test_row_order.py::test_every_door_gives_the_sorted_rows_of_the_file[mondrian]",
+    ),
+    mutant(
+        "the sorted rows of a frame",
+        "house/frames.py",
+        "Release(sorted_table(columns), result",
+        "Release(pa.table({n: np.array(c.values)[c.codes] for n, c in columns.items()}), result",
+        "tests/house/test_row_order.py::test_every_door_gives_the_sorted_rows_of_the_file[mondrian]",
+        "tests/chosen_inputs/test_row_order.py::test_rows_of_a_sorted_frame_do_not_line_up[mondrian]",
+    ),
+    mutant(
         "the digest of a release for recipients alone",
         "party/receptions.py",
         "if peer not in recipients_of(self._job(record)):",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from coterie.base.text import numbered
 from coterie.jobs.file.result_file import Claim
+from coterie.jobs.kinds.integrate.behaviour import RESISTS
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.verify import RELEASE
@@ -106,7 +107,7 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
             note(
                 "Parties were not trusted to play fair: a party takes part as long as its contribution "
                 f"is at most {job.epsilon:g} above every other party's, and scores were recomputed "
-                "from what was sent."
+                f"from what was sent. {RESISTS}."
             )
         )
     content += slack

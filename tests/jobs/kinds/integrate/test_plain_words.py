@@ -38,11 +38,20 @@ def test_a_table_tells_groups_spans_flat_values_and_what_leaves_as_it_is():
     assert "lowest" not in words(TABLE, "lender")
 
 
+def test_entries_whose_columns_may_be_unique_together_are_named():
+    apart = TABLE.replace(
+        "[{qid: [Job, Salary, Sex], k: 5}]", "[{qid: [Job, Salary], k: 5}, {qid: [Sex], k: 5}]"
+    )
+    assert "none from those who know all of 'Job', 'Salary' and 'Sex'" in words(apart)
+    assert "one person alone" not in words(TABLE)
+
+
 @pytest.mark.parametrize(
     ("key", "sentence", "said"),
     [
         ("hide_scores: true", "how much your best column", False),
         ("adversary: malicious", "what each party has contributed", True),
+        ("adversary: malicious", "it does not resist false data, wrong shares, inconsistent", True),
     ],
 )
 def test_a_key_of_integrate_changes_what_is_said(key, sentence, said):

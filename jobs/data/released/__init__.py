@@ -1,0 +1,1 @@
+"""What a released table does not promise, and what opens it."""
