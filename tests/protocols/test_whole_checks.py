@@ -30,6 +30,7 @@ from coterie.protocols.primitives import cipher
 from coterie.protocols.primitives.aes import hashed
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
+from coterie.protocols.statistics.mixed_cells import held_once
 from coterie.protocols.transfer.base_transfer import send_keys
 
 TWO, THREE = ("alice", "bob"), ("ann", "bob", "cat")
@@ -236,3 +237,19 @@ def test_the_tokens_of_all_answers_of_an_attempt_are_compared(at):
     tokens[at] = b"x" * TOKEN_BYTES
     claim = [part for token in tokens for part in (token, 1)]
     assert _common(answers, claim) == at
+
+
+def test_a_cell_at_two_parties_does_not_make_up_for_one_at_none():
+    """Only words of their own for all cells find every pair of faults."""
+    held = np.zeros((3, 40, 90), bool)  # party, column, record
+    held[np.arange(90) % 3, :, np.arange(90)] = True
+    for column in range(40):
+        held[:, column, column] = True
+        held[:, column, [column + 1, column + 2]] = False
+
+    def party(channel):
+        group = HiddenCounts(channel, THREE, ("ann", "bob"), Random(channel.me))
+        mine = list(held[THREE.index(channel.me)])
+        return held_once(group, mine, Random(f"check {channel.me}"))
+
+    assert run_parties(dict.fromkeys(THREE, party))["cat"] == [False] * 40

@@ -28,6 +28,7 @@ def test_several_columns_are_told_apart_however_they_are_cut(tmp_path):
     one = numbers(tmp_path, {"A": ["ab", "a"], "B": ["c", "bc"]}, ("A", "B"))
     assert len(set(one)) == 2
     assert len(set(numbers(tmp_path, {"A": ["1:a", "1"], "B": ["b", "a1:b"]}, ("A", "B")))) == 2
+    assert len(set(numbers(tmp_path, {"A": ["a:b", "a"], "B": ["c", "b:c"]}, ("A", "B")))) == 2
 
 
 def test_a_number_is_the_same_for_numbers_and_texts_and_chunks(tmp_path):

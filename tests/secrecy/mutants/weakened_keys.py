@@ -225,13 +225,6 @@ MUTANTS = [
         f"{_KEYS}words_of_the_code_differ_in_128_places",
     ),
     mutant(
-        "a short code",
-        "protocols/intersection/oprf.py",
-        "LEAST_WIDTH = 448",
-        "LEAST_WIDTH = 64",
-        f"{_KEYS}words_of_the_code_differ_in_128_places",
-    ),
-    mutant(
         "keys of 8 bits of the ring",
         "protocols/primitives/cipher.py",
         "return rng.bytes(POINT_BYTES)",
