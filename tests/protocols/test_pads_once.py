@@ -195,14 +195,6 @@ def test_all_pads_of_trees_are_different(portable, width, monkeypatch):
     assert_whole(numbers(pads.reshape(-1)), 64)
 
 
-def test_inner_nodes_of_trees_are_no_pads():
-    """The sums of a level are sent; of a tree of two leaves they are its leaves."""
-    roots = Random("roots").array((80, 2))
-    sums, _, pads = punctured_trees.grow(roots, 8, np.zeros((80, 5), np.uint64), 0, True)
-    seen = numbers(sums.reshape(-1)) + numbers(np.negative(pads).reshape(-1))
-    assert_different(seen)
-
-
 def test_records_are_numbered_on_from_chunk_to_chunk(monkeypatch):
     used = []
     grow = grouped_sums.grow

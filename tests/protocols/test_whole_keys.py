@@ -76,6 +76,7 @@ def test_an_order_of_many_keeps_nothing_of_the_order_before():
     for order in (Random(1).permutation(count), shuffled(count, Random(1))):
         falling = int((np.diff(order) < 0).sum())
         assert abs(falling - count / 2) < 10 * np.sqrt(count / 12)
+        assert int((order == np.arange(count)).sum()) < 50  # one is expected
 
 
 def test_a_shuffle_reaches_every_place():

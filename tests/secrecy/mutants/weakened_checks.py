@@ -22,13 +22,6 @@ MUTANTS = [
         f"{_CHECKS}every_point_of_a_peer_is_checked[1]",
     ),
     mutant(
-        "half of the points of base transfers",
-        "protocols/transfer/base_transfer.py",
-        "if not rbcl.crypto_core_ristretto255_is_valid_point(own):",
-        "if side and not rbcl.crypto_core_ristretto255_is_valid_point(own):",
-        f"{_CHECKS}every_point_of_base_transfers_is_checked",
-    ),
-    mutant(
         "half of the digests of what was told",
         "protocols/messaging/broadcast_check.py",
         "            if ours != other:",
@@ -188,5 +181,33 @@ MUTANTS = [
         "return hashlib.blake2b(known.data, digest_size=32).hexdigest()",
         "return hashlib.blake2b(known[::2].tobytes(), digest_size=32).hexdigest()",
         "tests/party/history/test_people.py::test_a_list_in_which_any_person_is_another_is_damaged",
+    ),
+    mutant(
+        "the last of the earlier releases",
+        "party/history/judgement.py",
+        "    for one in within(history, repeat, entry.job):\n",
+        "    for one in within(history, repeat, entry.job)[-1:]:\n",
+        "tests/party/history/test_judgement.py::test_every_list_of_groups_of_every_earlier_release_is_compared",
+    ),
+    mutant(
+        "the first of the attributes that are asked for",
+        "party/history/judgement.py",
+        "    for name in counted:\n        same",
+        "    for name in list(counted)[:1]:\n        same",
+        "tests/party/history/test_judgement.py::test_every_attribute_is_compared_with_every_earlier_set_of_people",
+    ),
+    mutant(
+        "half of the earlier sets of people",
+        "party/history/judgement.py",
+        "smallest_told(map(sets.of, earlier), sets.asked, k)",
+        "smallest_told(map(sets.of, earlier[::2]), sets.asked, k)",
+        "tests/party/history/test_judgement.py::test_every_attribute_is_compared_with_every_earlier_set_of_people",
+    ),
+    mutant(
+        "the first of the lists of earlier groups",
+        "party/history/judgement.py",
+        "for known in theirs.values()]",
+        "for known in list(theirs.values())[:1]]",
+        "tests/party/history/test_judgement.py::test_every_list_of_groups_of_every_earlier_release_is_compared",
     ),
 ]

@@ -69,4 +69,19 @@ HARMLESS = [
         "seed = self._rng.bytes(1) * 16",
         "a public choice of the code, sent to the receiver, whose values are salted digests",
     ),
+    Harmless(
+        "pads of leaves in the domain of left children",
+        "protocols/primitives/punctured_trees.py",
+        "LEFT, RIGHT, PAD = 4, 5, 6",
+        "LEFT, RIGHT, PAD = 4, 5, 4",
+        "a leaf has no children, so that no block is hashed both as a node and for a pad",
+    ),
+    Harmless(
+        "half of the points of base transfers",
+        "protocols/transfer/base_transfer.py",
+        "if not rbcl.crypto_core_ristretto255_is_valid_point(own):",
+        "if side and not rbcl.crypto_core_ristretto255_is_valid_point(own):",
+        "the library refuses to add a point that is none, with the same error; "
+        "tests/protocols/test_whole_checks.py tries every place",
+    ),
 ]

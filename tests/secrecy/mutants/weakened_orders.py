@@ -40,7 +40,7 @@ MUTANTS = [
         "protocols/primitives/shuffle.py",
         "range(order.shape[0] - 1, 0, -1)",
         "range(order.shape[0] - 1, order.shape[0] // 2, -1)",
-        f"{_KEYS}a_shuffle_reaches_every_place",
+        f"{_KEYS}an_order_of_many_keeps_nothing_of_the_order_before",
     ),
     mutant(
         "one order for all shuffles of a union",

@@ -100,13 +100,6 @@ MUTANTS = [
         f"{_ONCE}all_pads_of_trees_are_different",
     ),
     mutant(
-        "pads of leaves that are inner nodes",
-        "protocols/primitives/punctured_trees.py",
-        "LEFT, RIGHT, PAD = 4, 5, 6",
-        "LEFT, RIGHT, PAD = 4, 5, 4",
-        f"{_ONCE}inner_nodes_of_trees_are_no_pads",
-    ),
-    mutant(
         "one pad for all blocks of a leaf",
         "protocols/primitives/punctured_trees.py",
         "np.uint64(PAD) + (np.uint64(block) << np.uint64(8))",
@@ -160,7 +153,7 @@ MUTANTS = [
         "protocols/models/shared_logistic.py",
         'fork = self._rng.fork(f"scaled {turn}")',
         'fork = self._rng.fork("scaled")',
-        "tests/protocols/test_views.py::test_nobody_can_tell_the_others_secrets_apart[logistic_model_of_columns-bob]",
+        "tests/secrecy/test_streams.py::test_a_stream_that_may_be_forked_again_is_named_by_its_turn[protocols/models/shared_logistic.py]",
     ),
     mutant(
         "one stream for all tables",
@@ -174,28 +167,28 @@ MUTANTS = [
         "jobs/kinds/statistics/bayesnet.py",
         'rng.fork(f"family {next(turns)}")',
         'rng.fork("family")',
-        "tests/jobs/test_views.py::test_a_job_does_not_show_the_others_records[bank-bayesnet, vertical]",
+        "tests/secrecy/test_streams.py::test_a_stream_that_may_be_forked_again_is_named_by_its_turn[jobs/kinds/statistics/bayesnet.py]",
     ),
     mutant(
         "one stream for the cells of all rounds of clusters",
         "jobs/kinds/models/cluster.py",
         'rng.fork(f"cells {next(turns)}")',
         'rng.fork("cells")',
-        "tests/jobs/test_views.py::test_a_job_does_not_show_the_others_records[bank-cluster]",
+        "tests/secrecy/test_streams.py::test_a_stream_that_may_be_forked_again_is_named_by_its_turn[jobs/kinds/models/cluster.py]",
     ),
     mutant(
         "one stream for the moves of all rounds of clusters",
         "jobs/kinds/models/cluster.py",
         'rng.fork(f"moves {next(turns)}")',
         'rng.fork("moves")',
-        "tests/jobs/test_views.py::test_a_job_does_not_show_the_others_records[bank-cluster]",
+        "tests/secrecy/test_streams.py::test_a_stream_that_may_be_forked_again_is_named_by_its_turn[jobs/kinds/models/cluster.py]",
     ),
     mutant(
         "one stream for all small sums",
         "jobs/kinds/models/regress.py",
         'rng.fork(f"counts {next(turns)}")',
         'rng.fork("counts")',
-        "tests/jobs/test_views.py::test_a_job_does_not_show_the_others_records[bank-regress logistic]",
+        "tests/secrecy/test_streams.py::test_a_stream_that_may_be_forked_again_is_named_by_its_turn[jobs/kinds/models/regress.py]",
     ),
     mutant(
         "one stream for the sets of all lengths",
@@ -209,6 +202,6 @@ MUTANTS = [
         "jobs/kinds/aggregate/tables.py",
         'rng.fork(f"owner {at}")',
         'rng.fork("owner")',
-        "tests/jobs/test_views.py::test_a_job_does_not_show_the_others_records[bank-aggregate, vertical]",
+        "tests/secrecy/test_streams.py::test_a_stream_that_may_be_forked_again_is_named_by_its_turn[jobs/kinds/aggregate/tables.py]",
     ),
 ]
