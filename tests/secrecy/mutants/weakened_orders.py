@@ -106,7 +106,7 @@ MUTANTS = [
         f"{_KEYS}encrypted_sets_are_compared_in_the_order_of_their_points",
     ),
     mutant(
-        "common records by 8 bits of their tags",
+        "common records in the order of the set",
         "protocols/intersection/confirm.py",
         "rows = in_tag_order(tags, rows)\n    channel.broadcast(len(rows))",
         "channel.broadcast(len(rows))",
