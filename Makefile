@@ -12,7 +12,7 @@ help:
 	@echo "make guard         what takes long: real servers, simulated worlds, browsers, generated tables"
 	@echo "make quick         lint, types and the fast tests, for the inner loop; T=tests/... chooses others"
 	@echo "make traces        renews the digests of the wire traces; CONTRIBUTING.md says when that is right"
-	@echo "make secrecy       removes every step that hides something, one at a time; the tests must notice"
+	@echo "make secrecy       removes or weakens every step that hides something, one at a time; the tests must notice"
 	@echo "make openings      writes the threat model's tables of what is opened and of the keys of jobs anew"
 	@echo "make docs          the documents as a site, in dist/site"
 	@echo "make figures       every benchmark, DATA=folder of Adult; writes the tables of docs/ (two hours and more, idle machine)"

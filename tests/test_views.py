@@ -1,5 +1,7 @@
 """The helper of view tests finds what it is made to find."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -89,3 +91,17 @@ def test_the_opening_of_a_value_that_differs_is_found_at_whoever_learns_it():
     assert_alike(world, "alice")
     with pytest.raises(AssertionError, match=r"opened: .*test: told"):
         assert_alike(world, "bob")
+
+
+def test_two_streams_that_are_the_same_are_found():
+    def world(labels, number):
+        def party(channel, rng):
+            masks = [rng.fork(label).array(300, np.uint32) for label in labels]
+            channel.broadcast(*[SECRETS[number] + mask for mask in masks])
+            channel.gather()
+
+        return {"alice": party, "bob": party}
+
+    assert_alike(partial(world, ("one", "two")), "bob")
+    with pytest.raises(AssertionError, match="two streams are the same: both are the fork 'one'"):
+        assert_alike(partial(world, ("one", "one")), "bob")

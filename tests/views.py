@@ -14,6 +14,8 @@ party receives, in order:
     words       over two runs and more: no word of 16 bytes comes in all runs of one world, wherever
                 in its message, and in none of the other; in a matrix of bits down its columns, too
     pairs       likewise no two such words in one row of a short table
+    streams     no generator of any party forks one label twice: both streams would be the same, and a
+                mask of the one a mask of the other
 
 The watched party draws the same random numbers in all runs of both worlds: what it receives must be
 masked by numbers of the others, not by its own, which it knows. A result that is a share is part of
@@ -95,6 +97,17 @@ def watch(
         own = f"view {name}" if name in watched else f"view {seed} {name}"
         return lambda channel: parties[name](channel, Random(own))
 
+    forked: dict[
+        int, tuple[Random, set[str]]
+    ] = {}  # with the generators, so that no other has the id
+    fork = Random.fork
+
+    def forking(self: Random, label: str) -> Random:
+        _, labels = forked.setdefault(id(self), (self, set()))
+        assert label not in labels, f"two streams are the same: both are the fork '{label}'"
+        labels.add(label)
+        return fork(self, label)
+
     decoded: dict[str, list[tuple[str, str, list[Any]]]] = {name: [] for name in parties}
 
     def decoding(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,6 +122,7 @@ def watch(
     with (
         _patching,
         mock.patch.object(Channel, "open", opening),
+        mock.patch.object(Random, "fork", forking),
         mock.patch.object(Garbler, "run", decoding(Garbler.run)),
         mock.patch.object(Evaluator, "run", decoding(Evaluator.run)),
     ):

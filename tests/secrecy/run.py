@@ -1,12 +1,12 @@
-"""`make secrecy`: removes, one at a time, every step that hides something; the tests must notice.
+"""`make secrecy`: removes or weakens, one at a time, every step that hides something; the tests must notice.
 
     python -m tests.secrecy.run [NAME …] [--jobs 2] [--tested]
 
 Each mutant of `tests/secrecy/mutants/` is applied in a copy of the tree, where only the tests that
 it names are run; each of them must fail (of a file, some test). Before that the same tests must pass
 on the copy as it is; `--tested` leaves this out where all tests have just passed. A snippet that no
-longer stands in its file, a test that cannot be run, and a mutant that survives each end the run with
-exit code 1.
+longer stands in its file (also of a step that may be weaker, `HARMLESS`), a test that cannot be run, and
+a mutant that survives each end the run with exit code 1.
 
 The tests run in forks of a process that has imported the large libraries and the project
 (`tests/secrecy/warm.py`), because importing them would take longer than most of the tests.
@@ -31,7 +31,7 @@ from queue import SimpleQueue
 from typing import TypeVar
 
 from tests import ROOT
-from tests.secrecy.mutants import MUTANTS, Mutant
+from tests.secrecy.mutants import HARMLESS, MUTANTS, Harmless, Mutant
 
 T = TypeVar("T")
 WARM = Path(__file__).with_name("warm.py")
@@ -118,13 +118,19 @@ def parts_of(tests: Iterable[str], number: int) -> list[list[str]]:
     return [part for part in parts if part]
 
 
+def missing(root: Path, mutant: Mutant | Harmless) -> str:
+    """Why the mutant cannot be made; empty if it can."""
+    times = (root / mutant.file).read_text(encoding="utf-8").count(mutant.old)
+    return "" if times == 1 else f"its snippet stands {times} times in {mutant.file}, not once"
+
+
 def judge(copy: Copy, mutant: Mutant) -> str:
     """Why the mutant is not killed as it should be; empty if it is."""
     copy.wait()
+    if fault := missing(copy.tree, mutant):
+        return fault
     path = copy.tree / mutant.file
     source = path.read_text(encoding="utf-8")
-    if source.count(mutant.old) != 1:
-        return f"its snippet stands {source.count(mutant.old)} times in {mutant.file}, not once"
     times = path.stat()
     path.write_text(source.replace(mutant.old, mutant.new), encoding="utf-8")
     try:
@@ -154,7 +160,7 @@ def main(arguments: list[str] | None = None) -> int:
     # Those with the most tests take the longest, and must not be what one core does at the end.
     chosen.sort(key=lambda mutant: -len(mutant.tests))
     started = time.monotonic()
-    failures = []
+    failures = [f"{one.name}: {fault}" for one in HARMLESS if (fault := missing(ROOT, one))]
     with tempfile.TemporaryDirectory(prefix="coterie-secrecy-") as scratch, ExitStack() as stack:
         copies: SimpleQueue[Copy] = SimpleQueue()
         for number in range(given.jobs):
@@ -181,14 +187,18 @@ def main(arguments: list[str] | None = None) -> int:
         with ThreadPoolExecutor(given.jobs) as pool:
             tests = () if given.tested else (t for m in chosen for t in m.tests)
             parts = parts_of(tests, _PARTS * given.jobs)
-            failures += [fault for fault in pool.map(unharmed, parts) if fault]
-            if not failures:
+            broken = [fault for fault in pool.map(unharmed, parts) if fault]
+            failures += broken
+            if not broken:
                 for mutant, (fault, seconds) in zip(chosen, pool.map(attempt, chosen), strict=True):
                     verdict = "ALIVE " if fault else "killed"
                     print(f"{verdict} {seconds:5.1f} s  {mutant.name}", flush=True)
                     if fault:
                         failures.append(f"{mutant.name}: {fault}")
-    print(f"{len(chosen)} mutants, {len(failures)} faults, {time.monotonic() - started:.0f} s")
+    print(
+        f"{len(chosen)} mutants, {len(HARMLESS)} that are harmless, {len(failures)} faults, "
+        f"{time.monotonic() - started:.0f} s"
+    )
     for fault in failures:
         print(fault, file=sys.stderr)
     return 1 if failures else 0

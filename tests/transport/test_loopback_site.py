@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from coterie.base.errors import EnvironmentFaultError
+from coterie.transport import loopback_site
 from coterie.transport.loopback_site import LoopbackSite
 
 
@@ -46,6 +47,20 @@ def test_the_token_gives_one_session(site):
     session = session_of(site)
     assert ask(site, "GET", "/view", session=session)[:2] == (200, '{"secret": 7}')
     assert ask(site, "POST", "/enter", token)[0] == 403
+
+
+def test_the_token_and_the_session_cannot_be_guessed(monkeypatch):
+    """Each is drawn with 32 bytes, and one is not the other."""
+    sizes = []
+    drawn = loopback_site.secrets.token_urlsafe
+    monkeypatch.setattr(
+        loopback_site.secrets, "token_urlsafe", lambda size: sizes.append(size) or drawn(size)
+    )
+    with LoopbackSite("", "", {}, {}) as opened:
+        token, session = opened.link.split("#")[1], session_of(opened)
+    assert sizes == [32, 32]
+    assert len(token) == len(session) == 43
+    assert token != session
 
 
 @pytest.mark.parametrize("session", [None, "", "guess", "x" * 5000, "é"])

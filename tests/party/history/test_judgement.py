@@ -107,3 +107,29 @@ def test_more_sets_of_people_than_can_be_compared_are_a_finding(history, monkeyp
         "numbers by 'Sex' were asked for of 4 other sets of people, too many to see whether numbers "
         "about fewer than 2 follow"
     )
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_every_attribute_is_compared_with_every_earlier_set_of_people(history, place):
+    for at in range(3):
+        remember(history, at + 1, [1, 2, 3 + at], time=15 * DAY)
+    counted = ["Zip", "Town"]
+    counted.insert(place, "Sex")
+    for at in range(3):
+        assert judged(history, [1, 2, 3 + at, 9], counted=counted) == ["differences"]
+        assert judged(history, [1, 2, 3 + at, 8, 9], counted=counted) == []
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_every_list_of_groups_of_every_earlier_release_is_compared(history, place):
+    people, half = np.arange(8), np.arange(8) // 4
+    for at in range(3):
+        made = remember(history, at + 1, people, time=15 * DAY, kind="integrate")
+        lists = {f"{n}": half for n in range(3)}
+        if at == place:
+            lists[f"{place}"] = np.minimum(people, 1)  # one person alone
+        history.add_groups(made.job, people, lists)
+    asked = entry(9, people, time=20 * DAY)
+    found = judge_groups(history, REPEAT, asked, people, {"new": people // 8})
+    assert [one.rule for one in found] == ["groups"]
+    assert f"job {place + 1}" in found[0].words

@@ -8,6 +8,7 @@ import pytest
 
 from coterie.base.errors import EnvironmentFaultError
 from coterie.party.history.people import People
+from tests.strength import assert_different
 
 
 def numbers(folder, ids, columns=("ID",)):
@@ -27,6 +28,7 @@ def test_several_columns_are_told_apart_however_they_are_cut(tmp_path):
     one = numbers(tmp_path, {"A": ["ab", "a"], "B": ["c", "bc"]}, ("A", "B"))
     assert len(set(one)) == 2
     assert len(set(numbers(tmp_path, {"A": ["1:a", "1"], "B": ["b", "a1:b"]}, ("A", "B")))) == 2
+    assert len(set(numbers(tmp_path, {"A": ["a:b", "a"], "B": ["c", "b:c"]}, ("A", "B")))) == 2
 
 
 def test_a_number_is_the_same_for_numbers_and_texts_and_chunks(tmp_path):
@@ -128,4 +130,30 @@ def test_a_file_of_an_earlier_version_is_taken_as_it_is_and_given_a_head(tmp_pat
     assert head.exists()
     path.write_bytes(path.read_bytes()[:8])
     with pytest.raises(EnvironmentFaultError, match="has fewer people"):
+        numbers(tmp_path, {"ID": ["a"]})
+
+
+def test_the_key_has_all_its_bits_and_a_digest_depends_on_each_byte(tmp_path):
+    """A short key would be tried until some digest is that of a known person."""
+    table, keys, digests = pa.table({"ID": ["a"]}), [], []
+    for at in range(80):
+        People(tmp_path / f"{at}", ("ID",))
+        keys.append(int.from_bytes((tmp_path / f"{at}" / "key").read_bytes(), "little"))
+    assert_different(keys)
+    for at in range(33):
+        folder = tmp_path / f"changed {at}"
+        folder.mkdir()
+        (folder / "key").write_bytes(bytes(int(place == at) for place in range(32)))
+        digests += People(folder, ("ID",)).digests(table, ("ID",)).tolist()
+    assert len(set(digests)) == 33
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_a_list_in_which_any_person_is_another_is_damaged(tmp_path, at):
+    numbers(tmp_path, {"ID": ["a", "b", "c", "d", "e"]})
+    [path] = tmp_path.glob("people-*")
+    people = bytearray(path.read_bytes())
+    people[8 * at + 7] ^= 1
+    path.write_bytes(people)
+    with pytest.raises(EnvironmentFaultError, match="has other people than were written"):
         numbers(tmp_path, {"ID": ["a"]})

@@ -1,4 +1,4 @@
-"""What a mutant is: a step whose purpose is to hide something, removed."""
+"""What a mutant is: a step whose purpose is to hide something, removed or weakened."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ class Mutant:
     old: str
     new: str
     tests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Harmless:
+    """A step that is weaker in this way, and why nobody learns more by it."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    reason: str
 
 
 def view(scene: str, watched: str) -> str:

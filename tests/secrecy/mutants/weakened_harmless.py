@@ -1,0 +1,87 @@
+"""Steps that may be weakened in this way without harm, each with the reason.
+
+They are tried by nobody: no test can notice what harms nobody. `make secrecy` and
+tests/secrecy/test_mutants.py make sure that each snippet still stands in its file, so that a reason is
+read again when its step changes.
+"""
+
+from __future__ import annotations
+
+from tests.secrecy.mutants.form import Harmless
+
+HARMLESS = [
+    Harmless(
+        "a seed of 8 bits for the labels of the garbler's inputs",
+        "protocols/circuits/garbling.py",
+        "seed = self._rng.bytes(_SEED)",
+        "seed = self._rng.bytes(1) * _SEED",
+        "the evaluator is told the seed; the other label of each wire is hidden by the secret of the "
+        "transfers, and no gate of a session has the tweak of another",
+    ),
+    Harmless(
+        "sums of a session whose masks do not depend on the modulus",
+        "protocols/multiparty/secure_sum.py",
+        'f"sum {number} modulo {modulus}"',
+        'f"sum {number}"',
+        "the number alone is new for every sum; the modulus is in the label so that parties who sum "
+        "modulo different numbers get no number that looks like a sum",
+    ),
+    Harmless(
+        "a key of 8 bits for the places of a hint",
+        "protocols/intersection/okvs.py",
+        "key = rng.bytes(16)",
+        "key = rng.bytes(1) * 16",
+        "a public choice of hash functions, sent with the hint; the values are tags that nobody chose",
+    ),
+    Harmless(
+        "a key of 8 bits for the places of a cuckoo table",
+        "protocols/intersection/cuckoo.py",
+        "key = rng.bytes(16)",
+        "key = rng.bytes(1) * 16",
+        "a public choice of hash functions, sent to the peer; the values are salted digests",
+    ),
+    Harmless(
+        "moves of a cuckoo table that start at one of 256 places",
+        "protocols/intersection/cuckoo.py",
+        "start = np.uint64(rng.below(2**63) + 1)",
+        "start = np.uint64(rng.below(2**8) + 1)",
+        "the order of moves stays with the party, and all bins are masked when they are sent",
+    ),
+    Harmless(
+        "a code of 64 bits to begin with",
+        "protocols/intersection/oprf.py",
+        "LEAST_WIDTH = 448",
+        "LEAST_WIDTH = 64",
+        "the width grows until words differ in 128 places with all but a chance of 2^-40; 448 is where "
+        "it ends for up to 2^24 values, and of no values nothing is asked",
+    ),
+    Harmless(
+        "one input for all empty bins",
+        "protocols/intersection/oprf.py",
+        "inputs = self._rng.array((stop - start, 2))",
+        "inputs = np.repeat(self._rng.array((1, 2)), stop - start, axis=0)",
+        "both streams mask the matrix, whatever the words of the bins are; equal ones stay hidden",
+    ),
+    Harmless(
+        "a key of 8 bits for the code of the oblivious function",
+        "protocols/intersection/oprf.py",
+        "seed = self._rng.bytes(16)",
+        "seed = self._rng.bytes(1) * 16",
+        "a public choice of the code, sent to the receiver, whose values are salted digests",
+    ),
+    Harmless(
+        "pads of leaves in the domain of left children",
+        "protocols/primitives/punctured_trees.py",
+        "LEFT, RIGHT, PAD = 4, 5, 6",
+        "LEFT, RIGHT, PAD = 4, 5, 4",
+        "a leaf has no children, so that no block is hashed both as a node and for a pad",
+    ),
+    Harmless(
+        "half of the points of base transfers",
+        "protocols/transfer/base_transfer.py",
+        "if not rbcl.crypto_core_ristretto255_is_valid_point(own):",
+        "if side and not rbcl.crypto_core_ristretto255_is_valid_point(own):",
+        "the library refuses to add a point that is none, with the same error; "
+        "tests/protocols/test_whole_checks.py tries every place",
+    ),
+]
