@@ -48,6 +48,7 @@ class DataError(CoterieError):
     """
 
     exit_code = 3
+    of_columns: bool = False  # whether a party's columns do not fit a job, before anything is sent
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ class Policy:
     """The `policy` of a party file. The default permits nothing."""
 
     coordinators: frozenset[str] = frozenset()
+    analysts: tuple[frozenset[str], ...] = ()  # coordinators that are one analyst
     kinds: frozenset[str] = frozenset()
     peers: frozenset[str] = frozenset()
     use: frozenset[str] = frozenset()
@@ -42,8 +43,9 @@ class Policy:
     smallest_k_map: int | None = None  # None: no group is counted in a population
     most_owed: float | None = None
     consent: str = "manual"
-    explain: str = "columns"
+    explain: str = "nothing"
     examinations: int = 100
+    descriptions: int = 10  # ways in which an analyst may describe a column within a year
     reveal: str = "intersection"
     servers: frozenset[str] | None = None  # None: this party is one of them
     conditions: str = "shares"
@@ -54,6 +56,7 @@ class Policy:
     budget: Budget | None = None  # None: no job with noise
     repeat: Repeat | None = None  # None: each job is judged alone
     models: str = "none"  # keep: jobs may keep models; shared: any coordinator may use them
+    predictions: int = 20  # jobs that may use a kept model
     output: str = "auto"
     answer_within: float = 86400.0  # seconds for the steward, while a job waits
 
@@ -63,10 +66,15 @@ def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
     return _missing("coordinators", "the coordinator", [coordinator], policy.coordinators)
 
 
+def same_analyst(policy: Policy, coordinator: str) -> frozenset[str]:
+    """The coordinators that the policy counts as one analyst with this one; itself among them."""
+    return frozenset({coordinator}).union(*(g for g in policy.analysts if coordinator in g))
+
+
 def judge_examinations(policy: Policy, coordinator: str, lately: int) -> list[str]:
     """Why this coordinator may not have the data checked again.
 
-    `lately` counts the checks for this coordinator within the last hour.
+    `lately` counts the checks for the coordinator's analyst within the last hour.
 
     Each answer about the data reveals a little, so that many answers reveal much.
     """

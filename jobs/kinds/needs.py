@@ -158,6 +158,17 @@ class Declared:
         return bool(answers.counted or answers.predicted_for or self.matching.by)
 
 
+class _OfKind(Protocol):
+    @property
+    def kind(self) -> str: ...
+
+
+def thresholds_of(job: _OfKind, *keys: str, **shared: object) -> dict[str, str]:
+    """Thresholds of a job by the names of its fields; `shared` ones mean the same in every kind."""
+    own = {f"{job.kind}.{key}": str(getattr(job, key)) for key in keys}
+    return own | {key: str(value) for key, value in shared.items()}
+
+
 class _Droppable(Protocol):
     @property
     def missing(self) -> str | None: ...

@@ -44,11 +44,21 @@ from coterie.jobs.kinds.integrate.release_table import (
     read_share,
     write_release,
 )
+from coterie.jobs.kinds.integrate.requirements import thresholds_by_column
 from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
 from coterie.jobs.kinds.integrate.verify import RELEASE, verify_release
 from coterie.jobs.kinds.kind import Json, Kind, Verdict
-from coterie.jobs.kinds.needs import ANY_CLASSES, Answers, Columns, Groups, Matched, Needs, matched
+from coterie.jobs.kinds.needs import (
+    ANY_CLASSES,
+    Answers,
+    Columns,
+    Groups,
+    Matched,
+    Needs,
+    matched,
+    thresholds_of,
+)
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
@@ -105,6 +115,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
                 servers=tuple(job.bound_holders[:2]) if len(job.bound_holders) > 2 else (),
                 recipients=job.recipients,
                 contributes=True,
+                thresholds=_thresholds(job),
             ),
         )
 
@@ -221,6 +232,12 @@ class Integrate(Kind[IntegrateJob, Coding]):
         return verify_release(job, result, folder)
 
 
+def _thresholds(job: IntegrateJob) -> dict[str, str]:
+    by_column = thresholds_by_column(job.text, job.files, job.requirements)
+    generous = str(job.epsilon) if job.adversary == "malicious" else ""
+    return by_column | thresholds_of(job, "max_suppression") | {"integrate.epsilon": generous}
+
+
 def _needs_of_witness(job: IntegrateJob) -> Needs:
     """What the job needs from the party that holds the population: answers, and no row."""
     used = tuple(attribute.name for attribute in job.in_population)
@@ -228,7 +245,11 @@ def _needs_of_witness(job: IntegrateJob) -> Needs:
         columns=Columns(used=used),
         matching=Matched(),
         groups=Groups(k_map=job.smallest_k_map),
-        answers=Answers(counted=dict.fromkeys(used, ANY_CLASSES), exact=False),
+        answers=Answers(
+            counted=dict.fromkeys(used, ANY_CLASSES),
+            exact=False,
+            thresholds=_thresholds(job),
+        ),
     )
 
 

@@ -64,6 +64,10 @@ class ClusterJob(ModelJob):
     iterations: int
     standardise: bool
 
+    @property
+    def decides(self) -> Sequence[str]:
+        return ("clusters", "iterations", "standardise")
+
 
 @dataclass(frozen=True)
 class ClaimedClusters:
