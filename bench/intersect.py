@@ -74,7 +74,7 @@ class Houses:
             f"tls: {{certificate: {name}.crt, key: {name}.key, authority: ca.crt}}\n"
             f"peers:\n{peers}data: people.csv\nstate: state\n{budget}"
             f"policy:\n  coordinators: [{ANALYST}]\n  kinds: [intersect]\n"
-            f"  peers: [{', '.join(others)}]\n  columns: {{use: [ID], release: []}}\n"
+            f"  peers: [{', '.join(others)}]\n  columns: {{id: [ID]}}\n"
             "  reveal: pairwise\n  consent: auto\n"
         )
 

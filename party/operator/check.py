@@ -120,8 +120,10 @@ def _date(shown: pb.Configuration) -> str:
 
 def _data(config: PartyConfig) -> Check:
     policy = config.policy
-    columns = sorted(policy.use | policy.release | policy.raw)
+    ids = frozenset[str]().union(*policy.ids)
+    columns = sorted(ids | policy.use | policy.release | policy.raw)
     try:
+        columns += sorted(policy.classes & set(config.source.names()) - set(columns))
         table = config.source.read(columns)
     except CoterieError as error:
         return failed("data", "columns", str(error), error.exit_code)
@@ -154,7 +156,7 @@ def _policy(config: PartyConfig) -> Iterator[Check]:
             ("coordinators", policy.coordinators),
             ("kinds", policy.kinds),
             ("peers", policy.peers),
-            ("columns.use", policy.use),
+            ("columns.id and columns.use", policy.ids or policy.use),
         )
         if not listed
     ]
@@ -165,10 +167,20 @@ def _policy(config: PartyConfig) -> Iterator[Check]:
         kinds, who = ", ".join(sorted(policy.kinds)), ", ".join(sorted(policy.coordinators))
         consent = "after the operator's consent" if policy.consent == "manual" else "at once"
         yield passed("policy", "permits", f"{kinds} to {who}, {consent}")
+    if not policy.ids:
+        yield Check(
+            "policy",
+            "columns.id",
+            "warning",
+            "nothing identifies a person, so that jobs that match people are refused; write "
+            "'id: [COLUMN]' under policy.columns",
+        )
     for rule, names, other, allowed in (
         ("peers", policy.peers, "the roster of peers", frozenset(config.peers)),
         ("columns.release", policy.release, "columns.use", policy.use),
         ("columns.raw", policy.raw, "columns.release", policy.release),
+        ("columns.drop", policy.drop, "columns.use", policy.use),
+        ("exact", policy.exact, "peers", policy.peers),
     ):
         stray = ", ".join(f"'{name}'" for name in sorted(names - allowed))
         if stray:

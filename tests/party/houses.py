@@ -132,7 +132,10 @@ class Houses:
                 "coordinators": ["analyst"],
                 "kinds": ["intersect"],
                 "peers": [other for other in self.names if other != name],
-                "columns": {"id": ["ID"]},
+                "columns": {},
+                "exact": [other for other in self.names if other != name],
+                "servers": list(self.names),
+                "together": "allow",
                 "consent": "auto",
             },
         }
@@ -144,7 +147,10 @@ class Houses:
         return self.folder / f"state-{name}"
 
     def write(self, name: str, /, **changes: Any) -> None:
-        """Writes the party file; `policy` is merged, other keys replaced, None takes one out."""
+        """Writes the party file; `policy` is merged, other keys replaced, None takes one out.
+
+        People are identified by the column ID unless `policy.columns` says otherwise.
+        """
         content = self.party_file(name)
         for key, value in changes.items():
             if key == "policy" and value is not None:
@@ -153,6 +159,12 @@ class Houses:
                 content.pop(key)
             else:
                 content[key] = value
+        for rules in [
+            content.get("policy"),
+            *(t["policy"] for t in content.get("tables", {}).values()),
+        ]:
+            if rules is not None:
+                rules["columns"] = {"id": ["ID"], "class": ["Class"], **rules.get("columns", {})}
         self.path(name).write_text(yaml.safe_dump(content, sort_keys=False))
 
     def job(self, name: str = "common", parties: Sequence[str] | None = None) -> str:

@@ -38,13 +38,7 @@ def as_lenders(houses):
             data={"csv": f"{name}.csv"},
             policy={
                 "kinds": ["integrate"],
-                "columns": {
-                    "id": ["ID"],
-                    "use": columns[1:],
-                    "release": columns[1:],
-                    "class": ["Class"],
-                },
-                "together": "allow",
+                "columns": {"use": columns[1:], "release": columns[1:]},
                 "smallest_k": 4,
             },
         )

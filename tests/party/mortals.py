@@ -42,17 +42,12 @@ class Mortals(Houses):
                 policy={
                     "kinds": [self.written.kind],
                     "columns": {
-                        "id": ["ID"],
                         "use": header,
-                        "class": ["Class"],
                         "drop": header,
                         "release": [column for column in header if column != "ID"],
                         "raw": [column for column in header if column == "Zodiac"],
                     },
                     "smallest_k": 4,
-                    "exact": [other for other in self.names if other != party],
-                    "servers": list(self.names),
-                    "together": "allow",
                     "conditions": "holder",
                     "slack": True,
                 },

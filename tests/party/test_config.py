@@ -12,7 +12,17 @@ from coterie.transport.session import Heartbeat
 from tests.party.authority import Authority
 
 POLICY = {
-    "columns": {"use": ["ID"], "release": ["Sex", "Job"], "raw": ["Job"]},
+    "columns": {
+        "id": ["ID", ["First", "Born"]],
+        "use": ["Age"],
+        "release": ["Sex", "Job"],
+        "raw": ["Job"],
+        "class": ["Class"],
+        "drop": ["Age"],
+    },
+    "exact": ["lender"],
+    "together": "refuse",
+    "largest_peer_set": 5000,
     "smallest_k": 4,
     "explain": "rows",
     "examinations": 7,
@@ -42,7 +52,13 @@ def test_a_party_file_is_read(houses):
         coordinators=frozenset({"analyst"}),
         kinds=frozenset({"intersect"}),
         peers=frozenset({"lender", "card"}),
-        use=frozenset({"ID"}),
+        use=frozenset({"Age"}),
+        ids=frozenset({frozenset({"ID"}), frozenset({"First", "Born"})}),
+        classes=frozenset({"Class"}),
+        drop=frozenset({"Age"}),
+        exact=frozenset({"lender"}),
+        together="refuse",
+        largest_peer_set=5000,
         release=frozenset({"Sex", "Job"}),
         raw=frozenset({"Job"}),
         smallest_k=4,

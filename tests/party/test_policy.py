@@ -7,16 +7,23 @@ import pytest
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job, PartyEntry
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.jobs.kinds.kind import Needs
+from coterie.jobs.kinds.needs import Answers, Columns, Declared, Groups, Matched
 from coterie.party import policy as policy_module
 from coterie.party.callers.examinations import Examinations
-from coterie.party.policy import Policy, judge, judge_coordinator, judge_examinations
+from coterie.party.policy import (
+    Policy,
+    asks_about_together,
+    judge,
+    judge_coordinator,
+    judge_examinations,
+)
 
 ALL = Policy(
     coordinators=frozenset({"analyst"}),
     kinds=frozenset({"plain"}),
     peers=frozenset({"bank", "card"}),
-    use=frozenset({"ID", "Sex", "Job"}),
+    use=frozenset({"Sex", "Job"}),
+    ids=frozenset({frozenset({"ID"})}),
     release=frozenset({"Sex", "Job"}),
     raw=frozenset({"Job"}),
     smallest_k=4,
@@ -26,32 +33,23 @@ PARTIES = tuple(PartyEntry(name, None, None) for name in ("lender", "bank", "car
 JOB = Job("plain", "test", PARTIES, "", {})
 
 
-NEEDS = Needs(
-    used=("ID", "Sex", "Job"),
-    released=("Sex", "Job"),
-    optional=(),
-    raw=("Job",),
-    smallest_group=4,
-    smallest_k_map=None,
-    matching="intersection",
-    pad_to=None,
-    servers=(),
-    recipients=(),
-    zeros=False,
-    slack=False,
-    contributes=False,
-    shows_proposals=False,
-    noise=None,
-    identified_by=("ID",),
-    counted={"Sex": "", "Job": ""},
-    groups=False,
-    keeps=None,
-    model=None,
-    predicted_for=(),
+NEEDS = Declared(
+    Columns(used=("Sex", "Job"), released=("Sex", "Job"), raw=("Job",)),
+    Matched(by=("ID",), reveal="intersection"),
+    Groups(smallest=4),
+    Answers(counted={"Sex": "", "Job": ""}, exact=False),
 )
 
 
-class Declared:
+def needing(**groups):
+    """The needs above with some keys of some groups changed."""
+    changed = {
+        name: dataclasses.replace(getattr(NEEDS, name), **keys) for name, keys in groups.items()
+    }
+    return dataclasses.replace(NEEDS, **changed)
+
+
+class Stand:
     """Stands in the registry for a kind that declares what it is told to."""
 
     def __init__(self, needs):
@@ -64,7 +62,7 @@ class Declared:
 
 @pytest.fixture
 def kind(monkeypatch):
-    made = Declared(NEEDS)
+    made = Stand(NEEDS)
     monkeypatch.setitem(policy_module.KINDS, "plain", made)
     return made
 
@@ -84,7 +82,7 @@ def test_the_default_policy_refuses_for_every_rule(kind):
         "policy.kinds",
         "policy.peers",
         "policy.peers",
-        "policy.columns.use",
+        "policy.columns.id",
         "policy.columns.use",
         "policy.columns.use",
         "policy.columns.release",
@@ -99,9 +97,9 @@ RULES = {
     "coordinators": (NOBODY, ["policy.coordinators does not list the coordinator 'analyst'"]),
     "kinds": (frozenset({"integrate"}), ["policy.kinds does not list the kind 'plain'"]),
     "peers": (frozenset({"bank"}), ["policy.peers does not list the party 'card'"]),
-    "use": (frozenset({"ID", "Sex"}), ["policy.columns.use does not list the column 'Job'"]),
+    "use": (frozenset({"Sex"}), ["policy.columns.use does not list the column 'Job'"]),
     "release": (frozenset({"Job"}), ["policy.columns.release does not list the column 'Sex'"]),
-    "raw": (NOBODY, ["policy.columns.raw does not list 'Job', which the job releases as it is"]),
+    "raw": (NOBODY, ["policy.columns.raw does not list 'Job', which the job releases unchanged"]),
     "smallest_k": (5, ["policy.smallest_k is 5, and the job releases groups of 4"]),
 }
 
@@ -113,7 +111,7 @@ def test_each_rule_refuses_alone(kind, rule):
 
 
 def test_a_job_that_releases_no_groups_needs_no_smallest_k(kind):
-    kind.declared = dataclasses.replace(NEEDS, smallest_group=None)
+    kind.declared = needing(groups={"smallest": None})
     assert verdict(smallest_k=None) == []
 
 
@@ -125,7 +123,7 @@ def test_a_job_that_releases_groups_needs_a_smallest_k_in_the_policy(kind):
 
 @pytest.mark.parametrize(("rule", "said"), [(None, "not set"), (30, "30")])
 def test_groups_that_a_population_hides_need_a_permission_of_their_own(kind, rule, said):
-    kind.declared = dataclasses.replace(NEEDS, smallest_group=None, smallest_k_map=20)
+    kind.declared = needing(groups={"smallest": None, "k_map": 20})
     [reason] = verdict(smallest_k=None, smallest_k_map=rule)
     assert reason.startswith(
         f"policy.smallest_k_map is {said}, and the job releases groups that 20"
@@ -134,42 +132,42 @@ def test_groups_that_a_population_hides_need_a_permission_of_their_own(kind, rul
 
 
 def test_a_job_that_shows_zeros_needs_a_permission_of_its_own(kind):
-    kind.declared = dataclasses.replace(NEEDS, zeros=True)
+    kind.declared = needing(groups={"zeros": True})
     assert verdict() == ["policy.zeros does not permit 'zeros: show', which the job asks for"]
     assert verdict(zeros=True) == []
 
 
 @pytest.mark.parametrize(("field", "what"), [("keeps", "keeps"), ("model", "uses")])
 def test_a_model_is_kept_and_used_only_where_the_policy_says_so(kind, field, what):
-    kind.declared = dataclasses.replace(NEEDS, **{field: "risk"})
+    kind.declared = needing(answers=dict(**{field: "risk"}))
     assert verdict() == [f"policy.models is 'none', and the job {what} the model 'risk'"]
     assert verdict(models="keep") == verdict(models="shared") == []
 
 
 def test_whoever_learns_a_class_of_each_person_needs_a_rule(kind):
-    kind.declared = dataclasses.replace(NEEDS, predicted_for=("lender", "card"))
+    kind.declared = needing(answers={"predicted_for": ("lender", "card")})
     assert verdict() == ["policy.recipients does not list the recipient 'card'"]
     assert verdict(recipients=frozenset({"card"})) == []
 
 
 def test_a_job_that_tells_its_slack_needs_a_permission_of_its_own(kind):
-    kind.declared = dataclasses.replace(NEEDS, slack=True)
+    kind.declared = needing(groups={"slack": True})
     assert verdict() == ["policy.slack does not permit 'slack: tell', which the job asks for"]
     assert verdict(slack=True) == []
 
 
 def test_larger_groups_than_asked_for_are_permitted(kind):
-    kind.declared = dataclasses.replace(NEEDS, smallest_group=100)
+    kind.declared = needing(groups={"smallest": 100})
     assert verdict() == []
 
 
 def test_whoever_receives_the_result_besides_the_coordinator_needs_a_rule(kind):
-    kind.declared = dataclasses.replace(NEEDS, recipients=("bank",))
+    kind.declared = needing(answers={"recipients": ("bank",)})
     assert verdict() == ["policy.recipients does not list the recipient 'bank'"]
 
 
 def test_a_way_of_matching_that_no_rule_knows_is_refused(kind):
-    kind.declared = dataclasses.replace(NEEDS, matching="everything")
+    kind.declared = needing(matching={"reveal": "everything"})
     assert verdict(reveal="pairwise") == [
         "policy.reveal is 'pairwise', and the job reveals 'everything'"
     ]
@@ -206,7 +204,8 @@ def test_the_default_is_a_hundred_examinations_an_hour():
 PERMISSIVE = dataclasses.replace(
     ALL,
     kinds=frozenset({"intersect", "count"}),
-    use=frozenset({"ID", "Sex", "Age"}),
+    use=frozenset({"Sex", "Age"}),
+    exact=frozenset({"bank", "card"}),
     smallest_k=1,
 )
 INTERSECT = "kind: intersect\nname: common\nparties: {PARTIES}\nid: ID\nreveal: REVEAL\n"
@@ -243,16 +242,79 @@ def test_pairwise_overlaps_of_three_parties_need_a_permission():
 
 def test_servers_that_the_policy_does_not_list_are_refused():
     trusted = frozenset({"lender", "card"})
-    assert rules(COUNT) == []  # without the rule any will do
+    assert rules(COUNT) == []  # without the rule this party is one of them
+    [reason] = rules(COUNT + "servers: [bank, card]\n")
+    assert reason.startswith(
+        "policy.servers is not set, and lender is not one of the job's servers"
+    )
+    assert reason.endswith("write 'servers: [bank, card]' under policy")
+    assert rules(COUNT + "servers: [bank, card]\n", servers=frozenset({"bank", "card"})) == []
     assert rules(COUNT, servers=trusted) == ["policy.servers does not list the server 'bank'"]
     assert rules(COUNT + "servers: [card, lender]\n", servers=trusted) == []
-    assert len(rules(COUNT, servers=frozenset())) == 2
+    assert len(rules(COUNT, servers=frozenset())) == 1
     alone = INTERSECT.replace("PARTIES", "lender: {}, bank: {}").replace("REVEAL", "intersection")
     assert rules(alone, servers=frozenset()) == []  # it has none
 
 
 def test_proposals_are_shown_only_where_the_policy_says_so(kind):
-    kind.declared = dataclasses.replace(NEEDS, shows_proposals=True)
+    kind.declared = needing(groups={"proposals": True})
     [reason] = verdict()
     assert reason.startswith("policy.conditions is 'shares', and the job shows proposals")
     assert verdict(conditions="holder") == []
+
+
+def test_people_are_matched_by_what_the_steward_calls_an_identifier_alone():
+    two = INTERSECT.replace("PARTIES", "lender: {}, bank: {}").replace("REVEAL", "intersection")
+    both = two.replace("id: ID", "id: [ID, Sex]")
+    [reason] = rules(both)
+    assert "policy.columns.id does not list [ID, Sex] as an identifier" in reason
+    assert "write 'id: [[ID, Sex]]' under policy.columns" in reason
+    composite = frozenset({frozenset({"ID", "Sex"})})
+    assert rules(both, ids=composite) == []
+    assert rules(both.replace("[ID, Sex]", "[Sex, ID]"), ids=composite) == []
+    assert len(rules(two, ids=composite)) == 1  # a part of an identifier is another one
+    assert len(rules(two.replace("id: ID", "id: Sex"))) == 1
+
+
+def test_the_class_needs_a_permission_of_its_own(kind):
+    kind.declared = needing(columns={"label": "Job"})
+    [reason] = verdict()
+    assert "policy.columns.class does not list 'Job'" in reason
+    assert reason.endswith("write 'class: [Job]' under policy.columns")
+    assert verdict(classes=frozenset({"Job"})) == []
+    kind.declared = needing(columns={"label": "Class"})  # which another party may bring
+    assert verdict() == []
+    kind.declared = needing(columns={"label": "Class", "owes": True})
+    assert len(verdict()) == 1
+
+
+def test_rows_are_left_out_by_a_value_only_where_the_policy_says_so(kind):
+    kind.declared = needing(columns={"dropped": ("Sex",)})
+    [reason] = verdict()
+    assert "policy.columns.drop does not list 'Sex'" in reason
+    assert verdict(drop=frozenset({"Sex"})) == []
+
+
+def test_exact_answers_are_for_partners_that_the_policy_names(kind):
+    kind.declared = needing(answers={"exact": True})
+    [reason] = verdict(exact=frozenset({"bank"}))
+    assert "policy.exact does not list card" in reason
+    assert "write 'exact: [card]' under policy" in reason
+    assert verdict(exact=frozenset({"bank", "card"})) == []
+
+
+def test_padding_does_not_hide_a_set_that_is_too_large(kind):
+    kind.declared = needing(matching={"pad_to": 101})
+    [reason] = verdict(largest_peer_set=100)
+    assert reason.startswith("policy.largest_peer_set is 100, and 'pad_to: 101'")
+    assert verdict(largest_peer_set=101) == verdict() == []
+
+
+def test_entries_that_may_be_unique_together_are_asked_about_by_default(kind):
+    kind.declared = needing(groups={"together": True})
+    assert verdict() == []
+    assert asks_about_together(ALL, kind.declared)
+    [reason] = verdict(together="refuse")
+    assert reason.startswith("policy.together is 'refuse'")
+    assert verdict(together="allow") == []
+    assert not asks_about_together(dataclasses.replace(ALL, together="allow"), kind.declared)

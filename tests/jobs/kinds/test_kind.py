@@ -9,7 +9,8 @@ import yaml
 
 from coterie.base.errors import RefusedError, UsageError
 from coterie.coordinator.results.verify import verify
-from coterie.jobs.kinds.kind import Kind, Needs, registered
+from coterie.jobs.kinds.kind import Kind, registered
+from coterie.jobs.kinds.needs import Columns, Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.protocols.messaging import opening
 from coterie.protos import jobs_pb2 as pb
@@ -122,18 +123,22 @@ def test_a_kind_without_a_member_cannot_be_made():
         Half()
 
 
-def test_no_need_has_a_default():
-    missing = dataclasses.MISSING
-    for field in dataclasses.fields(Needs):
-        assert (field.default, field.default_factory) == (missing, missing), field.name
+@pytest.mark.parametrize("group", [field.name for field in dataclasses.fields(Needs)])
+def test_a_group_of_needs_that_is_left_out_is_refused(total, tmp_path, monkeypatch, group):
+    from coterie.jobs.kinds.job_file import load_job
+
+    whole = Total.needs
+    monkeypatch.setattr(
+        Total, "needs", lambda *args: dataclasses.replace(whole(*args), **{group: None})
+    )
+    with pytest.raises(RefusedError, match="does not declare what its jobs need"):
+        KINDS["total"].needs(load_job(write(tmp_path)), "lender")
 
 
 @pytest.mark.parametrize("change", [{"released": ("Age",)}, {"raw": ("Sex",)}])
 def test_needs_that_contradict_each_other_cannot_be_declared(change):
-    empty = {field.name: () for field in dataclasses.fields(Needs)}
-    needs = Needs(**empty | {"used": ("Sex",)})
-    with pytest.raises(ValueError, match="does not"):
-        dataclasses.replace(needs, **change)
+    with pytest.raises(ValueError, match="too many"):
+        Columns(used=("Sex",), **change)
 
 
 def test_a_job_of_another_kind_is_not_taken(total, job):

@@ -1,6 +1,5 @@
 """The gate remembers before it lets anything pass, and what it refuses it forgets."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,10 +10,10 @@ from coterie.party.history.gate import HistoryGate, identified_by
 from coterie.party.history.releases import History
 from coterie.party.operator.settings import Repeat
 from coterie.party.policy import Policy
-from tests.party.test_policy import JOB, NEEDS
+from tests.party.test_policy import JOB, NEEDS, needing
 
-COUNTS = replace(NEEDS, counted={"Sex": ""}, groups=False)
-RELEASE = replace(COUNTS, groups=True)
+COUNTS = needing(answers={"counted": {"Sex": ""}})
+RELEASE = needing(answers={"counted": {"Sex": ""}}, groups={"records": True})
 POLICY = Policy(repeat=Repeat(k=3))
 
 
@@ -103,7 +102,7 @@ def test_without_a_rule_everything_is_remembered_and_nothing_judged(gate):
 
 def test_jobs_that_predict_count_among_the_jobs_of_the_window(gate):
     policy = Policy(repeat=Repeat(k=3, jobs=2))
-    predicts = replace(NEEDS, counted={}, groups=False, predicted_for=("bank",))
+    predicts = needing(answers={"counted": {}, "predicted_for": ("bank",)})
     gate(1, policy, predicts).people(np.arange(20))
     gate(2, policy, predicts).people(np.arange(19))  # of single people: no number follows
     assert [entry.predicted for entry in gate.history.entries()] == [True, True]
@@ -112,7 +111,7 @@ def test_jobs_that_predict_count_among_the_jobs_of_the_window(gate):
             gate(3, policy, needs).people(np.arange(20))
         assert refused.value.inside == "2 jobs in the window, and 2 are permitted"
     gate(2, policy, predicts).people(np.arange(19))  # again, after an interruption
-    gate(3, policy, replace(NEEDS, counted={}, groups=False)).people(np.arange(20))
+    gate(3, policy, needing(answers={"counted": {}}, matching={"by": ()})).people(np.arange(20))
     with pytest.raises(TypeError, match="has not shown its people"):
         gate(4, policy, predicts).check_shown()
 
@@ -129,4 +128,4 @@ def test_a_kind_that_forgets_to_show_something_does_not_finish(gate):
 def test_the_policys_columns_identify_people_before_the_jobs():
     assert identified_by(POLICY, NEEDS) == ("ID",)
     assert identified_by(Policy(repeat=Repeat(id=("Name", "Born"))), NEEDS) == ("Name", "Born")
-    assert identified_by(Policy(), replace(NEEDS, identified_by=())) == ()
+    assert identified_by(Policy(), needing(matching={"by": ()})) == ()

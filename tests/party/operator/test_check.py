@@ -63,18 +63,18 @@ def test_a_peer_that_is_someone_else_is_an_error(houses, tmp_path):
 
 
 def columns(**lists):
-    return {"columns": {"use": ["ID"], "release": [], "raw": []} | lists}
+    return {"columns": {"class": []} | lists}
 
 
 PROBLEMS = {
     "a column that the data has not": (
-        {"policy": columns(use=["ID", "Sec"])},
+        {"policy": columns(use=["Sec"])},
         ("data", 3, "no column 'Sec'"),
     ),
     "a file that is not there": ({"data": "nothing.csv"}, ("data", 3, "No such file")),
     "a state folder that is a file": ({"state": "bank.csv"}, ("state", 9, "is not a folder")),
     "a peer outside of the roster": (
-        {"policy": {"peers": ["lender", "crad"]}},
+        {"policy": {"peers": ["lender", "card", "crad"]}},
         ("policy", 2, "peers lists 'crad', and the roster of peers does not"),
     ),
     "a column that may leave but not be used": (
@@ -82,7 +82,7 @@ PROBLEMS = {
         ("policy", 2, "columns.release lists 'Sex', and columns.use does not"),
     ),
     "a raw column that may not leave": (
-        {"policy": columns(use=["ID", "Sex"], raw=["Sex"])},
+        {"policy": columns(use=["Sex"], raw=["Sex"])},
         ("policy", 2, "columns.raw lists 'Sex', and columns.release does not"),
     ),
     "an unknown key": ({"polcy": {}}, ("file", 2, "polcy: unknown key")),

@@ -21,7 +21,7 @@ def asked(houses):
         "bank",
         policy={
             "kinds": ["integrate"],
-            "columns": {"use": columns, "release": columns[1:]},
+            "columns": {"use": columns[1:], "release": columns[1:]},
             "smallest_k": 4,
             "consent": "manual",
         },
@@ -74,7 +74,10 @@ def test_the_same_facts_come_as_json(asked):
 def test_the_rules_that_permit_it_are_named(asked):
     houses, job_id = asked
     text = tell(houses, "show", job_id)
-    assert "permitted by: kinds, columns.use, columns.release, smallest_k, reveal" in text
+    assert (
+        "permitted by: kinds, columns.id, columns.use, columns.release, columns.class, together, smallest_k, reveal"
+        in text
+    )
 
 
 def test_waiting_jobs_are_listed_with_dates_the_newest_last(asked):

@@ -193,7 +193,7 @@ def test_what_cannot_be_answered_is_named_before_anything_is_exchanged(keys, mes
 def test_a_policy_judges_the_columns_the_servers_and_nothing_that_is_not_told():
     job = parse_job(f"kind: identify\n{PARTIES}id: ID\n{ATTRIBUTES}", {})
     needs = KINDS["identify"].needs(job, "a")
-    assert needs.columns.used == ("ID", "Age", "Sex")
+    assert needs.columns.used == ("Age", "Sex")
     assert needs.columns.released == ()
     assert needs.answers.servers == ("a", "b")
     bare = parse_job(f"kind: identify\n{PARTIES}population: 9\n{ATTRIBUTES}", {})

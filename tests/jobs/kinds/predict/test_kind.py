@@ -351,6 +351,6 @@ def test_a_steward_reads_who_learns_the_classes():
     assert "lender, card: which class the model 'risk' gives each common person" in told
     assert "which depends on your 'Job'" in told
     needs = KINDS["predict"].needs(made, "bank")
-    assert needs.columns.used == ("ID", "Job")
+    assert (needs.matching.by, needs.columns.used) == (("ID",), ("Job",))
     assert needs.answers.model == "risk"
     assert needs.answers.predicted_for == ("lender", "card")

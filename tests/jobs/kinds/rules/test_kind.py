@@ -217,7 +217,7 @@ def test_what_cannot_be_answered_is_named_before_anything_is_exchanged(text, mes
 def test_a_policy_judges_columns_groups_and_servers():
     job = parse_job(f"kind: rules\n{PARTIES}id: ID\n{OPEN}{KEYS}minimum: 7\n", {})
     needs = KINDS["rules"].needs(job, "a")
-    assert needs.columns.used == ("ID", "Sex", "Town")
+    assert needs.columns.used == ("Sex", "Town")
     assert needs.columns.released == ("Sex", "Town")
     assert needs.groups.smallest == 7
     assert needs.answers.servers == ("a", "b")

@@ -406,7 +406,8 @@ def test_values_that_are_told_to_all_must_be_permitted_to_leave():
     assert KINDS["count"].needs(job, "card").columns.released == ()
     across = f"kind: count\nname: c\nparties: {{a: {{}}, b: {{}}}}\n{HORIZONTAL_KEYS}"
     job = parse_job(across, {})
-    assert KINDS["count"].needs(job, "a").columns.released == ("Class",)
+    columns = KINDS["count"].needs(job, "a").columns
+    assert (columns.label, columns.owes) == ("Class", True)
 
 
 def test_an_identifier_may_be_an_attribute_of_another_party():
