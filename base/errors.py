@@ -48,7 +48,7 @@ class DataError(CoterieError):
     """
 
     exit_code = 3
-    of_columns: bool = False  # whether a party's columns do not fit a job, before anything is sent
+    of_columns: bool = False  # whether values of a party do not fit what a job says of them
 
     def __init__(
         self,

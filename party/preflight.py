@@ -148,8 +148,12 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
             log.info("digest %s: %s", job.digest[:12], told(counts))
             note("rows left out", digest=job.digest, **counts)
         read = table_digest(table)
-        made = kind.prepare(job, config.name, table, str(config.source))
-        prepared = kind.recall(job, config.name, made, ModelFolder(config.state))
+        try:
+            made = kind.prepare(job, config.name, table, str(config.source))
+            prepared = kind.recall(job, config.name, made, ModelFolder(config.state))
+        except DataError as error:  # it depends on values, and on what the job says of them
+            error.of_columns = True
+            raise
         dropped = prepared.dropped if isinstance(prepared, WithoutGaps) else Dropped()
         people = None
         if known_by:
@@ -159,8 +163,5 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
             return Checked(prepared, wanted.matching.pad_to, read, people)
         # Peers learn how many rows take part; a coordinator beside them must not learn how many do not.
         return Checked(prepared, table.num_rows - dropped.number, read, people)
-    except DataError as error:
-        error.of_columns = True
-        raise
     except MemoryError:
         raise DataError(f"{config.source}: not enough memory to read it") from None
