@@ -411,6 +411,7 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
         recipients=_names(section, "recipients"),
         purposes=section.read("purposes", lambda n: frozenset(n.texts()), None),
         zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
+        scores=section.read("scores", lambda n: n.choice("hidden", "shown"), Policy.scores),
         slack=section.read("slack", lambda n: n.boolean(), Policy.slack),
         budget=section.read("budget", _budget, None),
         repeat=section.read("repeat", read_repeat, None),

@@ -51,6 +51,7 @@ class Policy:
     conditions: str = "shares"
     zeros: bool = False
     slack: bool = False
+    scores: str = "hidden"
     recipients: frozenset[str] = frozenset()  # besides the coordinator
     purposes: frozenset[str] | None = None  # None: any purpose, and jobs without one
     budget: Budget | None = None  # None: no job with noise
@@ -115,6 +116,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_conditions(policy, needs.groups.proposals),
         *_judge_zeros(policy, needs.groups.zeros),
         *_judge_slack(policy, needs.groups.slack),
+        *_judge_scores(policy, needs.groups.scores),
         *_judge_budget(policy.budget, needs.answers.noise),
         *_judge_repeat(policy, needs),
         *_judge_models(policy, needs),
@@ -295,6 +297,17 @@ def _judge_slack(policy: Policy, slack: bool) -> list[str]:
     if policy.slack or not slack:
         return []
     return ["policy.slack does not permit 'slack: tell', which the job asks for"]
+
+
+def _judge_scores(policy: Policy, scores: bool) -> list[str]:
+    """A partner that writes the class reads a column out of scores of what is not carried out."""
+    if policy.scores == "shown" or not scores:
+        return []
+    return [
+        "policy.scores is 'hidden', and the job says 'hide_scores: false', by which partners learn "
+        "scores of columns that the release does not show. Leave the key out of the job; or, to "
+        "permit it, write 'scores: shown' under policy"
+    ]
 
 
 def _judge_budget(budget: Budget | None, noise: tuple[Fraction, Fraction] | None) -> list[str]:

@@ -72,6 +72,7 @@ class Groups:
     zeros      whether counts of zero are shown, so that hidden ones are known not to be zero
     slack      whether others learn at which smaller k more would be shown: that is the size of a
                group that is not shown
+    scores     whether others learn a number about divisions that are not carried out
     proposals  whether the holders of sensitive columns see proposals that they may then reject
     records    whether each record is released in a group that others see, which `run` has to pass
                by `show_groups` before anything of it leaves
@@ -82,6 +83,7 @@ class Groups:
     together: bool = False
     zeros: bool = False
     slack: bool = False
+    scores: bool = False
     proposals: bool = False
     records: bool = False
 

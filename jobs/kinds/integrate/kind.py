@@ -103,6 +103,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
                 k_map=job.smallest_k_map,
                 together=job.unique_together,
                 slack=job.slack,
+                scores=not job.hide_scores,
                 proposals=job.shows_proposals,
                 records=True,
             ),

@@ -26,6 +26,6 @@ def test_names_of_one_analyst_are_counted_together():
     counted.add("analyst")
     counted.add("analyst2")
     for name in ("analyst", "analyst2"):
-        with pytest.raises(RefusedError, match="policy.examinations is 2"):
+        with pytest.raises(RefusedError, match=r"policy.examinations is 2"):
             counted.add(name)
     counted.add("somebody else")
