@@ -3,12 +3,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: demo test kernels collected coverage quick traces secrecy openings docs pictures sbom soak soak-jobs soak-kills kills fuzz world lint protos compose-test clean
+.PHONY: demo test guard kernels coverage quick traces secrecy openings docs pictures sbom soak soak-jobs soak-kills kills fuzz world lint protos compose-test clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo          three organisations on this machine, from data to release"
-	@echo "make test          lint, type check and all tests that need no container engine"
+	@echo "make test          lint, type check and every module's own facts"
+	@echo "make guard         what takes long: real servers, simulated worlds, browsers, generated tables"
 	@echo "make quick         lint, types and the fast tests, for the inner loop; T=tests/... chooses others"
 	@echo "make traces        renews the digests of the wire traces; CONTRIBUTING.md says when that is right"
 	@echo "make secrecy       removes every step that hides something, one at a time; the tests must notice"
@@ -40,35 +41,29 @@ lint: $(STAMP)
 kernels: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.kernels
 
-# Every process of `make test` imports all files of tests; the first time that takes three times as long.
-collected: $(STAMP)
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --collect-only -q -m "not compose" > $(VENV)/collected || { cat $(VENV)/collected; exit 1; }
-
 # Compiled modules are kept, because many tests start processes that import them. The files of tests
-# come in the order of tests/conftest.py, the longest first. Two processes share a core of a machine
-# with two cores: while the servers of one test wait for each other, another test computes.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
-
-# Tests of real servers and browsers can fail because the machine is busy. What failed is tried once
-# more, alone; what fails again fails for good, and what does not is named.
-AGAIN = { echo "these tests failed and are tried once more, alone:"; \
-          $(BIN)/python -m pytest -q -m "not compose" --last-failed --last-failed-no-failures none -rA; }
+# come in the order of tests/durations.csv, the longest first.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder -rs
 
 # While lint runs on one core, the loops that most tests need are compiled on another.
 test: $(STAMP)
-	$(MAKE) -j 2 --no-print-directory lint kernels collected
-	$(PYTEST) -rs -m "not compose" --durations=40 --durations-min=3 --cov --cov-report= || $(AGAIN)
-	@echo "coverage: $$($(BIN)/python -m coverage report --format=total) % of the lines, by the tests that are neither slow nor of generated inputs nor in the longest files, one case of each (make coverage lists the rest)"
+	$(MAKE) -j 2 --no-print-directory lint kernels
+	$(PYTEST) -n 2 -m "not compose and not guard"
 
-coverage:
-	$(BIN)/python -m coverage report --skip-covered --show-missing
+# Two processes share a core of a machine with two cores: while the servers of one test wait for each
+# other, another test computes.
+guard: $(STAMP)
+	$(PYTEST) -n 4 -m "guard and not compose" --durations=40 --durations-min=5
+
+coverage: $(STAMP)
+	$(PYTEST) -n 2 -m "not compose" --cov --cov-report=term-missing:skip-covered
 
 # What a change of one module most often breaks, without servers, large keys and generated tables.
 T ?= tests/base tests/jobs/file tests/anonymity/table $(addprefix tests/protocols/messaging/,test_codes.py test_memory.py test_stream.py test_wire.py) \
-     tests/traces tests/test_imports.py tests/test_docs.py tests/test_modules.py
+     tests/traces tests/test_imports.py tests/test_docs.py
 
 quick: $(STAMP) lint
-	$(PYTEST) -m "not compose and not slow" $(T)
+	$(PYTEST) -n 2 -m "not compose and not slow" $(T)
 
 traces: $(STAMP)
 	$(BIN)/python -m tests.traces.renew

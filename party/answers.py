@@ -65,7 +65,7 @@ NOTICE = declare(
     why="The steward asked to be told.",
 )
 
-ASK = "its steward sees by 'coterie party check' how its identifiers are written"
+ASK = "ask the data owner to run 'coterie party check' to see how its identifiers are written"
 
 
 def about_identifiers(prepared: Any, explain: str, counts: bool) -> list[str]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.needs import Declared
+from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.operator.settings import Repeat
 
@@ -165,7 +165,7 @@ def _judge_ids(policy: Policy, by: Collection[str]) -> list[str]:
     ]
 
 
-def _judge_class(policy: Policy, needs: Declared) -> list[str]:
+def _judge_class(policy: Policy, needs: Needs) -> list[str]:
     """The class leaves as it is, record by record, so it needs a permission of its own.
 
     A party without the permission does not bring the class. It refuses where the job cannot do
@@ -219,7 +219,7 @@ def _judge_servers(policy: Policy, servers: Collection[str], party: str) -> list
     ]
 
 
-def _judge_exact(policy: Policy, needs: Declared, others: Collection[str]) -> list[str]:
+def _judge_exact(policy: Policy, needs: Needs, others: Collection[str]) -> list[str]:
     """A partner that chooses its own columns reads this party's out of exact answers."""
     if not needs.answers.exact:
         return []
@@ -245,7 +245,7 @@ def _judge_together(policy: Policy, together: bool) -> list[str]:
     ]
 
 
-def asks_about_together(policy: Policy, needs: Declared) -> bool:
+def asks_about_together(policy: Policy, needs: Needs) -> bool:
     """Whether the steward must say yes to columns that may be unique together."""
     return needs.groups.together and policy.together == "ask"
 
@@ -325,7 +325,7 @@ def _judge_budget(budget: Budget | None, noise: tuple[Fraction, Fraction] | None
     ]
 
 
-def _judge_repeat(policy: Policy, needs: Declared) -> list[str]:
+def _judge_repeat(policy: Policy, needs: Needs) -> list[str]:
     """Jobs can only be compared where people are known again."""
     if policy.repeat is None or policy.repeat.id or needs.matching.by or not needs.answers.counted:
         return []
@@ -335,7 +335,7 @@ def _judge_repeat(policy: Policy, needs: Declared) -> list[str]:
     ]
 
 
-def _judge_models(policy: Policy, needs: Declared) -> list[str]:
+def _judge_models(policy: Policy, needs: Needs) -> list[str]:
     """A model outlives its job, so that keeping one and using one need a permission."""
     if policy.models != "none":
         return []

@@ -252,8 +252,8 @@ class Book:
 
         `told` is the reason for the coordinator, by default the same reason. Raises
         `EnvironmentFaultError`, and changes nothing, if the journal cannot be written; but a job
-        that fails, is refused or is cancelled ends even so; what the journal said before counts
-        after a restart, without what the end removed. A job that FAILED and is `resumable` may
+        that fails, is refused or is cancelled ends all the same: after a restart it is again in the
+        state that the journal has, without the files that its end removed. A job that FAILED and is `resumable` may
         still be cancelled, be taken up by `take_again`, or finish by `finish_late`.
         """
         told = reason if told is None else told

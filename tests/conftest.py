@@ -24,44 +24,24 @@ id: ID
 """
 
 
+# What starts servers of its own, or needs a browser or a database, is long.
+_REAL = {"houses", "organisations", "own_organisations", "network", "browser", "postgresql"}
+
+
 def pytest_configure(config):
     worker = getattr(config, "workerinput", None)
     if worker is not None:
         cores.stay_on(int(worker["workerid"].removeprefix("gw")))
-        _measure_once(config)
-
-
-def _measure_once(config):
-    """Ends the first of the two measurements that pytest-cov begins in a process of its own.
-
-    It would go on during the tests that coverage is to look away from.
-    """
-    plugin = config.pluginmanager.get_plugin("_cov")
-    if plugin is not None and plugin.cov_controller is not None:
-        plugin.cov_controller.cov.stop()
 
 
 def pytest_collection_modifyitems(items):
-    """Puts long files first, and has coverage look away from tests that repeat others' lines.
-
-    Tracing costs a third of the time of a test. Slow tests, those with generated inputs, those of the
-    longest files and all but the first case of a test go through the same lines again and again,
-    nearly all of which other tests reach, too.
-    """
+    """Puts long files first, and leaves what is long to `make guard`."""
     durations.longest_first(items)
     longest = durations.longest()
-    seen = set()
     for item in items:
-        generated = hasattr(getattr(item, "obj", None), "hypothesis")
-        test = item.nodeid.partition("[")[0]
-        if (
-            generated
-            or test in seen
-            or item.get_closest_marker("slow")
-            or durations.file_of(item.nodeid) in longest
-        ):
-            item.add_marker("no_cover")
-        seen.add(test)
+        real = _REAL & set(getattr(item, "fixturenames", ()))
+        if real or item.get_closest_marker("slow") or durations.file_of(item.nodeid) in longest:
+            item.add_marker("guard")
 
 
 @pytest.fixture(scope="session", autouse=True)

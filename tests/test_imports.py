@@ -94,13 +94,6 @@ def test_a_folder_imports_only_from_itself_and_those_before(room, folder):
                 assert rest.split(".")[0] in allowed, f"{path} imports {module}"
 
 
-@pytest.mark.parametrize("room", BELOW)
-def test_no_folder_is_a_long_flat_list(room):
-    for folder in {path.parent for path in files(ROOT / room)}:
-        modules = [p for p in folder.glob("*.py") if not p.name.endswith(("_pb2.py", "_grpc.py"))]
-        assert len(modules) <= 18, f"{folder} has {len(modules)} modules"
-
-
 def test_the_table_of_rooms_lists_the_folders_that_a_room_has():
     page = (ROOT / "docs/architecture.md").read_text()
     listed = {

@@ -103,7 +103,7 @@ class Spool(Generic[T]):
 
     @property
     def empty(self) -> bool:
-        """Whether `get` would wait; for the thread that gets."""
+        """Whether `get` would wait; for the reading thread."""
         return not self._spilled and self._put_bytes == self._got_bytes
 
     def wake(self) -> None:

@@ -19,7 +19,7 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.kept_models import Models, NoModels, ResultModels
 from coterie.jobs.kinds.kind import AnyKind
-from coterie.jobs.kinds.needs import Declared
+from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import Matching
 from coterie.jobs.matching.would_match import would_match
@@ -122,7 +122,7 @@ def simulate(
         return add_recipients(result, digests, out)
 
 
-def _models(folder: Path | None, party: str, wanted: Declared) -> Models:
+def _models(folder: Path | None, party: str, wanted: Needs) -> Models:
     """Where a simulated party finds what it has kept of an earlier job."""
     if folder is not None:
         return ResultModels(folder, party)

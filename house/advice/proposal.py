@@ -34,7 +34,7 @@ class Kept:
         if self.keep == self.values:
             what = "all can be kept"
         elif self.keep == 1:
-            what = "none can be told apart"
+            what = "all merged into one"
         elif self.level is not None:
             what = f"keep {self.keep}: level {self.level} of its taxonomy's {self.levels}"
         else:

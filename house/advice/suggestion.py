@@ -146,7 +146,9 @@ def suggest(case: Case, wishes: Wishes) -> Suggestion:
         else f"{wishes.crowd} people have the values of every record"
     )
     why.append(f"k = {k}: {reason}; the smallest allowed is {wishes.smallest_k}")
-    why.append(f"about {cells:,} combinations can be told apart so that every record has its crowd")
+    why.append(
+        f"about {cells:,} combinations can be shown while every record is one of at least that many"
+    )
     return Suggestion(qids, k, cells, population, kept, minimal, why)
 
 

@@ -40,7 +40,7 @@ def _verdict(found: dict[str, Any], part: dict[str, Any]) -> Opinion:
         + f": {alone:,} of {records:,}.",
     ]
     if key := part.get("minimum_key"):
-        lines.append(["Nobody needs to know more than these columns to tell everybody apart who differs at all: ", *listed(key), "."])  # fmt: skip
+        lines.append(["These columns distinguish all records that are not duplicates: ", *listed(key), "."])  # fmt: skip
     if found["identifiers"]:
         lines.append(["These columns have another value in every record and name people by themselves: ", *listed(found["identifiers"]), "."])  # fmt: skip
     if alone:

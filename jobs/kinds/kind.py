@@ -21,17 +21,18 @@ is generic in its job and in a party's prepared data. Its members, in the order 
     report    the result as a page shows it
     verify    checks a finished result again, with code that shares nothing with the computation
 
-The same code runs at a party server and in `coterie simulate`. The registry holds a kind as an
-`AnyKind`, which takes any job and checks that it is one of the kind's own.
+The same code runs at a party server and in `coterie simulate`. The registry holds each kind behind a
+guard, which takes any job and checks that it is one of the kind's own.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 import pyarrow as pa
 
@@ -41,7 +42,7 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kept_models import Models
-from coterie.jobs.kinds.needs import Declared, Needs
+from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
@@ -145,143 +146,46 @@ class Kind(ABC, Generic[J, P]):
         """Checks the result folder against what the job promises."""
 
 
-class AnyKind(ABC):
-    """A kind as the registry stores it. The methods are those of `Kind`, for any job."""
-
-    about: str
-    files: Sequence[str]
-    leaves: Sequence[str]
-    delivers: Sequence[str]
-    opens: Sequence[str]
-
-    @abstractmethod
-    def parse(self, section: Section, common: Common) -> Job: ...
-
-    @abstractmethod
-    def needs(self, job: Job, party: str) -> Declared:
-        """As `Kind.needs`; raises `RefusedError` if the kind leaves something out."""
-
-    @abstractmethod
-    def told_of(self, job: Job, party: str) -> Sequence[str]: ...
-
-    @abstractmethod
-    def prepare(self, job: Job, party: str, table: pa.Table, source: str) -> object: ...
-
-    @abstractmethod
-    def recall(self, job: Job, party: str, prepared: object, models: Models) -> object: ...
-
-    @abstractmethod
-    def run(
-        self, job: Job, prepared: object, channel: Channel, rng: Random, workspace: Workspace
-    ) -> Mapping[str, Json]: ...
-
-    @abstractmethod
-    def reporters(self, job: Job) -> Sequence[str]: ...
-
-    @abstractmethod
-    def preview(self, job: Job, party: str, released: Path) -> Mapping[str, Json]: ...
-
-    @abstractmethod
-    def assemble(self, job: Job, released: Mapping[str, Path], out: Path) -> Sequence[str]: ...
-
-    @abstractmethod
-    def check_received(self, job: Job, party: str, kept: Path, folder: Path) -> Sequence[str]: ...
-
-    @abstractmethod
-    def appraise(self, job: Job, released: Mapping[str, Path]) -> Mapping[str, Json]: ...
-
-    @abstractmethod
-    def summary(self, job: Job, result: Claim) -> Sequence[str]: ...
-
-    @abstractmethod
-    def report(self, job: Job, result: Claim, folder: Path) -> Sequence[Part]: ...
-
-    @abstractmethod
-    def measure(
-        self, job: Job, exhibits: Mapping[str, Mapping[str, object]]
-    ) -> Mapping[str, Json]: ...
-
-    @abstractmethod
-    def verify(self, job: Job, result: Claim, folder: Path) -> Verdict: ...
+AnyKind: TypeAlias = "Kind[Job, object]"
 
 
 def registered(kind: Kind[J, P]) -> AnyKind:
-    """The kind as the registry stores it."""
-    return _Registered(kind)
+    """The kind as the registry stores it: it takes any job, and refuses one of another kind."""
+    return cast("AnyKind", _Guard(kind))
 
 
-class _Registered(AnyKind, Generic[J, P]):
+class _Guard:
+    """Stands before a kind, and checks what goes in and out of its methods."""
+
+    _PREPARED: ClassVar = {
+        "run": 0,
+        "recall": 1,
+    }  # where these have the prepared data, after the job
+
     def __init__(self, kind: Kind[J, P]) -> None:
         self._kind = kind
-        self.about, self.files, self.leaves = kind.about, tuple(kind.files), tuple(kind.leaves)
-        self.delivers, self.opens = tuple(kind.delivers), tuple(kind.opens)
 
-    def _own(self, job: Job) -> J:
-        if not isinstance(job, self._kind.job_type):
-            raise TypeError(f"a job of kind '{job.kind}' was given to {type(self._kind).__name__}")
-        return job
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self._kind, name)
+        if name == "parse" or not callable(member) or isinstance(member, type):
+            return member
+        return partial(self._call, name, member)
 
-    def _data(self, job: Job, prepared: object) -> P:
-        if not isinstance(prepared, self._kind.data_type):
-            raise TypeError(f"{type(prepared).__name__} is not what kind '{job.kind}' prepares")
-        return prepared
-
-    def parse(self, section: Section, common: Common) -> Job:
-        return self._own(self._kind.parse(section, common))
-
-    def needs(self, job: Job, party: str) -> Declared:
-        declared: object = self._kind.needs(self._own(job), party)
-        if isinstance(declared, Needs):
-            columns, matching = declared.columns, declared.matching
-            groups, answers = declared.groups, declared.answers
-            if columns and matching and groups and answers:
-                return Declared(columns, matching, groups, answers)
-        raise RefusedError(
-            f"the kind '{job.kind}' does not declare what its jobs need of a party, "
-            "and what nobody can judge is refused"
-        )
-
-    def told_of(self, job: Job, party: str) -> Sequence[str]:
-        return self._kind.told_of(self._own(job), party)
-
-    def prepare(self, job: Job, party: str, table: pa.Table, source: str) -> object:
-        return self._kind.prepare(self._own(job), party, table, source)
-
-    def recall(self, job: Job, party: str, prepared: object, models: Models) -> object:
-        return self._kind.recall(self._own(job), party, self._data(job, prepared), models)
-
-    def run(
-        self, job: Job, prepared: object, channel: Channel, rng: Random, workspace: Workspace
-    ) -> Mapping[str, Json]:
-        data = self._data(job, prepared)
-        return self._kind.run(self._own(job), data, channel, rng, workspace)
-
-    def reporters(self, job: Job) -> Sequence[str]:
-        return self._kind.reporters(self._own(job))
-
-    def preview(self, job: Job, party: str, released: Path) -> Mapping[str, Json]:
-        return self._kind.preview(self._own(job), party, released)
-
-    def assemble(self, job: Job, released: Mapping[str, Path], out: Path) -> Sequence[str]:
-        left = self._kind.assemble(self._own(job), released, out)
-        if undeclared := {path.split("/")[0] for path in left} - set(self.leaves):
+    def _call(self, name: str, member: Callable[..., Any], job: Job, *rest: Any) -> Any:
+        kind = self._kind
+        if not isinstance(job, kind.job_type):
+            raise TypeError(f"a job of kind '{job.kind}' was given to {type(kind).__name__}")
+        if name in self._PREPARED and not isinstance(rest[self._PREPARED[name]], kind.data_type):
+            prepared = type(rest[self._PREPARED[name]]).__name__
+            raise TypeError(f"{prepared} is not what kind '{job.kind}' prepares")
+        made = member(job, *rest)
+        if name == "needs" and (not isinstance(made, Needs) or made.undeclared):
+            raise RefusedError(
+                f"the kind '{job.kind}' does not declare what its jobs need of a party, "
+                "and what nobody can judge is refused"
+            )
+        if name == "assemble" and (
+            undeclared := {path.split("/")[0] for path in made} - set(kind.leaves)
+        ):
             raise TypeError(f"the kind '{job.kind}' left {min(undeclared)} without declaring it")
-        return left
-
-    def check_received(self, job: Job, party: str, kept: Path, folder: Path) -> Sequence[str]:
-        return self._kind.check_received(self._own(job), party, kept, folder)
-
-    def appraise(self, job: Job, released: Mapping[str, Path]) -> Mapping[str, Json]:
-        return self._kind.appraise(self._own(job), released)
-
-    def summary(self, job: Job, result: Claim) -> Sequence[str]:
-        return self._kind.summary(self._own(job), result)
-
-    def report(self, job: Job, result: Claim, folder: Path) -> Sequence[Part]:
-        return self._kind.report(self._own(job), result, folder)
-
-    def measure(self, job: Job, exhibits: Mapping[str, Mapping[str, object]]) -> Mapping[str, Json]:
-        return self._kind.measure(self._own(job), exhibits)
-
-    def verify(self, job: Job, result: Claim, folder: Path) -> Verdict:
-        return self._kind.verify(self._own(job), result, folder)
+        return made

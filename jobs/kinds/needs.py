@@ -8,7 +8,7 @@ what is not declared. Within a group, a key that is left out means that the job 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Protocol
 
@@ -124,22 +124,20 @@ class Answers:
 
 @dataclass(frozen=True)
 class Needs:
-    """Everything that a party's policy checks in a job. A group that is left out is refused."""
+    """Everything that a party's policy checks in a job.
 
-    columns: Columns | None = None
-    matching: Matched | None = None
-    groups: Groups | None = None
-    answers: Answers | None = None
+    The groups below stand for a group that a kind has not declared: `undeclared` finds them.
+    """
 
+    columns: Columns = Columns()
+    matching: Matched = Matched()
+    groups: Groups = Groups()
+    answers: Answers = Answers()
 
-@dataclass(frozen=True)
-class Declared:
-    """The needs of a kind that has declared all of them."""
-
-    columns: Columns
-    matching: Matched
-    groups: Groups
-    answers: Answers
+    @property
+    def undeclared(self) -> list[str]:
+        """The groups that the kind has left out."""
+        return [one.name for one in fields(self) if getattr(self, one.name) is one.default]
 
     @property
     def read(self) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class Desk:
         self._explained: dict[tuple[str, str], dict[str, Any]] = {}
         self._notice = ""
         self._done = ("", float("-inf"))  # the last answer, and when it was given
-        words = f"What you approve here, {person} approves for {operator.config.name}."
+        words = f"You are approving as {person}, for {operator.config.name}."
         self._parts["who"] = str(element("p", f"{words} The audit log has every answer."))
         self._site = LoopbackSite(
             shell("The steward's desk", _PARTS),

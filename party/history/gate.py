@@ -15,7 +15,7 @@ import numpy as np
 from coterie.base.arrays import Codes, Ints, Rows, Words
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.needs import Declared
+from coterie.jobs.kinds.needs import Needs
 from coterie.party.history.judgement import (
     REFUSAL,
     Finding,
@@ -34,7 +34,7 @@ AskOutput = Callable[[Mapping[str, object]], None]
 Note = Callable[..., None]
 
 
-def identified_by(policy: Policy, needs: Declared) -> tuple[str, ...]:
+def identified_by(policy: Policy, needs: Needs) -> tuple[str, ...]:
     """The columns by which people are known again: the policy's, or those that the job matches."""
     named = policy.repeat.id if policy.repeat is not None else ()
     return named or needs.matching.by
@@ -61,7 +61,7 @@ class HistoryGate:
         self,
         history: History,
         policy: Policy,
-        needs: Declared,
+        needs: Needs,
         record: Record,
         job: Job,
         table: str,

@@ -10,9 +10,9 @@ Identifiers are taken as they are: a job that normalises them, or matches by oth
 somebody else of a person whom the policy's `repeat.id` identifies. Without that key people are known by
 the columns that a job matches; each list of columns has a file of its own.
 
-The audit log has heads of the file (`party.books.heads`), so that a file which is gone together with
-its own head is missed. That one, `head-…` beside the file, says how many people it has, and their
-digest. What a crash left after these people does not count. If some of them are missing or changed, the
+Two heads guard the file. One is in the audit log (`party.books.heads`): it shows that the file is
+gone, even if its other head is gone with it. The other, `head-…` beside the file, says how many people
+the file has, and their digest. What a crash left after these people does not count. If some of them are missing or changed, the
 file is damaged, and no job goes on before it is restored: people who were forgotten would be counted
 again as new ones. A file of an earlier version has no head, and is given one.
 """

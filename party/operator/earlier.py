@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from coterie.base.errors import CoterieError
-from coterie.jobs.kinds.needs import Declared
+from coterie.jobs.kinds.needs import Needs
 from coterie.party.config import PartyConfig
 from coterie.party.history.gate import identified_by
 from coterie.party.history.judgement import compared
@@ -26,7 +26,7 @@ _NUMBERS = ("smallest_k", "smallest_k_map")  # rules that a larger number of the
 
 
 def earlier_jobs(
-    history: History, config: PartyConfig, record: Record, needs: Declared
+    history: History, config: PartyConfig, record: Record, needs: Needs
 ) -> list[dict[str, Any]]:
     """The earlier jobs of the window, the newest first, as `party show --json` has them."""
     by = identified_by(config.policy, needs)

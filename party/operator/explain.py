@@ -16,7 +16,7 @@ from typing import Any
 from coterie.base.errors import CoterieError
 from coterie.base.text import first_names
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.needs import Declared
+from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.party_run import OPENED
 from coterie.party.config import PartyConfig
@@ -130,7 +130,7 @@ def _kept(folder: Path) -> dict[str, Any] | None:
     return {"folder": str(place), "files": names} if names else None
 
 
-def _openings(job: Job, needs: Declared) -> list[dict[str, str]]:
+def _openings(job: Job, needs: Needs) -> list[dict[str, str]]:
     """Everything that a job of this kind may open to anybody, from the declared openings."""
     parts = {"job", job.kind, *KINDS[job.kind].opens}
     if needs.matching.reveal is not None:
@@ -142,7 +142,7 @@ def _openings(job: Job, needs: Declared) -> list[dict[str, str]]:
     ]
 
 
-def _rules(policy: Policy, job: Job, needs: Declared, party: str) -> list[dict[str, Any]]:
+def _rules(policy: Policy, job: Job, needs: Needs, party: str) -> list[dict[str, Any]]:
     """The rules that concern the job: what the policy says, and what the job needs."""
     rules: list[tuple[str, Any, Any]] = [
         ("kinds", sorted(policy.kinds), job.kind),
@@ -188,7 +188,7 @@ def _rules(policy: Policy, job: Job, needs: Declared, party: str) -> list[dict[s
     return [{"rule": rule, "policy": ours, "job": theirs} for rule, ours, theirs in rules]
 
 
-def _asked(needs: Declared) -> list[str] | str:
+def _asked(needs: Needs) -> list[str] | str:
     """What the job asks, as `policy.repeat` counts it."""
     who = "a class of each person" if needs.answers.predicted_for else "who is common"
     return sorted(needs.answers.counted) or who

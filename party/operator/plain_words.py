@@ -1,7 +1,7 @@
 """What others learn of this party's table by a job, in plain words: a part of `party show`.
 
 A steward decides by these sentences. They follow from what the job's kind declares: the part that
-all kinds have in common from `Declared`, the rest from the kind's own `told_of`. Each names who learns
+all kinds have in common from `Needs`, the rest from the kind's own `told_of`. Each names who learns
 it first.
 """
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.needs import Declared
+from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.registry import KINDS
 from coterie.protocols.messaging.opening import declared
 
 _NOTHING = "nobody: the rows of people who are not common, or any column that is not used"
 
 
-def plain_words(job: Job, party: str, needs: Declared, records: int) -> list[str]:
+def plain_words(job: Job, party: str, needs: Needs, records: int) -> list[str]:
     """A sentence for each thing that somebody outside this house learns of its table."""
     told = [*_of_people(job, party, needs, records), *_of_the_kind(job, party)]
     if needs.answers.recipients:
@@ -49,7 +49,7 @@ def _of_the_kind(job: Job, party: str) -> Sequence[str]:
     ]
 
 
-def _of_people(job: Job, party: str, needs: Declared, records: int) -> list[str]:
+def _of_people(job: Job, party: str, needs: Needs, records: int) -> list[str]:
     """What matching tells, and the number of rows."""
     others = [
         name

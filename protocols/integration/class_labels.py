@@ -220,7 +220,9 @@ def _again(channel: Channel, peer: str, key: bytes, points: cipher.Points) -> ci
     try:
         return cipher.check_and_encrypt(key, points)
     except InvalidElementError as error:
-        raise channel.fault(peer, f"sent a point that is none: {error}") from None
+        raise channel.fault(
+            peer, f"sent bytes that are not a point on the curve: {error}"
+        ) from None
 
 
 def _count_at_first(channel: Channel, peer: str, rows: Bytes, rng: Random) -> int:

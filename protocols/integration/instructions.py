@@ -89,7 +89,7 @@ def read_instruction(
         raise channel.fault(sender, f"sent no {due}")
     split = float(splits[0]) if len(splits) else None
     if not 0 <= attribute < len(table.names):
-        raise channel.fault(sender, f"instructs on an attribute {attribute} that is none")
+        raise channel.fault(sender, f"instructs on attribute {attribute}, which does not exist")
     if attribute not in own:
         name = table.names[attribute]
         raise channel.fault(sender, f"instructs on '{name}', which it does not hold")

@@ -292,7 +292,7 @@ def _answer(
     permitted = place == _NO_COLUMN
     if not permitted:
         if not 0 <= place < len(universe.names):
-            raise channel.fault(winner, f"asks about a column {place} that is none")
+            raise channel.fault(winner, f"asks about column {place}, which does not exist")
         try:
             permitted = universe.permits(*_candidate(universe, place, node, split))
         except InvalidError as error:

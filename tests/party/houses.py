@@ -165,7 +165,8 @@ class Houses:
         ]:
             if rules is not None:
                 rules["columns"] = {"id": ["ID"], "class": ["Class"], **rules.get("columns", {})}
-        self.path(name).write_text(yaml.safe_dump(content, sort_keys=False))
+        plain = json.loads(json.dumps(content))  # a party file has no aliases
+        self.path(name).write_text(yaml.safe_dump(plain, sort_keys=False))
 
     def job(self, name: str = "common", parties: Sequence[str] | None = None) -> str:
         entries = {

@@ -38,7 +38,7 @@ def as_lenders(houses):
             data={"csv": f"{name}.csv"},
             policy={
                 "kinds": ["integrate"],
-                "columns": {"use": columns[1:], "release": columns[1:]},
+                "columns": {"use": columns[1:], "release": columns[1:], "drop": columns[1:]},
                 "smallest_k": 4,
             },
         )

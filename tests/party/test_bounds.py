@@ -55,6 +55,6 @@ def test_jobs_that_are_refused_count_as_examined(houses):
     houses.serve("bank")
     broken = change(houses.job(), id="Secret")
     reasons = [propose(houses, number, broken).reason for number in range(3)]
-    assert "policy.columns.use" in reasons[1]
+    assert "policy.columns.id" in reasons[1]
     assert "policy.examinations is 2" in reasons[2]
     assert "policy.examinations is 2" in propose(houses, 4, "no: job").reason

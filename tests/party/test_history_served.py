@@ -43,7 +43,7 @@ def permit(houses, **policy):
             name,
             policy={
                 "kinds": ["count", "aggregate", "tree", "integrate", "intersect"],
-                "columns": {"use": used, "release": used[1:], "raw": used[1:]},
+                "columns": {"use": used, "release": used[1:], "raw": used[1:], "class": ["Job"]},
                 "smallest_k": 2,
                 **(policy if name == "lender" else {}),
             },

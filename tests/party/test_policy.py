@@ -7,7 +7,7 @@ import pytest
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job, PartyEntry
 from coterie.jobs.kinds.job_file import parse_job
-from coterie.jobs.kinds.needs import Answers, Columns, Declared, Groups, Matched
+from coterie.jobs.kinds.needs import Answers, Columns, Groups, Matched, Needs
 from coterie.party import policy as policy_module
 from coterie.party.callers.examinations import Examinations
 from coterie.party.policy import (
@@ -33,7 +33,7 @@ PARTIES = tuple(PartyEntry(name, None, None) for name in ("lender", "bank", "car
 JOB = Job("plain", "test", PARTIES, "", {})
 
 
-NEEDS = Declared(
+NEEDS = Needs(
     Columns(used=("Sex", "Job"), released=("Sex", "Job"), raw=("Job",)),
     Matched(by=("ID",), reveal="intersection"),
     Groups(smallest=4),

@@ -50,7 +50,7 @@ def test_a_column_in_no_qid_is_refused_unless_it_may_leave_as_it_is(bank):
     decision = propose(bank(raw=[]))
     assert (decision.state, decision.exit_code) == (pb.REFUSED, 4)
     assert decision.reason == (
-        "policy.columns.raw does not list 'Zodiac', which the job releases as it is"
+        "policy.columns.raw does not list 'Zodiac', which the job releases unchanged"
     )
 
 
@@ -59,7 +59,7 @@ def test_a_column_taken_out_of_the_qid_is_refused(bank):
     assert propose(stub).state == pb.ACCEPTED
     decision = propose(stub, JOB.replace("qid: [Sex, Age]", "qid: [Sex]"))
     assert decision.reason == (
-        "policy.columns.raw does not list 'Age', which the job releases as it is"
+        "policy.columns.raw does not list 'Age', which the job releases unchanged"
     )
 
 

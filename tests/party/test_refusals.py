@@ -15,13 +15,14 @@ def refused(houses, coordinator, job, name="bank"):
 
 
 def test_a_party_refuses_by_policy_naming_the_rule_and_the_value(houses):
-    houses.write("bank", policy={"kinds": ["integrate"], "peers": ["card"], "columns": {"use": []}})
+    houses.write("bank", policy={"kinds": ["integrate"], "peers": ["card"], "columns": {"id": []}})
     houses.serve("bank")
     assert refused(houses, houses.coordinator(), houses.job()) == (
         4,
         "policy.kinds does not list the kind 'intersect'; "
         "policy.peers does not list the party 'lender'; "
-        "policy.columns.use does not list the column 'ID'",
+        "policy.columns.id does not list ID as an identifier; where it identifies people, write "
+        "'id: [ID]' under policy.columns",
     )
 
 
@@ -47,7 +48,7 @@ BAD_JOBS = {
     "a wrong kind": (lambda job: change(job, kind="guess"), 2, "job:1: kind", "must be one of"),
     "no parties": (lambda job: change(job, parties=None), 2, "job:1", "'parties' is missing"),
     "broken YAML": (lambda job: "kind: [", 2, "job:", "not YAML"),
-    "a column that is not there": (lambda job: change(job, id="SSN"), 4, "policy", "'SSN'"),
+    "a column that is not there": (lambda job: change(job, id="SSN"), 4, "policy", "SSN"),
 }
 
 

@@ -3,7 +3,7 @@
     attributes: {Age: {}, Income: {range: [0, 1000000]}}    columns of numbers
     clusters: 4
     iterations: 20              the most iterations whose sums are opened; with vertical partition
-                                the number of iterations on shares (10 unless said)
+                                the number of iterations on shares (10 by default)
     standardise: false          true: distances in standard deviations of each column
     minimum: 5                  the least records of a cluster
 

@@ -2,7 +2,7 @@
 
     partition: vertical       each attribute at one party, records matched by `id` (the default)
     partition: horizontal     all columns at every party, of different people; no `id`
-    servers: [lender, bank]   the two parties that decide on shares; the first two unless said
+    servers: [lender, bank]   the two parties that decide on shares; the first two by default
     minimum: 5                the least records that a sum may be over
 
 `begin` matches the records and tells everybody how many there are.

@@ -95,7 +95,7 @@ class ClaimedModel:
             f"{self.promise.model} model of {self.promise.outcome}, {self.iterations} iterations"
         )
         if not self.settled:
-            first += ", the last step left to fewer than `minimum` records"
+            first += ", stopped one step early: fewer than `minimum` records would have decided it"
         return [
             f"{first}: {fit}" if fit else first,
             *(

@@ -6,7 +6,7 @@
       Job: {party: bank}
     partition: vertical         or mixed, for a model that was made so: no `party` is named
     recipients: [lender]        who learns the class of each common person; or `all`
-    servers: [lender, bank]     the two parties that compute on shares; the first two unless said
+    servers: [lender, bank]     the two parties that compute on shares; the first two by default
 
 The parties find the people whom all of them have, and classify each by the columns of all of them.
 A recipient keeps `predictions.csv`, with its own identifiers; the coordinator learns how many people

@@ -3,7 +3,7 @@
     partition: vertical       each attribute at one party, records matched by `id` (the default)
     partition: horizontal     all attributes at every party, of different people; no `id`
     partition: mixed          all attributes at every party; a cell has its value at one of them
-    servers: [lender, bank]   the two parties that compute on shares; the first two unless said.
+    servers: [lender, bank]   the two parties that compute on shares; the first two by default.
                               They must not collude: together they could see every count.
 
 This module has the keys of such a job, what it asks of a party, and the party's own columns as codes.

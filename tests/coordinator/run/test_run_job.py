@@ -80,7 +80,7 @@ def test_a_column_the_policy_does_not_list_is_refused_by_name(organisations, tmp
     job = changed_job(organisations, tmp_path, "id: ID", "id: Salary")
     done = coterie("run", job, "--out", tmp_path / "out", "--identity", organisations.identity)
     assert done.code == 4
-    assert "lender: policy.columns.use does not list the column 'Salary'" in done.error
+    assert "lender: policy.columns.id does not list Salary as an identifier" in done.error
     assert "card: policy" in done.error
 
 

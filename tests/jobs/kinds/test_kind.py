@@ -129,7 +129,9 @@ def test_a_group_of_needs_that_is_left_out_is_refused(total, tmp_path, monkeypat
 
     whole = Total.needs
     monkeypatch.setattr(
-        Total, "needs", lambda *args: dataclasses.replace(whole(*args), **{group: None})
+        Total,
+        "needs",
+        lambda *args: dataclasses.replace(whole(*args), **{group: getattr(Needs, group)}),
     )
     with pytest.raises(RefusedError, match="does not declare what its jobs need"):
         KINDS["total"].needs(load_job(write(tmp_path)), "lender")

@@ -73,7 +73,7 @@ def honest_until_instruct(change):
     ("change", "message"),
     [
         (lambda b: [0, *b[1:]], "instructs on 'Sex', which it does not hold"),
-        (lambda b: [7, *b[1:]], "instructs on an attribute 7 that is none"),
+        (lambda b: [7, *b[1:]], "instructs on attribute 7, which does not exist"),
         (lambda b: [b[0], 5, *b[2:]], "'Salary' has no value 5 in its cut"),
         (lambda b: [*b[:3], np.array([100.0]), *b[4:]], r"no split of [1, 99]"),
         (lambda b: [*b[:3], np.array([np.nan]), *b[4:]], r"no split of [1, 99]"),

@@ -111,7 +111,7 @@ def test_a_witness_that_tells_houses_different_answers_is_named():
 @pytest.mark.parametrize(
     ("message", "said"),
     [
-        ((1, 9, 0, np.empty(0)), "asks about a column 9 that is none"),
+        ((1, 9, 0, np.empty(0)), "asks about column 9, which does not exist"),
         ((1, 0, 77, np.empty(0)), "asks about an impossible candidate"),
         ((1, 0, 0, np.array([np.nan])), "sent no candidate"),
         ((7, 0, 0, np.empty(0)), "sent no candidate"),
