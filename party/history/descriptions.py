@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping
 from coterie.base.errors import EnvironmentFaultError, RefusedError
 from coterie.jobs.file.document import Section, read_document
 from coterie.jobs.file.job import Job
-from coterie.jobs.kinds.needs import Declared
+from coterie.jobs.kinds.needs import Needs
 from coterie.party.history.releases import DAY, History
 
 _FILE = "descriptions.json"
@@ -30,7 +30,7 @@ Book = dict[
 ]  # by coordinator and column: digests, and their last day
 
 
-def described(job: Job, needs: Declared) -> dict[str, str]:
+def described(job: Job, needs: Needs) -> dict[str, str]:
     """A digest of how the job describes each column that it reads here."""
     section = read_document(job.text, "job")
     given = section.optional("attributes")
