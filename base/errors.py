@@ -48,6 +48,7 @@ class DataError(CoterieError):
     """
 
     exit_code = 3
+    of_columns: bool = False  # whether values of a party do not fit what a job says of them
 
     def __init__(
         self,

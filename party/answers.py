@@ -24,7 +24,7 @@ SERVER = declare(
 )
 DECISION = declare(
     "answer: decision",
-    what="Whether the party takes part in a job, waits for its operator, or refuses, and then why: the rule of its policy, of a debt only that it is too large, of data that cannot be used the file and the column; with `explain: rows` in its policy the rows, too.",
+    what="Whether the party takes part in a job, waits for its operator, or refuses, and then why: the rule of its policy, of a debt only that it is too large, of values that do not fit the job that they do not; with `explain: columns` in its policy the file and the column, with `explain: rows` the rows, too.",
     to="the coordinator that asks or proposes",
     why="The coordinator must know who takes part, and what to mend.",
 )

@@ -34,6 +34,7 @@ from coterie.party.operator.settings import (
     read_retention,
 )
 from coterie.party.policy import Budget, Policy
+from coterie.transport.error_messages import EXPLAINED
 from coterie.transport.session import Heartbeat
 from coterie.trust.identity import Identity, Pin, load_identity, load_pin
 
@@ -97,7 +98,8 @@ class PartyConfig:
         return replace(
             self.policy,
             coordinators=frozenset().union(*(policy.coordinators for policy in policies)),
-            explain="rows" if all(p.explain == "rows" for p in policies) else "columns",
+            analysts=tuple(group for policy in policies for group in policy.analysts),
+            explain=min((policy.explain for policy in policies), key=EXPLAINED.index),
             examinations=min(policy.examinations for policy in policies),
         )
 
@@ -319,6 +321,19 @@ def _coordinators(section: Section, pins: _Pins) -> tuple[frozenset[str], dict[s
     return frozenset(found), {name: pin for name, pin in found.items() if pin is not None}
 
 
+def _analysts(node: Node, coordinators: frozenset[str]) -> tuple[frozenset[str], ...]:
+    """`{research: [analyst, analyst2]}`: coordinators that are one analyst, by a name for people."""
+    groups: list[frozenset[str]] = []
+    for _, entry in node.section().entries():
+        for name in entry.texts():
+            if name not in coordinators:
+                raise entry.error(f"'{name}' is not among the coordinators")
+            if any(name in group for group in groups):
+                raise entry.error(f"'{name}' belongs to another analyst already")
+        groups.append(frozenset(entry.texts()))
+    return tuple(groups)
+
+
 def _identifiers(node: Node) -> frozenset[frozenset[str]]:
     """`[ID, [First, Birth]]`: each entry is one identifier, a list inside is one of several columns."""
     found = set()
@@ -363,6 +378,7 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
         inner.close()
     policy = Policy(
         coordinators=coordinators,
+        analysts=section.read("analysts", lambda n: _analysts(n, coordinators), Policy.analysts),
         kinds=_names(section, "kinds"),
         peers=_names(section, "peers"),
         **listed,
@@ -378,9 +394,12 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
         smallest_k_map=section.read("smallest_k_map", lambda n: n.integer(minimum=2), None),
         most_owed=section.read("most_owed", lambda n: n.number(minimum=0), None),
         consent=section.read("consent", lambda n: n.choice("auto", "manual"), "manual"),
-        explain=section.read("explain", lambda n: n.choice("columns", "rows"), Policy.explain),
+        explain=section.read("explain", lambda n: n.choice(*EXPLAINED), Policy.explain),
         examinations=section.read(
             "examinations", lambda n: n.integer(minimum=1), Policy.examinations
+        ),
+        descriptions=section.read(
+            "descriptions", lambda n: n.integer(minimum=1), Policy.descriptions
         ),
         reveal=section.read(
             "reveal", lambda n: n.choice("intersection", "pairwise"), Policy.reveal
@@ -392,10 +411,12 @@ def _policy(node: Node, pins: _Pins) -> tuple[Policy, dict[str, Pin]]:
         recipients=_names(section, "recipients"),
         purposes=section.read("purposes", lambda n: frozenset(n.texts()), None),
         zeros=section.read("zeros", lambda n: n.boolean(), Policy.zeros),
+        scores=section.read("scores", lambda n: n.choice("hidden", "shown"), Policy.scores),
         slack=section.read("slack", lambda n: n.boolean(), Policy.slack),
         budget=section.read("budget", _budget, None),
         repeat=section.read("repeat", read_repeat, None),
         models=section.read("models", lambda n: n.choice("none", "keep", "shared"), Policy.models),
+        predictions=section.read("predictions", lambda n: n.integer(minimum=1), Policy.predictions),
         output=section.read("output", lambda n: n.choice("auto", "ask"), Policy.output),
         answer_within=section.read("answer_within", duration, Policy.answer_within),
     )

@@ -27,6 +27,7 @@ class Policy:
     """The `policy` of a party file. The default permits nothing."""
 
     coordinators: frozenset[str] = frozenset()
+    analysts: tuple[frozenset[str], ...] = ()  # coordinators that are one analyst
     kinds: frozenset[str] = frozenset()
     peers: frozenset[str] = frozenset()
     use: frozenset[str] = frozenset()
@@ -42,18 +43,21 @@ class Policy:
     smallest_k_map: int | None = None  # None: no group is counted in a population
     most_owed: float | None = None
     consent: str = "manual"
-    explain: str = "columns"
+    explain: str = "nothing"
     examinations: int = 100
+    descriptions: int = 10  # ways in which an analyst may describe a column within a year
     reveal: str = "intersection"
     servers: frozenset[str] | None = None  # None: this party is one of them
     conditions: str = "shares"
     zeros: bool = False
     slack: bool = False
+    scores: str = "hidden"
     recipients: frozenset[str] = frozenset()  # besides the coordinator
     purposes: frozenset[str] | None = None  # None: any purpose, and jobs without one
     budget: Budget | None = None  # None: no job with noise
     repeat: Repeat | None = None  # None: each job is judged alone
     models: str = "none"  # keep: jobs may keep models; shared: any coordinator may use them
+    predictions: int = 20  # jobs that may use a kept model
     output: str = "auto"
     answer_within: float = 86400.0  # seconds for the steward, while a job waits
 
@@ -63,10 +67,15 @@ def judge_coordinator(policy: Policy, coordinator: str) -> list[str]:
     return _missing("coordinators", "the coordinator", [coordinator], policy.coordinators)
 
 
+def same_analyst(policy: Policy, coordinator: str) -> frozenset[str]:
+    """The coordinators that the policy counts as one analyst with this one; itself among them."""
+    return frozenset({coordinator}).union(*(g for g in policy.analysts if coordinator in g))
+
+
 def judge_examinations(policy: Policy, coordinator: str, lately: int) -> list[str]:
     """Why this coordinator may not have the data checked again.
 
-    `lately` counts the checks for this coordinator within the last hour.
+    `lately` counts the checks for the coordinator's analyst within the last hour.
 
     Each answer about the data reveals a little, so that many answers reveal much.
     """
@@ -107,6 +116,7 @@ def judge(policy: Policy, job: Job, party: str, coordinator: str) -> list[str]:
         *_judge_conditions(policy, needs.groups.proposals),
         *_judge_zeros(policy, needs.groups.zeros),
         *_judge_slack(policy, needs.groups.slack),
+        *_judge_scores(policy, needs.groups.scores),
         *_judge_budget(policy.budget, needs.answers.noise),
         *_judge_repeat(policy, needs),
         *_judge_models(policy, needs),
@@ -288,6 +298,17 @@ def _judge_slack(policy: Policy, slack: bool) -> list[str]:
     if policy.slack or not slack:
         return []
     return ["policy.slack does not permit 'slack: tell', which the job asks for"]
+
+
+def _judge_scores(policy: Policy, scores: bool) -> list[str]:
+    """A partner that writes the class reads a column out of scores of what is not carried out."""
+    if policy.scores == "shown" or not scores:
+        return []
+    return [
+        "policy.scores is 'hidden', and the job says 'hide_scores: false', by which partners learn "
+        "scores of columns that the release does not show. Leave the key out of the job; or, to "
+        "permit it, write 'scores: shown' under policy"
+    ]
 
 
 def _judge_budget(budget: Budget | None, noise: tuple[Fraction, Fraction] | None) -> list[str]:

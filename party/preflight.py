@@ -14,7 +14,7 @@ from coterie.jobs.data.sources import read_wanted
 from coterie.jobs.data.table_digest import table_digest
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.party.books.charges import Charges, number
+from coterie.party.books.charges import Charges, number, too_often
 from coterie.party.books.ledger import Ledger
 from coterie.party.books.models import ModelFolder, refusals_of
 from coterie.party.config import PartyConfig
@@ -68,7 +68,7 @@ def _check_budget(config: PartyConfig, job: Job, refusals: list[str]) -> list[st
     noise, budget = KINDS[job.kind].needs(job, config.name).answers.noise, config.policy.budget
     if noise is None or budget is None:
         return []
-    spent = Charges(config.state).spent(job.table_of(config.name), budget)
+    spent = Charges(config.state).spent(budget)
     refusals += spent.refusals(budget, noise)
     return [spent.in_words(budget)]
 
@@ -86,6 +86,8 @@ def _check_models(
     folder = ModelFolder(config.state)
     uses = needs.answers.model
     found, inside = refusals_of(folder, keeps, uses, coordinator, shared)
+    if uses is not None and not found and not resumed and (kept := folder.entry(uses)) is not None:
+        found = too_often(uses, Charges(config.state).uses(kept.job), config.policy.predictions)
     refusals += found
     if uses is not None and not found:  # the model says whom the job leaves out, not the job
         model = folder.find(uses)
@@ -96,9 +98,15 @@ def _check_models(
 
 
 def charge(config: PartyConfig, job_id: str, job: Job) -> dict[str, str]:
-    """Charges a job to the budget of its table before it begins; returns what the audit log notes."""
+    """Charges a job to the budget, and to the model that it uses, before it begins.
+
+    Returns what the audit log notes.
+    """
     config = config.for_job(job)
-    noise, budget = KINDS[job.kind].needs(job, config.name).answers.noise, config.policy.budget
+    answers = KINDS[job.kind].needs(job, config.name).answers
+    noise, budget = answers.noise, config.policy.budget
+    if answers.model and (kept := ModelFolder(config.state).entry(answers.model)) is not None:
+        Charges(config.state).use(job_id, answers.model, kept.job, config.policy.predictions)
     if noise is None:
         return {}
     if budget is None:
@@ -109,7 +117,7 @@ def charge(config: PartyConfig, job_id: str, job: Job) -> dict[str, str]:
     return {
         "epsilon": number(noise[0]),
         "delta": number(noise[1]),
-        "budget": charges.spent(table, budget).in_words(budget),
+        "budget": charges.spent(budget).in_words(budget),
     }
 
 
@@ -145,8 +153,12 @@ def check_data(config: PartyConfig, job: Job, note: Callable[..., None] | None =
             log.info("digest %s: %s", job.digest[:12], told(counts))
             note("rows left out", digest=job.digest, **counts)
         read = table_digest(table)
-        made = kind.prepare(job, config.name, table, str(config.source))
-        prepared = kind.recall(job, config.name, made, ModelFolder(config.state))
+        try:
+            made = kind.prepare(job, config.name, table, str(config.source))
+            prepared = kind.recall(job, config.name, made, ModelFolder(config.state))
+        except DataError as error:  # it depends on values, and on what the job says of them
+            error.of_columns = True
+            raise
         dropped = prepared.dropped if isinstance(prepared, WithoutGaps) else Dropped()
         people = None
         if known_by:

@@ -30,11 +30,12 @@ from coterie.party.books.audit import AuditLog
 from coterie.party.books.models import promised
 from coterie.party.callers.examinations import Examinations
 from coterie.party.config import PartyConfig
+from coterie.party.history.descriptions import Descriptions, described
 from coterie.party.history.gate import decide
 from coterie.party.history.judgement import judge_number
 from coterie.party.job_record import ENDED, Record
 from coterie.party.live import Live
-from coterie.party.policy import asks_about_together, judge_coordinator
+from coterie.party.policy import asks_about_together, judge_coordinator, same_analyst
 from coterie.party.preflight import check_data, check_parties, check_policy
 from coterie.party.records import Book
 from coterie.party.worker import Worker
@@ -122,6 +123,7 @@ class Proposals:
                     kind=job[0].kind,
                     digest=job[0].digest,
                 )
+                self._count_descriptions(caller, job[0])
                 try:
                     checked = check_data(self._config, job[0], self._audit.note)
                     prepared, records = checked.prepared, checked.records
@@ -177,6 +179,7 @@ class Proposals:
             check_policy(self._config, job, caller.name)
             self._check_name(record, job)
             asks = self._asks(record.job_id, caller.name, job)
+            self._count_descriptions(caller, job)
             checked = check_data(self._config, job, self._audit.note)
             record.records = checked.records
             self._book.store(record)
@@ -228,6 +231,15 @@ class Proposals:
         self._examinations.add(caller.name)
         self._worker.history.examined(caller.name)
 
+    def _count_descriptions(self, caller: Caller, job: Job) -> None:
+        """Counts in how many ways columns were described, before the data is read."""
+        config = self._config.for_job(job)
+        found = described(job, KINDS[job.kind].needs(job, config.name))
+        analyst = same_analyst(self._config.any_policy, caller.name)
+        Descriptions(self._worker.history).add(
+            caller.name, analyst, found, config.policy.descriptions
+        )
+
     def _asks(self, job_id: str, coordinator: str, job: Job) -> str | None:
         """Why the operator must consent, whatever `policy.consent` says; None if nothing asks."""
         config = self._config.for_job(job)
@@ -244,7 +256,8 @@ class Proposals:
             return False
         tells = KINDS[job.kind].needs(job, config.name).tells
         self._worker.history.guard()
-        found = judge_number(self._worker.history, repeat, job_id, coordinator, tells)
+        analyst = same_analyst(self._config.any_policy, coordinator)
+        found = judge_number(self._worker.history, repeat, job_id, analyst, tells)
         asked: list[str] = []
         decide(repeat, found, job_id, self._audit.note, lambda _, words: asked.append(words))
         return bool(asked)

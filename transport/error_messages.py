@@ -3,7 +3,8 @@
 A party that ends with an error sends its peers a `Farewell`, from which each peer makes the error
 that it ends with itself. Text from a peer is shortened to one printable line. An error in a party's
 own data is not sent to the peers, who may not see that data. The party itself reports it to the
-coordinator, without the rows unless the party's policy says `explain: rows`. What an error has
+coordinator: that its columns do not fit, and more only if its policy says `explain: columns` or
+`explain: rows`, because the coordinator has chosen what they must fit. What an error has
 `inside` goes to the party's own log alone.
 """
 
@@ -34,6 +35,12 @@ FAREWELL = declare(
     why="The peers end the job, too, and know whom to ask.",
 )
 
+EXPLAINED = ("nothing", "columns", "rows")  # what `policy.explain` may be, the least first
+UNEXPLAINED = (
+    "its data does not fit this job; its data owner sees in the party's log where and why, and may "
+    "permit such answers by 'explain: columns' in the policy"
+)
+
 # From a slash that begins a word to the last slash before a colon or an apostrophe.
 _FOLDERS = re.compile(r"(?<![^\s'(])/(?:[^/:']+/)*(?=[^/:'\s])")
 
@@ -62,7 +69,9 @@ def without_folders(text: str) -> str:
 
 
 def describe_to_coordinator(error: BaseException, explain: str) -> str:
-    """The line for the coordinator, by `policy.explain`: "rows" or "columns"."""
+    """The line for the coordinator, by `policy.explain`."""
+    if explain == "nothing" and isinstance(error, DataError) and error.of_columns:
+        return UNEXPLAINED
     if explain == "rows" or not isinstance(error, DataError):
         return without_folders(_outside(error))
     outline = error.message(rows=False)

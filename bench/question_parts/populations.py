@@ -84,7 +84,7 @@ def _runs(people: Mapping[str, Array], records: int, key: str) -> list[Any]:
     parties = ("p0", "p1", "p2") if key == "k_map" else ("p0", "p1")
     places = ", ".join(f"{n}: {{party: {o}, taxonomy: {n}.csv}}" for n, o in OWNERS.items())
     keys = (
-        f"id: ID\nclass: Class\nattributes: {{{places}}}\n"
+        f"id: ID\nclass: Class\nhide_scores: false\nattributes: {{{places}}}\n"
         f"requirement: [{{qid: [{', '.join(OWNERS)}], {key}: {LEAST}}}]\n"
         + ("universe: p2\n" if key == "k_map" else "")
     )

@@ -155,6 +155,15 @@ class Node:
             raise self.error(f"must be a mapping, not {_NAMES[type(self.raw)]}")
         return Section(self)
 
+    def written(self) -> str:
+        """The value as a text that is equal for equal values, however they are laid out."""
+        if self.is_list:
+            return f"[{', '.join(item.written() for item in self.items())}]"
+        if self.is_mapping:
+            entries = sorted((key, node.written()) for key, node in self.section().entries())
+            return f"{{{', '.join(f'{key!r}: {value}' for key, value in entries)}}}"
+        return repr(self.raw.value)
+
     @property
     def is_mapping(self) -> bool:
         return isinstance(self.raw, yaml.MappingNode)

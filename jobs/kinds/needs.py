@@ -75,6 +75,7 @@ class Groups:
     zeros      whether counts of zero are shown, so that hidden ones are known not to be zero
     slack      whether others learn at which smaller k more would be shown: that is the size of a
                group that is not shown
+    scores     whether others learn a number about divisions that are not carried out
     proposals  whether the holders of sensitive columns see proposals that they may then reject
     records    whether each record is released in a group that others see, which `run` has to pass
                by `show_groups` before anything of it leaves
@@ -85,6 +86,7 @@ class Groups:
     together: bool = False
     zeros: bool = False
     slack: bool = False
+    scores: bool = False
     proposals: bool = False
     records: bool = False
 
@@ -158,6 +160,17 @@ class Needs:
         """Whether the job counts among the jobs whose number `policy.repeat` limits."""
         answers = self.answers
         return bool(answers.counted or answers.predicted_for or self.matching.by)
+
+
+class _OfKind(Protocol):
+    @property
+    def kind(self) -> str: ...
+
+
+def thresholds_of(job: _OfKind, *keys: str, **shared: object) -> dict[str, str]:
+    """Thresholds of a job by the names of its fields; `shared` ones mean the same in every kind."""
+    own = {f"{job.kind}.{key}": str(getattr(job, key)) for key in keys}
+    return own | {key: str(value) for key, value in shared.items()}
 
 
 class _Droppable(Protocol):

@@ -1,13 +1,20 @@
-"""What jobs with noise have spent of a table's budget: lines of the ledger.
+"""What jobs with noise have spent of the party's budget, and how often kept models were used.
+
+Both are lines of the ledger.
 
 Answers with noise of differential privacy add up: two answers of epsilon 1 say as much of a person as
 one of epsilon 2. `policy.budget` bounds the sums of epsilon and of delta over the last so many days.
 A job is charged before it sends anything, on the disk, and once, however often it goes on after
 interruptions. It stays charged however it ends, because what its peers have seen by then is not known
-here. A question that is asked again is another job, draws other noise, and is charged again.
+here. A question that is asked again is another job, draws other noise, and is charged again. A person
+may stand in several tables of the party, so what is charged to one of them counts against the budget
+of each.
 
 A line of the ledger stays for ever; since every charge is at least 0.001, the budget itself bounds
 how many there are.
+
+A kept model answers about people whose columns the asker may have invented, so that every job that
+uses it tells more of its cells: `policy.predictions` bounds how many jobs do.
 """
 
 from __future__ import annotations
@@ -22,7 +29,7 @@ from pathlib import Path
 
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
-from coterie.party.books.ledger_lines import FILE, Charge, LedgerFile
+from coterie.party.books.ledger_lines import FILE, Charge, LedgerFile, Use
 from coterie.party.policy import Budget
 
 _DAY = 86_400.0
@@ -55,19 +62,19 @@ class Spent:
 
 
 class Charges:
-    """The charges of one party's tables, by name; the table without a name is None."""
+    """The charges of one party; each names its table, the table without a name is None."""
 
     def __init__(self, state: Path, clock: Callable[[], float] = time.time) -> None:
         self._file = LedgerFile(state / FILE)
         self._clock = clock
 
-    def spent(self, table: str | None, budget: Budget) -> Spent:
-        """What was charged to the table; a charge in the future counts, since a clock may be wrong."""
+    def spent(self, budget: Budget) -> Spent:
+        """What was charged to any table; a charge in the future counts, since a clock may be wrong."""
         oldest = self._clock() - budget.days * _DAY
         epsilon = delta = Fraction(0)
         for charge in self._charges():
             when = datetime.fromisoformat(charge.time).timestamp()
-            if charge.table == (table or "") and when >= oldest:
+            if when >= oldest:
                 epsilon += Fraction(charge.epsilon)
                 delta += Fraction(charge.delta)
         return Spent(epsilon, delta)
@@ -84,18 +91,46 @@ class Charges:
         with _charging:
             if any(charge.job == job_id for charge in self._charges()):
                 return False
-            spent = self.spent(table, budget)
+            spent = self.spent(budget)
             if refusals := spent.refusals(budget, asked):
                 error = RefusedError("; ".join(refusals))
                 error.inside = spent.in_words(budget)
                 raise error
-            now = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
             epsilon, delta = map(str, asked)
-            self._file.append(Charge(job_id, job.name, now, table or "", epsilon, delta))
+            self._file.append(Charge(job_id, job.name, self._now(), table or "", epsilon, delta))
         return True
+
+    def uses(self, made_by: str) -> int:
+        """How many jobs have used the model that this job made."""
+        return len({use.job for use in self._uses() if use.made_by == made_by})
+
+    def use(self, job_id: str, model: str, made_by: str, most: int) -> None:
+        """Notes that a job uses a model, once, before it begins; RefusedError beyond the `most` uses."""
+        with _charging:
+            if any(use.job == job_id for use in self._uses()):
+                return
+            if refusals := too_often(model, self.uses(made_by), most):
+                raise RefusedError(refusals[0])
+            self._file.append(Use(job_id, model, made_by, self._now()))
+
+    def _now(self) -> str:
+        return datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="seconds")
+
+    def _uses(self) -> list[Use]:
+        return [line for line in self._file.read() if isinstance(line, Use)]
 
     def _charges(self) -> list[Charge]:
         return [line for line in self._file.read() if isinstance(line, Charge)]
+
+
+def too_often(model: str, uses: int, most: int) -> list[str]:
+    """Why a model is not used once more."""
+    if uses < most:
+        return []
+    return [
+        f"policy.predictions is {most}, and as many jobs have used the model '{model}'; its data "
+        "owner may permit more, or have a new model made"
+    ]
 
 
 def number(value: Fraction) -> str:

@@ -28,7 +28,7 @@ from typing import Any
 from coterie.anonymity.specialization.scores import SCALE
 from coterie.base.errors import PeerError, PeerFaultError, RefusedError, UsageError
 from coterie.jobs.file.job import Job
-from coterie.party.books.ledger_lines import FILE, Booking, Charge, Entry, LedgerFile, Pardon
+from coterie.party.books.ledger_lines import FILE, Booking, Charge, Entry, LedgerFile, Pardon, Use
 from coterie.protocols.integration.contributions import Contribution, RecordContribution
 
 
@@ -155,7 +155,7 @@ class Ledger:
         """All jobs, in the order of their last entry, or of their first line."""
         jobs: dict[str, _Job] = {}
         for line in self._file.read():
-            if isinstance(line, Charge):  # `charges` adds these up
+            if isinstance(line, Charge | Use):  # `charges` adds these up
                 continue
             if isinstance(line, Pardon):
                 if line.job in jobs:

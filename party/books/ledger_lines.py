@@ -5,7 +5,8 @@ One line of JSON each, in STATE/ledger.jsonl:
     Booking   something that one party gave to others in a job, written before it is sent
     Entry     the end of a job: everybody's contribution, and the culprit if a peer's fault ended it
     Pardon    the operator forgives a partner what it owes since a job did not end
-    Charge    what a job with noise spends of a table's budget, written before the job begins
+    Charge    what a job with noise spends of the party's budget, written before the job begins
+    Use       a job that uses a kept model, written before the job begins
 
 Lines are only ever added. When `append` returns, a booking is with the operating system, so that it
 survives the end of the process, and it is on disk within a second; other lines are on disk. A line
@@ -85,12 +86,23 @@ class Charge:
     delta: str
 
 
-Line: TypeAlias = "Booking | Entry | Pardon | Charge"
-_KINDS: tuple[type[Booking] | type[Entry] | type[Pardon] | type[Charge], ...] = (
+@dataclass(frozen=True)
+class Use:
+    """A job uses the model of this name that the job `made_by` has made."""
+
+    job: str
+    model: str
+    made_by: str
+    time: str
+
+
+Line: TypeAlias = "Booking | Entry | Pardon | Charge | Use"
+_KINDS: tuple[type[Booking] | type[Entry] | type[Pardon] | type[Charge] | type[Use], ...] = (
     Booking,
     Entry,
     Pardon,
     Charge,
+    Use,
 )
 
 
@@ -163,4 +175,4 @@ def _fits(value: Any, kind: str) -> bool:
     return type(value) is {"str": str, "bool": bool}[kind]
 
 
-__all__ = ["FILE", "Booking", "Charge", "Entry", "LedgerFile", "Line", "Pardon"]
+__all__ = ["FILE", "Booking", "Charge", "Entry", "LedgerFile", "Line", "Pardon", "Use"]

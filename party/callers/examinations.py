@@ -1,4 +1,8 @@
-"""Limits how often a coordinator may have the party's data checked: `policy.examinations`."""
+"""Limits how often an analyst may have the party's data checked: `policy.examinations`.
+
+Coordinators that `policy.analysts` puts together are one analyst; any other is one by itself. Counting
+all of them together would let each coordinator close the party to the others.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from coterie.base.errors import RefusedError
-from coterie.party.policy import Policy, judge_examinations
+from coterie.party.policy import Policy, judge_examinations, same_analyst
 
 _HOUR = 3600.0
 
@@ -27,8 +31,13 @@ class Examinations:
         """Counts one more check, or raises `RefusedError` if the policy does not permit it."""
         with self._lock:
             now = self._clock()
-            times = [t for t in self._times.get(coordinator, []) if now - t < _HOUR]
-            refusals = judge_examinations(self._policy(), coordinator, len(times))
+            policy = self._policy()
+            for name, times in self._times.items():
+                self._times[name] = [t for t in times if now - t < _HOUR]
+            lately = sum(
+                len(self._times.get(name, [])) for name in same_analyst(policy, coordinator)
+            )
+            refusals = judge_examinations(policy, coordinator, lately)
             if refusals:
                 raise RefusedError(refusals[0])
-            self._times[coordinator] = [*times, now]
+            self._times.setdefault(coordinator, []).append(now)

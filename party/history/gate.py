@@ -27,7 +27,7 @@ from coterie.party.history.people import People
 from coterie.party.history.releases import History, Remembered, digest_of
 from coterie.party.job_record import Record
 from coterie.party.operator.settings import Repeat
-from coterie.party.policy import Policy
+from coterie.party.policy import Policy, same_analyst
 
 Ask = Callable[[Sequence[Finding], str], None]
 AskOutput = Callable[[Mapping[str, object]], None]
@@ -76,6 +76,7 @@ class HistoryGate:
         self._history, self._repeat, self._needs = history, policy.repeat, needs
         self._record, self._job, self._table = record, job, table
         self._by = identified_by(policy, needs)
+        self._analyst = same_analyst(policy, record.coordinator)
         self._digests = digests
         self._note, self._ask = note, ask
         self._people_shown = self._groups_shown = False
@@ -101,6 +102,7 @@ class HistoryGate:
             counted=dict(self._needs.answers.counted),
             predicted=bool(self._needs.answers.predicted_for),
             matched=bool(self._needs.matching.by),
+            thresholds=dict(self._needs.answers.thresholds),
         )
         self._people_shown = True
         known = self._history.entry(entry.job)
@@ -125,7 +127,7 @@ class HistoryGate:
             found += judge_people(self._history, self._repeat, entry, people)
         if self._repeat.on != "ask":  # with `on: ask` this was asked when the job was proposed
             found += judge_number(
-                self._history, self._repeat, entry.job, entry.coordinator, entry.tells
+                self._history, self._repeat, entry.job, self._analyst, entry.tells
             )
         return found
 

@@ -8,6 +8,9 @@
   was asked about what, never on an answer;
 - was an attribute of people who are in both jobs counted in other classes? The differences between two
   such counts are counts of classes that nobody asked for, however few people they have;
+- was an attribute of people who are in both jobs asked about with other thresholds (`minimum`, `k`,
+  `dominance`, `support`)? What is hidden by the one and shown by the other lies between the two, and
+  a series of thresholds finds every hidden number;
 - do a group of this release and one of an earlier release meet in fewer than `k` people
   (`anonymity.risk.repeated_release`)? The same groups of the same people again tell nothing new;
 - are there jobs about people who cannot be compared, since other columns identified them?
@@ -18,7 +21,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -54,9 +57,12 @@ def within(history: History, repeat: Repeat, job: str) -> list[Remembered]:
 
 
 def judge_number(
-    history: History, repeat: Repeat, job: str, coordinator: str, tells: bool
+    history: History, repeat: Repeat, job: str, analyst: Collection[str], tells: bool
 ) -> list[Finding]:
-    """Whether the window has room for one more job, if it `tells` something, and for checks."""
+    """Whether the window has room for one more job, if it `tells` something, and for checks.
+
+    Jobs are counted over all coordinators, checks over those of the `analyst` who asks.
+    """
     found = []
     if repeat.jobs is not None and tells:
         earlier = sum(one.tells for one in within(history, repeat, job))
@@ -65,10 +71,11 @@ def judge_number(
                 Finding("jobs", f"{earlier} jobs in the window, and {repeat.jobs} are permitted")
             )
     if repeat.examinations is not None:
-        checks = history.examinations(coordinator, repeat.window)
+        checks = history.examinations(analyst, repeat.window)
         if checks > repeat.examinations:
             words = (
-                f"the data was checked {checks} times for '{coordinator}' in the window, and "
+                f"the data was checked {checks} times for {quoted_list(sorted(analyst))} in the "
+                f"window, and "
                 f"{repeat.examinations} times are permitted"
             )
             found.append(Finding("examinations", words))
@@ -111,7 +118,7 @@ def judge_people(
             words = f"numbers by {quoted_list(names)} would be told about {_people(few)}"
             by = f", by differences with {len(key)} earlier sets of people" if key else ""
             found.append(Finding("differences", f"{words}, fewer than {repeat.k}{by}"))
-    return [*found, *_other_classes(entry, known, sets)]
+    return [*found, *_other_classes(entry, known, sets), *_other_thresholds(entry, known, sets)]
 
 
 def _fewest(sets: _Sets, earlier: Sequence[str], k: int) -> int | None:
@@ -139,6 +146,24 @@ def _other_classes(entry: Remembered, known: Sequence[Remembered], sets: _Sets) 
         )
         for name, one in found.items()
     ]
+
+
+def _other_thresholds(entry: Remembered, known: Sequence[Remembered], sets: _Sets) -> list[Finding]:
+    for one in known:
+        keys = changed_thresholds(entry.thresholds, one.thresholds)
+        if keys and (sets.of(one.rows) & sets.asked).any():
+            words = (
+                f"{quoted_list(keys)} had other values in {_jobs([one])} about some of these people"
+            )
+            return [
+                Finding("thresholds", f"{words}; what the one hides and the other shows is told")
+            ]
+    return []
+
+
+def changed_thresholds(now: Mapping[str, str], earlier: Mapping[str, str]) -> list[str]:
+    """The thresholds that two jobs both have, with different values."""
+    return [key for key, value in now.items() if earlier.get(key, value) != value]
 
 
 class _Sets:

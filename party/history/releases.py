@@ -4,6 +4,7 @@
     ID.rows           the people whom the job is about: a bit for each number of `people`
     ID.groups.npz     the released people, and for each QID of the release the group of each of them
     examinations.json how often the data was checked for a coordinator, by day
+    descriptions.json in which ways a coordinator has described columns: see `descriptions`
     people-…, head-…, key   see `people`
 
 Every file is readable by the party alone, is on the disk before the release that it is about leaves,
@@ -42,7 +43,7 @@ from coterie.party.history.people import ADVICE, remove_list
 FOLDER = HISTORY
 _FILE = RELEASES
 _EXAMINED = "examinations.json"
-_DAY = 86400.0
+DAY = 86400.0
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,9 @@ class Remembered:
     groups: dict[str, int] = field(default_factory=dict)  # of each QID, how many
     predicted: bool = False  # whether somebody learned a class of each person
     matched: bool = False  # whether others learned which of their people are in the table
+    thresholds: dict[str, str] = field(
+        default_factory=dict
+    )  # by which something was shown or hidden
 
     @property
     def tells(self) -> bool:
@@ -79,14 +83,20 @@ class Remembered:
 _TYPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("job", "digest", "name", "kind", "coordinator", "table", "rows"), str),
     **dict.fromkeys(("parties", "by"), list),
-    **dict.fromkeys(("counted", "groups"), dict),
+    **dict.fromkeys(("counted", "groups", "thresholds"), dict),
     "time": (int, float),
     "people": int,
     "predicted": bool,
     "matched": bool,
 }
-_HELD = {"parties": str, "by": str, "counted": str, "groups": int}  # what these hold
-_LATER = {"predicted", "matched"}  # which lines of earlier versions lack
+_HELD = {
+    "parties": str,
+    "by": str,
+    "counted": str,
+    "groups": int,
+    "thresholds": str,
+}  # what these hold
+_LATER = {"predicted", "matched", "thresholds"}  # which lines of earlier versions lack
 _LATEST = 1e11  # seconds since 1970; a later time is no time
 
 
@@ -232,24 +242,23 @@ class History:
         """Counts one check of the data for a coordinator."""
         with self.lock:
             days = self._days()
-            today = int(self.clock() // _DAY)
+            today = int(self.clock() // DAY)
             days.setdefault(coordinator, Counter())[str(today)] += 1
-            self._make()
-            self._put(_EXAMINED, json.dumps(days).encode())
+            self.write(_EXAMINED, json.dumps(days).encode())
 
-    def examinations(self, coordinator: str, window: float) -> int:
-        """The checks for a coordinator within the last so many seconds, in whole days."""
-        first = (self.clock() - window) // _DAY
+    def examinations(self, coordinators: Collection[str], window: float) -> int:
+        """The checks for these coordinators within the last so many seconds, in whole days."""
+        first = (self.clock() - window) // DAY
         with self.lock:
-            return sum(
-                n for day, n in self._days().get(coordinator, {}).items() if int(day) >= first
-            )
+            days = self._days()
+            counts: list[Mapping[str, int]] = [days.get(name, {}) for name in coordinators]
+            return sum(n for count in counts for day, n in count.items() if int(day) >= first)
 
     def forget_examinations(self, limit: float | None) -> None:
         """Forgets the counts of days that are older than this."""
         if limit is None or not (self.folder / _EXAMINED).exists():
             return
-        first = (self.clock() - limit) // _DAY
+        first = (self.clock() - limit) // DAY
         with self.lock:
             days = {
                 name: {day: n for day, n in counts.items() if int(day) >= first}
@@ -286,6 +295,11 @@ class History:
             return (self.folder / name).read_bytes()
         except OSError as error:
             raise EnvironmentFaultError(f"{self.folder / name}: {error.strerror}") from None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Puts a file of counts in its place as a whole."""
+        self._make()
+        self._put(name, content)
 
     def _put(self, name: str, content: bytes) -> None:
         """Puts a file in its place as a whole."""

@@ -10,11 +10,11 @@ from coterie.party.policy import Budget
 
 
 def budgets_of(config: PartyConfig) -> dict[str | None, tuple[Budget, Spent]]:
-    """Every table that has a budget, by name, and what is spent of it."""
+    """Every table that has a budget, by name, and what all tables have spent of it."""
     charges = Charges(config.state)
     policies = {None: config.policy} | {name: policy for name, (_, policy) in config.tables.items()}
     return {
-        name: (policy.budget, charges.spent(name, policy.budget))
+        name: (policy.budget, charges.spent(policy.budget))
         for name, policy in policies.items()
         if policy.budget is not None
     }
@@ -42,13 +42,11 @@ def budget_lines(config: PartyConfig) -> list[str]:
     ]
 
 
-def budget_rule(
-    config: PartyConfig, table: str | None, noise: tuple[Any, Any] | None
-) -> list[dict[str, Any]]:
+def budget_rule(config: PartyConfig, noise: tuple[Any, Any] | None) -> list[dict[str, Any]]:
     """The rule of the policy that a job with noise touches, with what is spent so far."""
     budget = config.policy.budget
     if noise is None or budget is None:
         return []
-    words = Charges(config.state).spent(table, budget).in_words(budget)
+    words = Charges(config.state).spent(budget).in_words(budget)
     asked = f"epsilon {number(noise[0])} and delta {number(noise[1])}"
     return [{"rule": "budget", "policy": words, "job": asked}]

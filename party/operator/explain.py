@@ -79,7 +79,7 @@ def explain(
     refusals = judge(config.policy, job, config.name, record.coordinator)
     rules = [
         *_rules(config.policy, job, needs, config.name),
-        *budget_rule(config, table, needs.answers.noise),
+        *budget_rule(config, needs.answers.noise),
     ]
     return facts | {
         "table": str(config.source),

@@ -24,6 +24,7 @@ from coterie.party.books.models import FOLDER as MODELS
 from coterie.party.books.models import ModelFolder
 from coterie.party.books.state_folder import take
 from coterie.party.config import PartyConfig
+from coterie.party.history.descriptions import Descriptions
 from coterie.party.history.releases import FOLDER, History
 from coterie.party.job_record import ENDED, Record
 from coterie.party.operator.opened_audit import AUDIT, opened_audit
@@ -104,6 +105,7 @@ def prune(
     if old.places["history"]:
         history.prune({path.name for path in old.places["history"]})
     history.forget_examinations(retention.history)
+    Descriptions(history).forget(retention.history)
     for record in book.all():
         if record.state in ENDED:
             _remove_leftovers(record, now)

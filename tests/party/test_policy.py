@@ -150,6 +150,14 @@ def test_whoever_learns_a_class_of_each_person_needs_a_rule(kind):
     assert verdict(recipients=frozenset({"card"})) == []
 
 
+def test_scores_of_what_is_not_carried_out_need_a_permission(kind):
+    kind.declared = needing(groups={"scores": True})
+    [refusal] = verdict()
+    assert refusal.startswith("policy.scores is 'hidden', and the job says 'hide_scores: false'")
+    assert "write 'scores: shown' under policy" in refusal
+    assert verdict(scores="shown") == []
+
+
 def test_a_job_that_tells_its_slack_needs_a_permission_of_its_own(kind):
     kind.declared = needing(groups={"slack": True})
     assert verdict() == ["policy.slack does not permit 'slack: tell', which the job asks for"]

@@ -99,7 +99,7 @@ def test_no_complaint_about_data_tells_the_row_or_the_value(houses, bank, name):
     lines = [line.encode() for line in ["ID,Sex,Age,Zodiac", *GOOD]]
     lines[7] = BAD_ROWS[name]
     (houses.folder / "bank.csv").write_bytes(b"\n".join(lines) + b"\n")
-    decision = propose(bank())
+    decision = propose(bank(explain="columns"))
     assert (decision.state, decision.exit_code) == (pb.REFUSED, 3)
     told = decision.reason.removeprefix(f"{houses.folder / 'bank.csv'}: ")
     assert told.endswith(" (the row is in the party's log)")

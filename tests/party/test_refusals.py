@@ -79,6 +79,7 @@ def test_a_job_with_a_party_outside_of_the_roster_is_refused(houses):
 
 def test_data_that_cannot_be_used_is_refused_before_anything_is_exchanged(houses):
     houses.people("bank", ["p1", "p2", "p1"])
+    houses.write("bank", policy={"explain": "columns"})
     houses.serve("bank")
     code, reason = refused(houses, houses.coordinator(), houses.job())
     assert code == 3

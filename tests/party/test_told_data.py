@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from coterie.protos import jobs_pb2 as pb
+from coterie.transport.error_messages import UNEXPLAINED
 from tests.papers.loans import JOB, SEX
 from tests.party.lending import COLUMNS, LOANS, as_lenders, propose_loans
 
@@ -82,8 +83,21 @@ def asked(houses, **keys):
     return decisions["bank"], check
 
 
+READING = ("too many values", "an open quotation mark", "no UTF-8")  # whatever the job says
+
+
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_coordinator_is_told_no_row_and_no_value(bank, fault):
+def test_the_coordinator_is_told_of_no_value_where_and_why_it_does_not_fit(bank, fault):
+    spoil(bank, fault)
+    for told in answers(bank):
+        assert (told == UNEXPLAINED) == (fault not in READING), told
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_policy_that_explains_columns_tells_no_row_and_no_value(bank, fault):
+    content = yaml.safe_load(bank.path("bank").read_text())
+    content["policy"]["explain"] = "columns"
+    bank.path("bank").write_text(yaml.safe_dump(content, sort_keys=False))
     spoil(bank, fault)
     for told in answers(bank):
         assert told.startswith("bank.csv: ")

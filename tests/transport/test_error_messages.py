@@ -99,6 +99,7 @@ tables: [[Sex, Age]]
             "kinds": ["count"],
             "columns": {"use": ["ID", "Sex"], "release": ["Sex"]},
             "smallest_k": 1,
+            "explain": "columns",
         },
     )
     houses.serve("bank")

@@ -50,6 +50,7 @@ from coterie.jobs.kinds.needs import (
     Needs,
     dropped_of,
     matched,
+    thresholds_of,
 )
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,
@@ -112,11 +113,8 @@ class Aggregate(StatisticsKind[AggregateJob]):
                 exact=job.noise is None,
                 noise=(job.noise.epsilon, job.noise.delta) if job.noise else None,
                 servers=job.servers,
-                thresholds={
-                    "minimum": str(job.minimum),
-                    "dominance": str(job.dominance),
-                    "round": str(job.base),
-                },
+                thresholds=thresholds_of(job, "dominance", "base", minimum=job.minimum)
+                | _placed(job),
             ),
         )
 
@@ -247,6 +245,17 @@ class Aggregate(StatisticsKind[AggregateJob]):
 
 def _holds(job: AggregateJob, owner: str | None, party: str) -> bool:
     return job.everywhere or owner == party
+
+
+def _placed(job: AggregateJob) -> dict[str, str]:
+    """Where numbers are looked for in the order of a column, and the range that is divided."""
+    return {
+        f"aggregate.places of {name}": str(
+            (sorted({m.share for m in job.measures if m.column == name and m.share}), item)
+        )
+        for name, item in job.measured.items()
+        if job.asks(name, *PLACED)
+    }
 
 
 def _check_groups(job: AggregateJob, joined: Joined) -> int:

@@ -44,7 +44,15 @@ from coterie.jobs.kinds.identify.verify import (
     verify_uniques,
 )
 from coterie.jobs.kinds.kind import Json, Kind, Verdict
-from coterie.jobs.kinds.needs import Answers, Columns, Groups, Needs, dropped_of, matched
+from coterie.jobs.kinds.needs import (
+    Answers,
+    Columns,
+    Groups,
+    Needs,
+    dropped_of,
+    matched,
+    thresholds_of,
+)
 from coterie.jobs.kinds.statistics.common import read_servers
 from coterie.jobs.kinds.statistics.open_columns import OpenColumns, open_columns
 from coterie.jobs.matching.common_records import line_up
@@ -154,7 +162,9 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
                 counted={n: a.classes for n, a in job.attributes.items()} if matching else {},
                 exact=matching is not None,
                 servers=job.servers if matching else (),
-                thresholds={"alpha": str(job.alpha)},
+                thresholds=thresholds_of(
+                    job, "alpha", "longest", "pairs", "resolution", "population"
+                ),
             ),
         )
 

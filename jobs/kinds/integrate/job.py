@@ -220,7 +220,7 @@ def parse_integrate(section: Section, common: Common) -> IntegrateJob:
             "adversary", lambda n: n.choice("semi-honest", "malicious"), "semi-honest"
         ),
         epsilon=section.read("epsilon", lambda n: n.number(minimum=0), 0.01),
-        hide_scores=section.read("hide_scores", Node.boolean, False),
+        hide_scores=section.read("hide_scores", Node.boolean, True),
         conditions=section.read("conditions", lambda n: n.choice("shares", "holder"), "shares"),
         recipients=section.read("recipients", lambda n: read_recipients(n, common.party_names), ()),
         slack=read_slack(section, requirements, rule, max_suppression),

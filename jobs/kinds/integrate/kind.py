@@ -49,11 +49,21 @@ from coterie.jobs.kinds.integrate.release_table import (
     read_share,
     write_release,
 )
+from coterie.jobs.kinds.integrate.requirements import thresholds_by_column
 from coterie.jobs.kinds.integrate.slack import slack_sentences
 from coterie.jobs.kinds.integrate.usefulness import reached_by, usefulness_lines
 from coterie.jobs.kinds.integrate.verify import RELEASE, verify_release
 from coterie.jobs.kinds.kind import Json, Kind, Verdict
-from coterie.jobs.kinds.needs import ANY_CLASSES, Answers, Columns, Groups, Matched, Needs, matched
+from coterie.jobs.kinds.needs import (
+    ANY_CLASSES,
+    Answers,
+    Columns,
+    Groups,
+    Matched,
+    Needs,
+    matched,
+    thresholds_of,
+)
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
@@ -102,6 +112,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
                 k_map=job.smallest_k_map,
                 together=job.unique_together,
                 slack=job.slack,
+                scores=not job.hide_scores,
                 proposals=job.shows_proposals,
                 records=True,
             ),
@@ -114,6 +125,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
                 servers=tuple(job.bound_holders[:2]) if len(job.bound_holders) > 2 else (),
                 recipients=job.recipients,
                 contributes=True,
+                thresholds=_thresholds(job),
             ),
         )
 
@@ -246,6 +258,12 @@ def _not_promised(job: IntegrateJob, result: Claim) -> list[str]:
     return [f"not promised: {found.sentence}"] if found and found.exposed else []
 
 
+def _thresholds(job: IntegrateJob) -> dict[str, str]:
+    by_column = thresholds_by_column(job.text, job.files, job.requirements)
+    generous = str(job.epsilon) if job.adversary == "malicious" else ""
+    return by_column | thresholds_of(job, "max_suppression") | {"integrate.epsilon": generous}
+
+
 def _needs_of_witness(job: IntegrateJob) -> Needs:
     """What the job needs from the party that holds the population: answers, and no row."""
     used = tuple(attribute.name for attribute in job.in_population)
@@ -253,7 +271,11 @@ def _needs_of_witness(job: IntegrateJob) -> Needs:
         columns=Columns(used=used),
         matching=Matched(),
         groups=Groups(k_map=job.smallest_k_map),
-        answers=Answers(counted=dict.fromkeys(used, ANY_CLASSES), exact=False),
+        answers=Answers(
+            counted=dict.fromkeys(used, ANY_CLASSES),
+            exact=False,
+            thresholds=_thresholds(job),
+        ),
     )
 
 

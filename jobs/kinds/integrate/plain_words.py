@@ -55,8 +55,8 @@ def told_of(job: IntegrateJob, party: str) -> Sequence[str]:
         )
     if not job.hide_scores:
         told.append(
-            "every party, in each round: how much your best column tells about the class "
-            "('hide_scores: true' would hide it)"
+            "every party, in each round: how much your best column tells about the class, also "
+            "where the release does not show it ('hide_scores: true' would hide it)"
         )
     if job.adversary == "malicious":
         told.append(

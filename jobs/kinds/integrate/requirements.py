@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from coterie.anonymity.models.distances.given_costs import read_costs
@@ -17,7 +18,7 @@ from coterie.anonymity.models.privacy import Model
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.attributes import Attribute
-from coterie.jobs.file.document import Node
+from coterie.jobs.file.document import Node, read_document
 
 MOST_REQUIREMENTS = 200  # entries of a job; each is checked against each other one
 ReadFile = Callable[[Node], tuple[str, bytes]]  # the path that a node names, and what is there
@@ -116,6 +117,32 @@ def _read_requirement(
     except ValueError as error:
         raise node.error(str(error)) from None
     return Requirement(qid, k, columns if several else columns[0], model)
+
+
+def thresholds_by_column(
+    text: str, files: Mapping[str, bytes], requirements: Sequence[Requirement]
+) -> dict[str, str]:
+    """For each column of a requirement, a digest of every number that its groups must satisfy.
+
+    By column, so that nobody can exchange the numbers of two entries, or add a column to an entry, to
+    ask the same question by another number.
+    """
+    found: dict[str, set[str]] = {}
+    entries = read_document(text, "job").required("requirement").items()
+    for item, requirement in zip(entries, requirements, strict=True):
+        keys = {
+            key: node for key, node in item.section().entries() if key not in ("qid", "sensitive")
+        }
+        told = sorted(
+            f"{key}: {sha256(files[node.text()]).hexdigest() if key == 'costs' else node.written()}"
+            for key, node in keys.items()
+        )
+        for name in (*requirement.qid, *requirement.sensitive_columns):
+            found.setdefault(name, set()).add(", ".join(told))
+    return {
+        f"integrate.requirement of {name}": sha256("; ".join(sorted(told)).encode()).hexdigest()
+        for name, told in found.items()
+    }
 
 
 def _no_file(node: Node) -> tuple[str, bytes]:

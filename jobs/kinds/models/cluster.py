@@ -64,6 +64,20 @@ class ClusterJob(ModelJob):
     iterations: int
     standardise: bool
 
+    @property
+    def decides(self) -> Sequence[str]:
+        return ("clusters", "iterations", "standardise", "ranges", "seed")
+
+    @property
+    def seed(self) -> str:
+        """A public seed of the first centres: another one gives other groups of the same people."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def ranges(self) -> list[tuple[float, float] | None]:
+        """The ranges of the columns, which say where the first centres lie."""
+        return [item.limits for item in self.attributes.values()]
+
 
 @dataclass(frozen=True)
 class ClaimedClusters:
@@ -146,7 +160,7 @@ class Cluster(ModelKind[ClusterJob]):
         least = job.minimum * job.clusters
         check_records(joined.records, least, f"{job.clusters} clusters need {least} of them")
         names = list(job.attributes)
-        seed = hashlib.sha256(job.text.encode()).hexdigest()
+        seed = job.seed
         if job.horizontal:
             found = _horizontally(job, joined, channel, rng, seed)
         else:

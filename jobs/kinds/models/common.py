@@ -34,6 +34,7 @@ from coterie.jobs.kinds.needs import (
     Needs,
     dropped_of,
     matched,
+    thresholds_of,
 )
 from coterie.jobs.kinds.statistics.common import read_servers
 from coterie.jobs.kinds.statistics.count import MOST_RECORDS, summed_records
@@ -67,6 +68,11 @@ class ModelJob(Job):
     @property
     def binary(self) -> Sequence[str]:
         """The attributes that are read as zeros and ones."""
+        return ()
+
+    @property
+    def decides(self) -> Sequence[str]:
+        """The keys that decide which groups of people sums are shown of, besides `minimum`."""
         return ()
 
     def held_by(self, party: str) -> list[str]:
@@ -114,7 +120,7 @@ def model_needs(job: ModelJob, party: str) -> Needs:
         answers=Answers(
             counted=dict.fromkeys(job.attributes, ANY_CLASSES),
             servers=job.servers,
-            thresholds={"minimum": str(job.minimum)},
+            thresholds=thresholds_of(job, *job.decides, minimum=job.minimum),
         ),
     )
 

@@ -52,6 +52,10 @@ class RegressJob(ModelJob):
         return (self.outcome,) if self.model in TWO_VALUED else ()
 
     @property
+    def decides(self) -> Sequence[str]:
+        return ("grid",)
+
+    @property
     def outcomes(self) -> tuple[str, ...]:
         return (self.outcome,) if self.time is None else (self.outcome, self.time)
 

@@ -28,7 +28,7 @@ from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Json, Kind, Verdict
-from coterie.jobs.kinds.needs import Needs
+from coterie.jobs.kinds.needs import Needs, thresholds_of
 from coterie.jobs.kinds.rules.counting import Counting, Items, items_of
 from coterie.jobs.kinds.rules.job import RulesJob, read_rules
 from coterie.jobs.kinds.rules.verify import ClaimedRule, Promise, read_patterns, verify_patterns
@@ -70,7 +70,10 @@ class Rules(Kind[RulesJob, OpenColumns]):
         return read_rules(section, common)
 
     def needs(self, job: RulesJob, party: str) -> Needs:
-        return statistics_needs(job, party, job.minimum)
+        keys = thresholds_of(
+            job, "support", "confidence", "longest", "resolution", minimum=job.minimum
+        )
+        return statistics_needs(job, party, job.minimum, thresholds=keys)
 
     def prepare(self, job: RulesJob, party: str, table: pa.Table, source: str) -> OpenColumns:
         own = {n: a for n, a in job.attributes.items() if job.horizontal or a.party == party}

@@ -29,7 +29,7 @@ from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kept_models import read_keep
 from coterie.jobs.kinds.kind import Json, Verdict
-from coterie.jobs.kinds.needs import Needs
+from coterie.jobs.kinds.needs import Needs, thresholds_of
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,
     PreparedColumns,
@@ -134,6 +134,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             shown and job.zeros,
             numbers=shown or not job.naive,
             keeps=job.keep,
+            thresholds=thresholds_of(job, "max_parents", "zeros", minimum=job.minimum),
         )
 
     def told_of(self, job: BayesnetJob, party: str) -> Sequence[str]:

@@ -30,7 +30,7 @@ from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import Json, Verdict
-from coterie.jobs.kinds.needs import Needs
+from coterie.jobs.kinds.needs import Needs, thresholds_of
 from coterie.jobs.kinds.statistics.common import (
     UNCHECKED,
     PreparedColumns,
@@ -109,7 +109,12 @@ class Count(StatisticsKind[CountJob]):
     def needs(self, job: CountJob, party: str) -> Needs:
         shown = not job.as_shares
         return statistics_needs(
-            job, party, job.minimum if shown else None, shown and job.zeros, numbers=shown
+            job,
+            party,
+            job.minimum if shown else None,
+            shown and job.zeros,
+            numbers=shown,
+            thresholds=thresholds_of(job, "zeros", minimum=job.minimum),
         )
 
     def told_of(self, job: CountJob, party: str) -> Sequence[str]:

@@ -38,7 +38,7 @@ from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kept_models import read_keep
 from coterie.jobs.kinds.kind import Json, Verdict
-from coterie.jobs.kinds.needs import Needs
+from coterie.jobs.kinds.needs import Needs, thresholds_of
 from coterie.jobs.kinds.statistics.common import (
     PreparedColumns,
     StatisticsJob,
@@ -115,7 +115,14 @@ class Tree(StatisticsKind[TreeJob]):
 
     def needs(self, job: TreeJob, party: str) -> Needs:
         receivers = () if job.predict is None else (job.predict,)
-        return statistics_needs(job, party, job.minimum, keeps=job.keep, predicted_for=receivers)
+        return statistics_needs(
+            job,
+            party,
+            job.minimum,
+            keeps=job.keep,
+            predicted_for=receivers,
+            thresholds=thresholds_of(job, "minimum", "minimum_gain", "max_depth"),
+        )
 
     def told_of(self, job: TreeJob, party: str) -> Sequence[str]:
         told = told_of_columns(job, party)

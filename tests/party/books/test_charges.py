@@ -24,7 +24,7 @@ def test_a_budget_is_spent_to_the_last_and_not_beyond(tmp_path):
     charges = Charges(tmp_path)
     for number in range(10):
         assert charges.charge(f"job {number}", JOB, None, BUDGET, ask(0.1))
-    assert charges.spent(None, BUDGET).epsilon == 1
+    assert charges.spent(BUDGET).epsilon == 1
     with pytest.raises(RefusedError, match=r"policy.budget.epsilon has less left than the 0.001"):
         charges.charge("one more", JOB, None, BUDGET, ask(0.001))
 
@@ -33,7 +33,7 @@ def test_a_job_that_goes_on_is_charged_once(tmp_path):
     charges = Charges(tmp_path)
     assert charges.charge("a", JOB, None, BUDGET, ask(0.7))
     assert not charges.charge("a", JOB, None, BUDGET, ask(0.7))
-    assert Charges(tmp_path).spent(None, BUDGET) == Spent(Fraction(7, 10))
+    assert Charges(tmp_path).spent(BUDGET) == Spent(Fraction(7, 10))
 
 
 def test_delta_has_a_budget_of_its_own(tmp_path):
@@ -44,16 +44,28 @@ def test_delta_has_a_budget_of_its_own(tmp_path):
     assert charges.charge("c", JOB, None, BUDGET, ask(0.1))
 
 
-def test_what_is_older_than_the_days_counts_no_more_and_tables_count_apart(tmp_path):
+def test_what_is_older_than_the_days_counts_no_more(tmp_path):
     now = [100 * DAY]
     charges = Charges(tmp_path, lambda: now[0])
     charges.charge("a", JOB, "claims", BUDGET, ask(1))
-    assert charges.spent(None, BUDGET) == Spent()
     now[0] += 29 * DAY
-    assert charges.spent("claims", BUDGET).epsilon == 1
+    assert charges.spent(BUDGET).epsilon == 1
     now[0] += 2 * DAY
-    assert charges.spent("claims", BUDGET) == Spent()
+    assert charges.spent(BUDGET) == Spent()
     assert charges.charge("b", JOB, "claims", BUDGET, ask(1))
+
+
+def test_a_model_is_used_so_often_and_each_job_counts_once(tmp_path):
+    charges = Charges(tmp_path)
+    for job in ("a", "a", "b"):
+        charges.use(job, "risk", "maker", 2)
+    assert charges.uses("maker") == 2
+    with pytest.raises(RefusedError, match=r"policy.predictions is 2, and as many jobs have used"):
+        charges.use("c", "risk", "maker", 2)
+    Charges(tmp_path).use("b", "risk", "maker", 2)  # goes on after an interruption
+    charges.use("c", "risk", "another maker", 2)
+    assert (charges.uses("maker"), charges.uses("another maker")) == (2, 1)
+    assert Ledger(tmp_path, "bank").balances() == {}
 
 
 def test_of_two_jobs_at_once_only_what_is_left_is_spent(tmp_path):
@@ -71,7 +83,7 @@ def test_of_two_jobs_at_once_only_what_is_left_is_spent(tmp_path):
     for thread in threads:
         thread.join()
     assert len(refused) == 5
-    assert Charges(tmp_path).spent(None, BUDGET).epsilon == Fraction(9, 10)
+    assert Charges(tmp_path).spent(BUDGET).epsilon == Fraction(9, 10)
 
 
 def test_the_coordinator_is_not_told_what_earlier_jobs_spent(tmp_path):
@@ -95,4 +107,4 @@ def test_a_charge_that_was_changed_into_nonsense_is_named(tmp_path):
     path = tmp_path / "ledger.jsonl"
     path.write_text(path.read_text().replace("1/2", "-1/2"))
     with pytest.raises(VerificationError, match=r"ledger.jsonl:1"):
-        Charges(tmp_path).spent(None, BUDGET)
+        Charges(tmp_path).spent(BUDGET)

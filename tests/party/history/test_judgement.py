@@ -73,14 +73,42 @@ def test_groups_that_meet_in_few_people_are_found_and_the_same_groups_are_not(hi
 
 def test_jobs_and_checks_of_the_window_are_counted(history):
     repeat = Repeat(window=10 * DAY, jobs=1, examinations=1)
-    assert judge_number(history, repeat, "x", "analyst", tells=True) == []
+    assert judge_number(history, repeat, "x", ["analyst"], tells=True) == []
     remember(history, 1, [1], time=15 * DAY)
     history.examined("analyst")
-    assert [f.rule for f in judge_number(history, repeat, "x", "analyst", tells=True)] == ["jobs"]
-    assert judge_number(history, repeat, "x", "analyst", tells=False) == []
+    assert [f.rule for f in judge_number(history, repeat, "x", ["analyst"], tells=True)] == ["jobs"]
+    assert judge_number(history, repeat, "x", ["analyst"], tells=False) == []
     history.examined("analyst")
-    found = judge_number(history, repeat, "x", "analyst", tells=False)
+    found = judge_number(history, repeat, "x", ["analyst"], tells=False)
     assert [finding.rule for finding in found] == ["examinations"]
+
+
+def test_checks_are_counted_over_the_names_of_one_analyst(history):
+    repeat = Repeat(window=10 * DAY, examinations=1)
+    history.examined("analyst")
+    history.examined("analyst2")
+    assert judge_number(history, repeat, "x", ["analyst"], tells=False) == []
+    [found] = judge_number(history, repeat, "x", ["analyst", "analyst2"], tells=False)
+    assert found.words == (
+        "the data was checked 2 times for 'analyst' and 'analyst2' in the window, and 1 times are "
+        "permitted"
+    )
+
+
+def test_the_same_question_has_the_same_thresholds(history):
+    remember(history, 1, [1, 2, 3], time=15 * DAY, thresholds={"minimum": "5", "count.zeros": "0"})
+    for keys, rules in (
+        ({"minimum": "5"}, []),
+        ({"minimum": "4"}, ["thresholds"]),
+        ({"minimum": "5", "count.zeros": "1"}, ["thresholds"]),
+        ({"rules.support": "0.1"}, []),
+        ({}, []),
+    ):
+        assert judged(history, [1, 2, 3], thresholds=keys) == rules
+    assert judged(history, [7, 8], thresholds={"minimum": "4"}) == []
+    assert judged(history, [1, 2, 3], thresholds={"minimum": "4"}, counted=("Job",)) == []
+    remember(history, 2, [5, 6], time=15 * DAY)  # a line of an earlier version has no thresholds
+    assert judged(history, [5, 6], thresholds={"minimum": "4"}) == []
 
 
 def test_a_waiting_job_is_compared_with_those_before(history):

@@ -12,11 +12,11 @@ from coterie.party.history.releases import History, Remembered, digest_of, packe
 DAY = 86400.0
 
 
-def entry(at, people, time=0.0, counted=("Sex",), by=("ID",), kind="count"):
+def entry(at, people, time=0.0, counted=("Sex",), by=("ID",), kind="count", thresholds=None):
     people = np.array(people)
     return Remembered(
         f"{at:032x}", "d", f"job {at}", kind, "analyst", ["lender", "bank"], "", time, list(by),
-        len(people), digest_of(people), dict.fromkeys(counted, ""),
+        len(people), digest_of(people), dict.fromkeys(counted, ""), thresholds=thresholds or {},
     )  # fmt: skip
 
 
@@ -78,19 +78,20 @@ def test_checks_of_the_data_are_counted_by_day_over_restarts(tmp_path):
         now[0] = day * DAY
         History(tmp_path, lambda: now[0]).examined("analyst")
     history = History(tmp_path, lambda: now[0])
-    assert history.examinations("analyst", 30 * DAY) == 4
-    assert history.examinations("analyst", 3 * DAY) == 1
-    assert history.examinations("nobody", 3 * DAY) == 0
+    assert history.examinations(["analyst"], 30 * DAY) == 4
+    assert history.examinations(["analyst"], 3 * DAY) == 1
+    assert history.examinations(["nobody"], 3 * DAY) == 0
     history.forget_examinations(3 * DAY)
-    assert history.examinations("analyst", 30 * DAY) == 1
+    assert history.examinations(["analyst"], 30 * DAY) == 1
 
 
 def test_lines_of_an_earlier_version_are_read_as_jobs_that_predicted_nothing(tmp_path):
     history = History(tmp_path)
     made = remember(history, 1, [1, 2])
     path = history.folder / "releases.jsonl"
-    path.write_text(path.read_text().replace(',"predicted":false', ""))
-    assert "predicted" not in path.read_text()
+    later = ',"predicted":false,"matched":false,"thresholds":{}'
+    assert later in path.read_text()
+    path.write_text(path.read_text().replace(later, ""))
     assert history.entries() == [made]
 
 

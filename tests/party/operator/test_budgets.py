@@ -25,7 +25,7 @@ def test_check_and_ledger_say_what_is_spent(houses):
     assert budget_lines(config) == [f"budget: {words}"]
     [check] = [c for c in examine(houses.path("bank")) if c.name == "budget"]
     assert (check.state, check.detail) == ("ok", words)
-    [rule] = budget_rule(config, None, asked)
+    [rule] = budget_rule(config, asked)
     assert rule == {"rule": "budget", "policy": words, "job": "epsilon 0.5 and delta 1e-06"}
     done = CliRunner().invoke(party, ["ledger", "--config", str(houses.path("bank")), "--json"])
     [facts] = json.loads(done.output)["budgets"]

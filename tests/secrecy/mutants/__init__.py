@@ -23,8 +23,5 @@ _BY_FILE: dict[str, list[Mutant]] = {
 }
 MUTANTS: list[Mutant] = [mutant for listed in _BY_FILE.values() for mutant in listed]
 WEAKENED: list[Mutant] = [
-    mutant
-    for name, listed in _BY_FILE.items()
-    if name.startswith("weakened_")
-    for mutant in listed
+    mutant for name, listed in _BY_FILE.items() if name.startswith("weakened_") for mutant in listed
 ]

@@ -6,6 +6,11 @@ from tests.secrecy.mutants.form import mutant
 
 VERDICT = "tests/party/history/test_views.py::test_the_verdict_is_all_that_others_see_of_a_history"
 
+CHOSEN = "tests/chosen_inputs"
+JUDGED = "tests/party/history/test_judgement.py"
+DESCRIBED = "tests/party/history/test_descriptions.py"
+BISECTED = f"{CHOSEN}/test_bisecting_answers.py"
+
 MUTANTS = [
     mutant(
         "the same words whatever was found",
@@ -84,5 +89,122 @@ MUTANTS = [
         "{self._lost}: is not what",
         "tests/party/operator/test_forget_history.py::"
         "test_a_list_that_is_gone_with_its_head_ends_jobs_until_the_history_begins_anew",
+    ),
+    mutant(
+        "the thresholds of earlier jobs",
+        "party/history/judgement.py",
+        ", *_other_thresholds(entry, known, sets)]",
+        "]",
+        f"{CHOSEN}/test_thresholds.py::test_another_kind_is_no_second_ruler",
+        f"{JUDGED}::test_the_same_question_has_the_same_thresholds",
+    ),
+    mutant(
+        "all thresholds of earlier jobs, and not the first alone",
+        "party/history/judgement.py",
+        "for key, value in now.items() if earlier.get(key, value) != value",
+        "for key, value in list(now.items())[:1] if earlier.get(key, value) != value",
+        f"{JUDGED}::test_the_same_question_has_the_same_thresholds",
+    ),
+    mutant(
+        "the thresholds of a job in the history",
+        "party/history/gate.py",
+        "            thresholds=dict(self._needs.answers.thresholds),\n",
+        "",
+        f"{CHOSEN}/test_thresholds.py::test_another_kind_is_no_second_ruler",
+    ),
+    mutant(
+        "the numbers of every entry of a requirement",
+        "jobs/kinds/integrate/requirements.py",
+        "for key, node in keys.items()\n",
+        "for key, node in list(keys.items())[1:]\n",
+        f"{CHOSEN}/test_thresholds.py::test_numbers_of_two_entries_cannot_be_exchanged",
+    ),
+    mutant(
+        "what other tables have spent of the budget",
+        "party/books/charges.py",
+        "            if when >= oldest:\n",
+        '            if when >= oldest and charge.table == "one":\n',
+        f"{CHOSEN}/test_budgets.py::"
+        "test_what_answers_about_a_person_cost_together_stays_within_the_budget",
+    ),
+    mutant(
+        "how often a kept model is used",
+        "party/books/charges.py",
+        "    if uses < most:\n",
+        "    if uses >= 0:\n",
+        f"{CHOSEN}/test_kept_models.py::"
+        "test_a_common_person_is_asked_about_so_often_whatever_the_asker_invents",
+    ),
+    mutant(
+        "the use of a kept model before a job begins",
+        "party/books/charges.py",
+        "            self._file.append(Use(job_id, model, made_by, self._now()))\n",
+        "",
+        f"{CHOSEN}/test_kept_models.py::"
+        "test_a_common_person_is_asked_about_so_often_whatever_the_asker_invents",
+    ),
+    mutant(
+        "checks of the data for all names of an analyst",
+        "party/callers/examinations.py",
+        "for name in same_analyst(policy, coordinator)",
+        "for name in [coordinator]",
+        "tests/party/callers/test_examinations.py::test_names_of_one_analyst_are_counted_together",
+    ),
+    mutant(
+        "descriptions of a column for all names of an analyst",
+        "party/proposals.py",
+        "analyst = same_analyst(self._config.any_policy, caller.name)",
+        "analyst = frozenset({caller.name})",
+        f"{BISECTED}::test_two_names_of_one_analyst_share_what_they_may_ask",
+    ),
+    mutant(
+        "descriptions of a column that doctor asks about",
+        "party/proposals.py",
+        "                self._count_descriptions(caller, job[0])\n",
+        "",
+        f"{BISECTED}::test_the_highest_salary_is_not_found_by_ranges[doctor]",
+    ),
+    mutant(
+        "descriptions of a column of a proposed job",
+        "party/proposals.py",
+        "            self._count_descriptions(caller, job)\n",
+        "",
+        f"{BISECTED}::test_the_highest_salary_is_not_found_by_ranges[proposal]",
+    ),
+    mutant(
+        "descriptions of a column for longer than a day",
+        "party/history/descriptions.py",
+        "_WINDOW = 365",
+        "_WINDOW = 1",
+        f"{DESCRIBED}::test_a_year_later_there_is_room_again_and_retention_forgets",
+    ),
+    mutant(
+        "everything that describes a column",
+        "party/history/descriptions.py",
+        "sorted(keys), job.files)",
+        "sorted(keys)[:1], job.files)",
+        f"{DESCRIBED}::test_what_describes_a_column[cuts: [30]-cuts: [30], missing: value-columns1]",
+    ),
+    mutant(
+        "which values do not fit a job",
+        "party/preflight.py",
+        "            error.of_columns = True\n",
+        "",
+        "tests/party/test_told_data.py::"
+        "test_the_coordinator_is_told_of_no_value_where_and_why_it_does_not_fit[outside the range]",
+    ),
+    mutant(
+        "hidden scores by default",
+        "jobs/kinds/integrate/job.py",
+        'section.read("hide_scores", Node.boolean, True)',
+        'section.read("hide_scores", Node.boolean, False)',
+        f"{CHOSEN}/test_scores.py::test_a_class_that_a_partner_writes_reads_no_losing_column[]",
+    ),
+    mutant(
+        "the permission to show scores",
+        "party/policy.py",
+        "        *_judge_scores(policy, needs.groups.scores),\n",
+        "",
+        "tests/party/test_policy.py::test_scores_of_what_is_not_carried_out_need_a_permission",
     ),
 ]

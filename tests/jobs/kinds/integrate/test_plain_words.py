@@ -33,7 +33,7 @@ def test_a_table_tells_groups_spans_flat_values_and_what_leaves_as_it_is():
     assert "the lowest and the highest value of 'Salary'" in told
     assert "all values of 'Job' that occur in your table" in told
     assert "the class 'Late' of each common person" in told
-    assert "how much your best column tells about the class" in told
+    assert "how much your best column tells about the class" not in told
     assert "Illness" not in words(TABLE, "lender")
     assert "lowest" not in words(TABLE, "lender")
 
@@ -49,7 +49,7 @@ def test_entries_whose_columns_may_be_unique_together_are_named():
 @pytest.mark.parametrize(
     ("key", "sentence", "said"),
     [
-        ("hide_scores: true", "how much your best column", False),
+        ("hide_scores: false", "how much your best column", True),
         ("adversary: malicious", "what each party has contributed", True),
         ("adversary: malicious", "it does not resist false data, wrong shares, inconsistent", True),
     ],
