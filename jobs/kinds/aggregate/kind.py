@@ -159,7 +159,7 @@ class Aggregate(StatisticsKind[AggregateJob]):
         joined = begin(job, prepared, channel, rng, workspace)
         cells = _check_groups(job, joined)
         planned = cells > 1 and job.noise is None
-        components = plan_tables(job, joined, [job.by]) if planned else []
+        components = plan_tables(job, joined, [job.by], job.minimum) if planned else []
         records = total_records(job, joined, channel, rng)
         _check_records(job, job.measured.values(), records, "all parties together")
         rows = slice(None) if joined.rows is None else joined.rows

@@ -45,6 +45,7 @@ from coterie.jobs.kinds.statistics.count import (
     as_tables,
     check_cells,
     count_tables,
+    judged_by,
     plan_tables,
     read_minimum,
     read_zeros,
@@ -182,7 +183,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             # A single attribute whose cells cannot be hidden is refused before anything is revealed.
             for name in job.order:
                 if name != job.class_name:
-                    plan_tables(job, joined, [(name,)])
+                    plan_tables(job, joined, [(name,)], job.minimum)
         records = total_records(job, joined, channel, rng)
         if job.naive:
             return _run_naive(job, joined, records, channel, rng, workspace)
@@ -397,8 +398,9 @@ def _tables(
     """The counts of every family that can be shown."""
     families = [(*(parent for parent, child in edges if child == name), name) for name in job.order]
     families = families_told(job, families)
-    components = plan_tables(job, joined, families)
-    shares = count_tables(job, joined, families, counts.channel, rng.fork("parameters"))
+    components = plan_tables(job, joined, families, job.minimum)
+    counted = [*families, *judged_by(components)]
+    shares = count_tables(job, joined, counted, counts.channel, rng.fork("parameters"))
     visible = reveal_tables(components, records, shares, counts, job.minimum, job.zeros)
     return as_tables(families, joined, visible)
 

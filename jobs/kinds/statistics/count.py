@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, product
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, plan
+from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, joint_tables, plan
 from coterie.base.errors import DataError
 from coterie.base.text import numbered, quoted_list
 from coterie.jobs.data.workspace import Workspace
@@ -135,8 +135,8 @@ class Count(StatisticsKind[CountJob]):
         joined = begin(job, prepared, channel, rng, workspace)
         for names in job.tables:
             check_cells(names, joined)
-        components = [] if job.as_shares else plan_tables(job, joined, job.tables)
-        shares = count_tables(job, joined, job.tables, channel, rng)
+        components = [] if job.as_shares else plan_tables(job, joined, job.tables, job.minimum)
+        shares = count_tables(job, joined, [*job.tables, *judged_by(components)], channel, rng)
         records = total_records(job, joined, channel, rng)
         if job.as_shares:
             for at, share in enumerate(shares):
@@ -277,7 +277,7 @@ def read_zeros(section: Section) -> bool:
 
 
 def plan_tables(
-    job: StatisticsJob, joined: Joined, tables: Sequence[Sequence[str]]
+    job: StatisticsJob, joined: Joined, tables: Sequence[Sequence[str]], minimum: int
 ) -> list[Component]:
     """The rules by which cells are shown or hidden. DataError if nothing could be hidden."""
     shapes = [
@@ -287,7 +287,15 @@ def plan_tables(
     owners = {name: job.owner(name) for name in job.attributes}
     if job.mixed:  # a coalition may hold all cells of any attributes but one
         owners = {name: f"cells of {name}" for name in job.attributes}
-    return plan(shapes, Holders(owners, job.servers, frozenset(label)))
+    components = plan(shapes, Holders(owners, job.servers, frozenset(label)))
+    if minimum == 1:  # no cell is small, and no joint table is counted
+        return [replace(component, joints=()) for component in components]
+    return components
+
+
+def judged_by(components: Sequence[Component]) -> list[tuple[str, ...]]:
+    """The joint tables that are counted after the tables, and never shown."""
+    return [table.names for table in joint_tables(components)]
 
 
 def reveal_tables(
