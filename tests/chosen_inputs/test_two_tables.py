@@ -99,7 +99,9 @@ KINDS = ["flipped", "one inside the other", "three values", "unrelated"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("tables", [["sg", "sh"], ["sg", "sh", "s"], ["sg", "sh", "gh"]], ids="+".join)
+@pytest.mark.parametrize(
+    "tables", [["sg", "sh"], ["sg", "sh", "s"], ["sg", "sh", "gh"]], ids="+".join
+)
 def test_no_whole_combination_of_opened_counts_is_about_a_few(kind, tables):
     shown = 0
     for seed in range(12):
@@ -200,9 +202,7 @@ def test_a_job_does_not_tell_the_sex_of_the_person_in_whom_two_columns_differ(
 def test_tables_of_columns_that_overlap_as_people_do_are_still_shown(tmp_path):
     rng = np.random.default_rng(1)
     sex, first, second = (rng.choice(v, 200).tolist() for v in (["f", "m"], ["0", "1"], ["0", "1"]))
-    tables = counts_of(
-        tmp_path, "kind: count\ntables: [[Sex, G1], [Sex, G2]]", sex, first, second
-    )
+    tables = counts_of(tmp_path, "kind: count\ntables: [[Sex, G1], [Sex, G2]]", sex, first, second)
     cells = [(*values, count) for table in tables for *values, count in table["cells"]]
     assert len(cells) == 8
     assert all(count is not None for *_, count in cells)

@@ -44,6 +44,7 @@ from coterie.jobs.kinds.statistics.common import (
 from coterie.jobs.kinds.statistics.joining import Joined, begin, count_shares
 from coterie.jobs.kinds.statistics.report import report_tables
 from coterie.jobs.kinds.statistics.verify_tables import (
+    ClaimedTable,
     described,
     read_tables,
     verify_files,
@@ -178,6 +179,10 @@ class Count(StatisticsKind[CountJob]):
         tables = read_tables(result.entry("tables"), job.tables, job.declared_values)
         return [report_tables(tables, job.minimum)]
 
+    def check(self, job: CountJob, result: Claim) -> None:
+        if not job.as_shares:
+            _verified(job, result)
+
     def verify(self, job: CountJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
         facts: dict[str, Json] = {"records": records, "minimum": job.minimum}
@@ -193,10 +198,7 @@ class Count(StatisticsKind[CountJob]):
                 ["the counts, shares of which stay with the job's servers"],
                 facts,
             )
-        tables = verify_tables(
-            claim, job.tables, job.declared_values, records, job.minimum,
-            job.zeros or job.minimum == 1,
-        )  # fmt: skip
+        tables = _verified(job, result)
         verify_files(tables, folder, [table_file(at, names) for at, names in enumerate(job.tables)])
         holds = [
             f"{numbered(len(tables), 'table')} of {numbered(records, 'record')}, no small count below "
@@ -205,6 +207,18 @@ class Count(StatisticsKind[CountJob]):
             f"no hidden count follows from these sums ({sum(t.hidden for t in tables)} are hidden)",
         ]
         return Verdict(holds, [UNCHECKED], facts)
+
+
+def _verified(job: CountJob, result: Claim) -> list[ClaimedTable]:
+    """The tables of a result; raises if a number cannot be."""
+    return verify_tables(
+        result.entry("tables"),
+        job.tables,
+        job.declared_values,
+        result.entry("records").integer(minimum=0),
+        job.minimum,
+        job.zeros or job.minimum == 1,
+    )
 
 
 def table_file(at: int, names: Sequence[str]) -> str:

@@ -236,6 +236,11 @@ class Tree(StatisticsKind[TreeJob]):
         told = [note(f"{line[0].upper()}{line[1:]}.") for line in leaf_lines(result, job.minimum)]
         return [report_drawing("The tree", own=own, public=public, below=told)]
 
+    def check(self, job: TreeJob, result: Claim) -> None:
+        records = result.entry("records").integer(minimum=job.minimum)
+        form = verify_tree(result.entry("tree"), _promise(job))
+        verify_leaf_counts(result, records, job.minimum, form.leaves)
+
     def verify(self, job: TreeJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=job.minimum)
         promise = _promise(job)
