@@ -55,7 +55,7 @@ CASES = {
     "aggregate, numbers of records": (
         f"kind: aggregate\n{NUMBERS}by: [Sex]\nmeasures: [{{count: true}}]\nminimum: 5\n", 0, 1000),
     "aggregate, sums": (
-        f"kind: aggregate\n{NUMBERS}by: [Sex]\nmeasures: [{{sum: Pay}}]\nminimum: 5\n", 0, 10**9),
+        f"kind: aggregate\n{NUMBERS}by: [Sex]\nmeasures: [{{sum: Pay}}]\nminimum: 5\n", 0, 1 << 50),
     "cluster": (
         f"kind: cluster\n{POINTS}clusters: 2\niterations: 2\nminimum: 5\n", 0, 1000),
     "rules": (f"kind: rules\n{COLUMNS}support: 0.1\nconfidence: 0.6\nminimum: 5\n", 1 << 20, 0),
