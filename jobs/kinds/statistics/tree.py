@@ -2,7 +2,8 @@
 
     class: Class
     max_depth: 4
-    minimum: 20           a node with fewer records is a leaf, with the class of the node above it
+    minimum: 20           a node with fewer records of other classes than the most frequent one is a
+                          leaf; with fewer in all it has the class of the node above it
     minimum_gain: 0.01    optional: a split must lower the entropy by so much a record (nats)
     prune: false          true: splits whose leaves all have one class are taken back
     precision: standard   or high: scores to six digits, by Paillier, more slowly
@@ -123,7 +124,8 @@ class Tree(StatisticsKind[TreeJob]):
         told.append(
             f"every party and the coordinator: the tree, {names}: which attribute divides where, and "
             f"the class of each leaf (that of the node above where it has fewer than {job.minimum} "
-            "people)"
+            f"people); of a leaf that could have been divided, that fewer than {job.minimum} of its "
+            "people have another class"
         )
         if job.show:
             told.append(

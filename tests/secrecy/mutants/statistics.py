@@ -351,15 +351,15 @@ MUTANTS = [
     mutant(
         "slices that are large as a whole",
         "protocols/statistics/visible_cells.py",
-        'whole = servers.shared(whole_circuit(size), slices, {"large": bits})["whole"]',
+        'whole = servers.shared(circuit, slices, {"large": bits})["whole"]',
         "whole = None if bits is None else bits[:, :1]",
         f"{_CELLS}::test_tables_of_one_job_do_not_give_each_other_away",
     ),
     mutant(
         "connected tables that are all large",
         "protocols/statistics/visible_cells.py",
-        "if not component.whole and _all_large(servers, component, large):",
-        "if not component.whole:",
+        "if component.atoms is not None and _all_large(servers, component.atoms, large):",
+        "if component.atoms is not None:",
         f"{_CELLS}::test_tables_of_one_job_do_not_give_each_other_away",
     ),
     mutant(
@@ -436,8 +436,8 @@ MUTANTS = [
     mutant(
         "empty cells like small ones",
         "protocols/statistics/visible_cells.py",
-        "large = servers.large(share, cells, minimum, zeros)",
-        "large = servers.large(share, cells, minimum, True)",
+        "large = servers.large(share, every, minimum, zeros)",
+        "large = servers.large(share, every, minimum, True)",
         f"{_CELLS}::test_no_attacker_knows_that_a_small_cell_of_a_small_table_is_not_empty",
     ),
 ]
