@@ -63,7 +63,7 @@ from coterie.base.arrays import Ints, Mask
 from coterie.base.errors import DataError
 
 MOST_SUBSETS = 10  # the most tables of one component of which all subsets are tried
-MOST_ATOMS = 4096  # the most cells of a joint table that is counted to judge others
+MOST_ATOMS = 1024  # the most cells of a joint table that is counted to judge others
 
 
 @dataclass(frozen=True)
