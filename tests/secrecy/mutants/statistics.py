@@ -163,6 +163,13 @@ MUTANTS = [
         f"{_TWO}[sg+sh+hw-flipped]",
     ),
     mutant(
+        "which cells large atoms link",
+        "protocols/statistics/visible_cells.py",
+        'linked = servers.shared(circuit, len(turned), {"large": rows})["linked"]',
+        'linked = servers.revealed(circuit, len(turned), {"large": rows}, "linked")',
+        f"{_CELLS}::test_tables_that_share_an_attribute_are_shown_where_large_atoms_link_them",
+    ),
+    mutant(
         "empty atoms that link nothing",
         "protocols/statistics/visible_cells.py",
         "if zeros or len(tables) == 1:",
