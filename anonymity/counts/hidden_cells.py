@@ -24,24 +24,36 @@ for three kinds of tables:
   before, and the column hides that cell. If all other rows have exactly one, then only one row can
   have two, and nothing of the block is shown; nor is it if all records of all columns are in one
   other row, which has the same sums.
-- `Slices`, for several tables that share attributes, or more than two kinds of lines. All cells with
-  the same value of one attribute, in all these tables, are a slice: it is shown if all its cells are
+- `Slices`, for more than two kinds of lines, or a table with margins of its own. All cells with the
+  same value of one attribute, in all these tables, are a slice: it is shown if all its cells are
   large, and no slice is shown unless two can be.
   Why: who does not know the attribute is deceived by a move to another slice, which is hidden
   (below) and stays large, or which becomes the only good one. Who knows it is deceived by a move
   within the slice, which stays bad because of the cell that becomes empty.
+- `Crossed`, for several tables that share attributes and differ in others. Large cells are not
+  enough here: of Sex by G1 and Sex by G2, whose holder lets G1 and G2 differ in one person, the
+  difference of two large cells is this person's sex. So the slices are judged by the joint table of
+  all attributes, whose cells are called atoms and which is never shown: a slice is shown if its large
+  atoms link all cells of each table (`linked`), and no slice is shown unless two can be.
+  Why: a sum of shown cells with whole factors gives each atom a factor, the sum of a factor for
+  each table. If it is 0 for all large atoms of a slice it is 0 for all atoms: two large atoms that
+  differ in the cell of one table only have the same factor for both cells of this table, hence all
+  cells of the table have, since large atoms link them, and every atom has the factor of a large one.
+  So each such sum is over none or at least `minimum` people of every slice in which it counts
+  anybody, whatever the columns are. To be linked needs more records, never fewer, and a slice with a
+  small cell is not linked; hence the deceptions of `Slices` work here, too.
 
 The bits that these rules leave are opened. `protected` then hides one more cell (one slice)
 wherever a line has both shown and hidden cells: it uses nothing but these bits, and the cell that
 it hides is a large one, to which the records of a small cell can move without changing anything.
 
-Tables that no rule fits are hidden, unless all cells of all connected tables are large.
+Tables that no rule fits are hidden, unless all atoms of all connected tables are large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 
@@ -51,6 +63,7 @@ from coterie.base.arrays import Ints, Mask
 from coterie.base.errors import DataError
 
 MOST_SUBSETS = 10  # the most tables of one component of which all subsets are tried
+MOST_ATOMS = 1024  # the most cells of a joint table that is counted to judge others
 
 
 @dataclass(frozen=True)
@@ -124,18 +137,35 @@ class Slices:
     cells: Ints
 
 
-Rule = Lines | Grid | Slices
+@dataclass(frozen=True)
+class Crossed:
+    """Cells by slice, and the atoms by which slices are judged.
+
+    Atoms have the shape (slices, blocks, cells of a table …): a block is what all tables share besides
+    the attribute of the slices; then there is an axis for each table.
+    """
+
+    cells: Ints
+    atoms: Ints
+
+
+Rule = Lines | Grid | Slices | Crossed
 
 
 @dataclass(frozen=True)
 class Component:
     """Connected tables: all their cells, and the rules for the cells that can be shown.
 
-    Cells in no rule are shown only if all cells of the component are large.
+    Cells in no rule are shown only if all `atoms` are large, which are the cells of the joint table;
+    if that has too many there are none, and the cells stay hidden. `joints` are the joint tables that
+    are counted for this component, besides the tables: their cells come after those of all tables
+    and of earlier components' joint tables.
     """
 
     cells: Ints
     rules: tuple[Rule, ...]
+    atoms: Ints | None = None
+    joints: tuple[Table, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -151,19 +181,30 @@ def plan(tables: Sequence[Table], holders: Holders) -> list[Component]:
     """
     for table in tables:
         _check(table, holders)
-    starts = np.cumsum([0, *(table.cells for table in tables)])
+    starts = [int(start) for start in np.cumsum([0, *(table.cells for table in tables)])]
+    end = starts[-1]
     components = []
     for places in _connected(tables, holders.known):
         shown = next(
             some for some in _subsets(places) if _sound(tables, places, some, holders)
         )  # fmt: skip
+        joints = _Joints(end)
         rules = [
-            _rule([(tables[at], int(starts[at])) for at in group], holders)
+            _rule([(tables[at], starts[at]) for at in group], holders, joints)
             for group in _connected(tables, holders.known, shown)
         ]
         cells = np.concatenate([np.arange(starts[at], starts[at + 1]) for at in places])
-        components.append(Component(cells, tuple(rules)))
+        part = Component(cells, tuple(rules))
+        if not part.whole:
+            part = replace(part, atoms=joints.atoms([(tables[at], starts[at]) for at in places]))
+        components.append(replace(part, joints=tuple(joints.found)))
+        end = joints.end
     return components
+
+
+def joint_tables(components: Sequence[Component]) -> list[Table]:
+    """The joint tables that are counted besides the tables, in the order of their cells."""
+    return [table for component in components for table in component.joints]
 
 
 def protected(rule: Rule, shown: Mask) -> Mask:
@@ -247,8 +288,12 @@ def _sound(
     slices it crosses are bad, and the cell that becomes empty keeps them so.
     """
     groups = _connected(tables, holders.known, shown)
-    if not all(len(group) == 1 or _common(tables, group, holders) for group in groups):
-        return False
+    for group in groups:
+        if len(group) > 1 and not _common(tables, group, holders):
+            return False
+        finest = _finest([tables[at] for at in group])
+        if len(finest) > 1 and _joint(finest).cells > MOST_ATOMS:
+            return False
     seen = {name for at in shown for name in tables[at].names}
     for at in set(places) - set(shown):
         table = tables[at]
@@ -285,7 +330,48 @@ def _cut(group: Sequence[Table], holders: Holders) -> str | None:
     return max(names, key=lambda name: group[0].size([name]), default=None)
 
 
-def _rule(group: Sequence[tuple[Table, int]], holders: Holders) -> Rule:
+def _finest(group: Sequence[Table]) -> list[Table]:
+    """The tables that are no margins of others."""
+    found: list[Table] = []
+    for table in sorted(group, key=lambda table: -len(table.names)):
+        if not any(set(table.names) <= set(other.names) for other in found):
+            found.append(table)
+    return found
+
+
+def _joint(group: Sequence[Table]) -> Table:
+    """The table over all attributes of some tables."""
+    sizes = {n: s for t in group for n, s in zip(t.names, t.shape, strict=True)}
+    return Table(tuple(sizes), tuple(sizes.values()))
+
+
+class _Joints:
+    """The joint tables of a component that must be counted."""
+
+    def __init__(self, start: int) -> None:
+        self.end = start
+        self.found: list[Table] = []
+
+    def start(self, joint: Table) -> int:
+        """The number of the first cell of a joint table."""
+        if joint not in self.found:
+            self.found.append(joint)
+            self.end += joint.cells
+        after = self.found[self.found.index(joint) :]
+        return self.end - sum(table.cells for table in after)
+
+    def atoms(self, group: Sequence[tuple[Table, int]]) -> Ints | None:
+        """The cells of the joint table of a group; None if there are too many."""
+        finest = _finest([table for table, _ in group])
+        joint = _joint(finest)
+        if len(finest) == 1:
+            return np.arange(joint.cells) + next(at for table, at in group if table == joint)
+        if joint.cells > MOST_ATOMS:
+            return None
+        return np.arange(joint.cells) + self.start(joint)
+
+
+def _rule(group: Sequence[tuple[Table, int]], holders: Holders, joints: _Joints) -> Rule:
     """The rule for tables, each with the number of its first cell."""
     attribute = _cut([table for table, _ in group], holders)
     if attribute is not None:
@@ -293,7 +379,11 @@ def _rule(group: Sequence[tuple[Table, int]], holders: Holders) -> Rule:
             table.grouped([attribute], [name for name in table.names if name != attribute]) + start
             for table, start in group
         ]
-        return Slices(np.concatenate(parts, axis=1))
+        cells = np.concatenate(parts, axis=1)
+        finest = _finest([table for table, _ in group])
+        if len(finest) == 1:
+            return Slices(cells)
+        return Crossed(cells, _atoms(finest, attribute) + joints.start(_joint(finest)))
     [(table, start)] = group
     known = holders.attackers(table)
     both = frozenset.intersection(*known)
@@ -303,6 +393,21 @@ def _rule(group: Sequence[tuple[Table, int]], holders: Holders) -> Rule:
     return Grid(
         table.grouped(_in(table, both), _in(table, one - both), _in(table, other - both)) + start
     )
+
+
+def _atoms(finest: Sequence[Table], attribute: str) -> Ints:
+    """The atoms of tables by slice, block and each table's own attributes.
+
+    If two tables share attributes that others lack, all atoms of a slice are one axis, on which only
+    large atoms are linked.
+    """
+    joint = _joint(finest)
+    shared = set.intersection(*(set(table.names) for table in finest))
+    blocks = [name for name in joint.names if name in shared and name != attribute]
+    own = [[name for name in table.names if name not in shared] for table in finest]
+    if sum(map(len, own)) > len(set().union(*own)):
+        blocks, own = [], [[name for name in joint.names if name != attribute]]
+    return joint.grouped([attribute], blocks, *own)
 
 
 def _in(table: Table, names: Collection[str]) -> list[str]:

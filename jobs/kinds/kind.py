@@ -19,6 +19,7 @@ is generic in its job and in a party's prepared data. Its members, in the order 
     check_received  what a recipient checks in the finished result, if a job has recipients
     summary   the result in a few lines for a person
     report    the result as a page shows it
+    check     whether opened numbers can be what the job promises; every party, before it tells them on
     verify    checks a finished result again, with code that shares nothing with the computation
 
 The same code runs at a party server and in `coterie simulate`. The registry holds each kind behind a
@@ -142,6 +143,13 @@ class Kind(ABC, Generic[J, P]):
     def measure(self, job: J, exhibits: Mapping[str, Mapping[str, object]]) -> Mapping[str, Json]:
         """What a simulation, which has all tables, adds to `result.json`."""
         return {}
+
+    def check(self, job: J, result: Claim) -> None:
+        """Raises VerificationError if a number of the result cannot be what the job promises.
+
+        Every party calls it before it tells the coordinator the result: a server that lies about a
+        share must not get its number any further.
+        """
 
     @abstractmethod
     def verify(self, job: J, result: Claim, folder: Path) -> Verdict:

@@ -26,6 +26,7 @@ from coterie import __version__
 from coterie.base.errors import PeerError, PeerFaultError, PeerLostError, VerificationError
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.job import Job
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.kind import AnyKind
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import save_job
@@ -43,6 +44,7 @@ from coterie.protocols.primitives.randomness import Random
 WIRE = 3
 SUMMARY = "summary.json"
 OPENED = "opened.json"
+EXCLUDED = "excluded.txt"  # kept: which opened number the job's promise excludes
 AGREE = "agree"  # the first step
 FINISH = "finish"  # the step that is reported last
 _OLDER = "bring the older of the two up to date"
@@ -137,6 +139,7 @@ def run_party(
         if workspace.gate is not None and running.needs(job, channel.me).matching.reveal is None:
             show_people(workspace.gate, channel, None)
         result = running.run(job, prepared, channel, rng, workspace)
+        check_opened(running, job, channel, result, workspace)
         show_output(workspace.gate, channel, result)
     except PeerError as error:
         if not error.step:  # the transport cannot know the step
@@ -163,6 +166,28 @@ def run_party(
     except PeerError as error:
         raise error.placed(error.step or channel.failed_step) from error
     return summary
+
+
+def check_opened(
+    kind: AnyKind, job: Job, channel: Channel, result: Mapping[str, Any], workspace: Workspace
+) -> None:
+    """Ends the job, before anything is told on, if opened numbers cannot be what the job promises.
+
+    Which of the two servers opened a false share nobody can tell, so that the error names both, or a
+    server the other one. The error has no number, since others read it; the party keeps the reason.
+    """
+    try:
+        kind.check(job, Claim(json.loads(json.dumps(result)), "opened"))
+    except VerificationError as error:
+        (workspace.kept / EXCLUDED).write_text(f"{error}\n", encoding="utf-8")
+        servers = kind.needs(job, channel.me).answers.servers
+        suspects = [name for name in servers or channel.peers if name != channel.me]
+        among = f", or {' or '.join(suspects[1:])} did," if suspects[1:] else ""
+        raise channel.fault(
+            suspects[0],
+            f"opened a number{among} that the job's promise excludes: too small to be shown, larger "
+            f"than all records permit, or at odds with another; each party has it in {EXCLUDED}",
+        ) from None
 
 
 def _all_stored(channel: Channel) -> None:

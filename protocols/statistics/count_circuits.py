@@ -28,10 +28,11 @@ def leaf_circuit(classes: int, minimum: int, last: bool = False) -> Circuit:
 
     The inputs `inherited0` and `inherited1` are the shares of the parent's class.
 
-    `leaf` is set when the node has fewer than `minimum` records or records of one class only;
-    `label` is a leaf's class: the most frequent one (the first if several are equally frequent), or
-    the parent's if there are fewer than `minimum` records, since the class of so few must stay
-    hidden. A node that is no leaf has the label 0, and `kept` is its most frequent class, for its
+    `leaf` is set when fewer than `minimum` records have another class than the most frequent one:
+    none of them and a few look the same, since all parties know who has which class, and would learn
+    from a leaf of one class who is not in it. `label` is a leaf's class: the most frequent one (the
+    first if several are equally frequent), or the parent's if the node has fewer than `minimum`
+    records in all, since the class of so few must stay hidden. A node that is no leaf has the label 0, and `kept` is its most frequent class, for its
     children. At the `last` level all nodes are leaves, and only `label` is computed.
     """
     builder = Builder()
@@ -40,21 +41,17 @@ def leaf_circuit(classes: int, minimum: int, last: bool = False) -> Circuit:
     inherited = builder.xor_words(
         builder.input("inherited0", width), builder.input("inherited1", width)
     )
-    filled = [builder.any(count) for count in counts]
     total = counts[0]
     for count in counts[1:]:
         total = builder.add(total, count, WIDTH)
-    mixed, seen = builder.constant(0, 1)[0], filled[0]
-    for bit in filled[1:]:
-        mixed = builder.either(mixed, builder.conjoin(seen, bit))
-        seen = builder.either(seen, bit)
     few = builder.less(total, builder.constant(minimum, WIDTH))
-    _, label = builder.maximum(counts)
+    most, label = builder.maximum(counts)
     own = builder.choose(few, inherited, builder.extend(label, width))
     if last:
         builder.output("label", own)
         return builder.build()
-    leaf = builder.either(few, builder.invert(mixed))
+    others = builder.subtract(total, most, WIDTH)
+    leaf = builder.less(others, builder.constant(minimum, WIDTH))
     builder.output("leaf", [leaf])
     builder.output("label", builder.gate_word(leaf, own))
     builder.output("kept", own)

@@ -55,7 +55,7 @@ VISIBLE = declare(
 )
 LEAVES = declare(
     "tree: leaves and labels",
-    what="Above the last level, of each node whether it is a leaf; of each leaf its class, which is that of the node above where it has fewer records than `minimum`. Of other nodes nothing.",
+    what="Above the last level, of each node whether it is a leaf: whether fewer than `minimum` of its records have another class than the most frequent one, be it none or a few; of each leaf its class, which is that of the node above where it has fewer records than `minimum`. Of other nodes nothing.",
     to="every party",
     why="They are the tree, which is the result of the job.",
 )

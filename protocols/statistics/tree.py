@@ -12,9 +12,11 @@ values draws the numbers at random before it starts. Nobody learns a count, a sc
 records reach a node (each party knows which of its own tests a record passes).
 
 The tree grows level by level. For the nodes of a level:
-  1. leaves: fewer than `minimum` records, or one class only, decided by `HiddenCounts.leaves` on
-     shares; at the largest depth, or with no attribute left, all nodes are leaves. The class of a
-     leaf is opened; that of any other node stays shared between the servers, for children that have
+  1. leaves: fewer than `minimum` records of another class than the most frequent one, decided by
+     `HiddenCounts.leaves` on shares; at the largest depth, or with no attribute left, all nodes are
+     leaves. All parties know the class of every record, so that a leaf of one class alone would tell
+     of each record of another class that it has not the values on the path; whether there are none or
+     a few of these, nobody learns. The class of a leaf is opened; that of any other node stays shared between the servers, for children that have
      too few records for a class of their own
   2. for every other node and attribute, the counts of value and class as shares at the servers: an
      owner's rows are one-hot in (value, class) for the records that pass its own tests; the other

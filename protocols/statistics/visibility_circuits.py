@@ -6,6 +6,7 @@ second `name1`, whose XOR is the input `name`.
     large_circuit   whether a cell has at least `minimum` records (or none at all, if zeros are shown)
     line_circuit    of a line of cells: the large ones if there are two or more, else none
     whole_circuit   whether all cells of a group are large
+    linked_circuit  whether large atoms link all cells of a table
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from coterie.protocols.circuits.arithmetic import ZERO, Builder, Circuit, Word
 from coterie.protocols.circuits.boolean import built_once
 
 WIDTH = 32
+_LINKS = 3  # how often cells are reached through others; more would only show more
 
 
 def _shared(builder: Builder, name: str, width: int) -> Word:
@@ -62,4 +64,32 @@ def line_circuit(cells: int) -> Circuit:
 def whole_circuit(cells: int) -> Circuit:
     builder = Builder()
     builder.output("whole", [builder.all(_shared(builder, "large", cells))])
+    return builder.build()
+
+
+@built_once(32)
+def linked_circuit(cells: int, others: int) -> Circuit:
+    """Whether large atoms link all cells of a table.
+
+    Atom `cell * others + other` is in a cell of the table, and in one combination of the cells of
+    other tables. Two cells are linked if they have large atoms with the same combination, or if cells
+    in between link them. Longer chains than the circuit follows count as not linked.
+    """
+    builder = Builder()
+    large = _shared(builder, "large", cells * others)
+    rows = [large[at * others : (at + 1) * others] for at in range(cells)]
+    reached = [builder.any(rows[0]), *[ZERO] * (cells - 1)]
+    for _ in range(min(_LINKS, cells - 1)):
+        through = builder.gate_word(reached[0], rows[0])
+        for bit, row in zip(reached[1:], rows[1:], strict=True):
+            if bit != ZERO:
+                through = [
+                    builder.either(old, new)
+                    for old, new in zip(through, builder.gate_word(bit, row), strict=True)
+                ]
+        reached = [
+            builder.any([builder.conjoin(a, b) for a, b in zip(row, through, strict=True)])
+            for row in rows
+        ]
+    builder.output("linked", [builder.all(reached)])
     return builder.build()

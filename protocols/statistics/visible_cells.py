@@ -2,13 +2,14 @@
 
 The rules, and why nobody learns from them that a small cell is not empty, are those of
 `anonymity.counts.hidden_cells`. In: the plan, which all parties know, and shares of the counts at
-the servers. Out, at every party: one bit for each cell, whether the rules show it; no count, nor
-which of the hidden cells are small. Which cells are large, and which cells the first of two rules
+the servers, also of the joint tables by which tables that share attributes are judged
+(`joint_tables`). Out, at every party: one bit for each cell, whether the rules show it; no count, nor
+which of the hidden cells are small, and nothing of a joint table. Which cells are large, and which cells the first of two rules
 shows, stays with the servers as XOR shares from one garbled circuit to the next.
 
 Adversary: semi-honest; the servers must not collude. Messages: those of `garbling`, for one circuit
 on all cells and one or two for each rule. Cost for each cell: 31 AND gates and 4 or 8 for the rules
-(with zeros shown 63 more).
+(with zeros shown 63 more); for each atom of a joint table 31 and some 12 for each table.
 """
 
 from __future__ import annotations
@@ -18,11 +19,23 @@ from typing import Protocol
 
 import numpy as np
 
-from coterie.anonymity.counts.hidden_cells import Component, Grid, Lines, Rule, protected
-from coterie.base.arrays import Bits, Mask
+from coterie.anonymity.counts.hidden_cells import (
+    Component,
+    Crossed,
+    Grid,
+    Lines,
+    Rule,
+    joint_tables,
+    protected,
+)
+from coterie.base.arrays import Bits, Ints, Mask
 from coterie.protocols.circuits.boolean import Circuit
 from coterie.protocols.statistics.shared_counts import Ring
-from coterie.protocols.statistics.visibility_circuits import line_circuit, whole_circuit
+from coterie.protocols.statistics.visibility_circuits import (
+    line_circuit,
+    linked_circuit,
+    whole_circuit,
+)
 
 Shared = Mapping[str, "Bits | None"]
 
@@ -51,27 +64,28 @@ def visible_cells(
     minimum: int,
     zeros: bool = False,
 ) -> Mask:
-    """For every cell whether its count may be opened."""
+    """For every cell whether its count may be opened. Shares of the cells of joint tables follow."""
     if minimum == 1:
         return np.ones(cells, np.bool_)  # no cell is small
     visible = np.zeros(cells, np.bool_)
-    large = servers.large(share, cells, minimum, zeros)
+    every = cells + sum(table.cells for table in joint_tables(components))
+    large = servers.large(share, every, minimum, zeros)
     for component in components:
-        if not component.whole and _all_large(servers, component, large):
+        if component.atoms is not None and _all_large(servers, component.atoms, large):
             visible[component.cells] = True
             continue
         for rule in component.rules:
-            visible[rule.cells] = protected(rule, _shown(servers, rule, large))
+            visible[rule.cells] = protected(rule, _shown(servers, rule, large, zeros))
     return visible
 
 
-def _all_large(servers: Servers, component: Component, large: Bits | None) -> bool:
-    rows = None if large is None else large[component.cells][None]
-    circuit = whole_circuit(len(component.cells))
+def _all_large(servers: Servers, atoms: Ints, large: Bits | None) -> bool:
+    rows = None if large is None else large[atoms][None]
+    circuit = whole_circuit(len(atoms))
     return bool(servers.revealed(circuit, 1, {"large": rows}, "whole")[0, 0])
 
 
-def _shown(servers: Servers, rule: Rule, large: Bits | None) -> Mask:
+def _shown(servers: Servers, rule: Rule, large: Bits | None, zeros: bool) -> Mask:
     """Which cells a rule shows (opened to every party), in the shape of the rule's cells."""
     cells = rule.cells
     bits = None if large is None else large[cells]
@@ -79,10 +93,36 @@ def _shown(servers: Servers, rule: Rule, large: Bits | None) -> Mask:
         return _good_lines(servers, bits, *cells.shape)
     if isinstance(rule, Grid):
         return _good_grid(servers, bits, *cells.shape)
-    slices, size = cells.shape
-    whole = servers.shared(whole_circuit(size), slices, {"large": bits})["whole"]
+    slices, size = conditions = cells.shape
+    if isinstance(rule, Crossed):
+        conditions, bits = _linked(servers, rule.atoms, large, zeros)
+    circuit = whole_circuit(conditions[1])
+    whole = servers.shared(circuit, slices, {"large": bits})["whole"]
     good = _good_lines(servers, None if whole is None else whole.reshape(1, slices), 1, slices)
     return np.repeat(good.reshape(slices, 1), size, axis=1)
+
+
+def _linked(
+    servers: Servers, atoms: Ints, large: Bits | None, zeros: bool
+) -> tuple[tuple[int, int], Bits | None]:
+    """Shares of bits that are all set for a good slice, a row for each slice; and their shape.
+
+    Where empty atoms count as large they link nothing, so that all atoms must be large.
+    """
+    slices, blocks, *tables = atoms.shape
+    if zeros or len(tables) == 1:
+        every = atoms.reshape(slices, -1)
+        return (slices, every.shape[1]), None if large is None else large[every]
+    found = []
+    for at, cells in enumerate(tables):
+        turned = np.moveaxis(atoms, 2 + at, 2).reshape(slices * blocks, -1)
+        circuit = linked_circuit(cells, turned.shape[1] // cells)
+        rows = None if large is None else large[turned]
+        linked = servers.shared(circuit, len(turned), {"large": rows})["linked"]
+        if linked is not None:
+            found.append(linked.reshape(slices, blocks))
+    bits = np.concatenate(found, axis=1) if found else None
+    return (slices, blocks * len(tables)), bits
 
 
 def _good_lines(servers: Servers, large: Bits | None, lines: int, cells: int) -> Mask:

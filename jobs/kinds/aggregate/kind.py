@@ -40,7 +40,12 @@ from coterie.jobs.kinds.aggregate.numbers import Histograms, opened, places
 from coterie.jobs.kinds.aggregate.numbers import measured as exact_measured
 from coterie.jobs.kinds.aggregate.report import promise, report_groups
 from coterie.jobs.kinds.aggregate.tables import Numbers, sum_up
-from coterie.jobs.kinds.aggregate.verify import read_groups, verify_groups, verify_promise
+from coterie.jobs.kinds.aggregate.verify import (
+    read_groups,
+    verify_file,
+    verify_groups,
+    verify_promise,
+)
 from coterie.jobs.kinds.kind import Json, Verdict
 from coterie.jobs.kinds.needs import (
     ANY_CLASSES,
@@ -156,7 +161,7 @@ class Aggregate(StatisticsKind[AggregateJob]):
         joined = begin(job, prepared, channel, rng, workspace)
         cells = _check_groups(job, joined)
         planned = cells > 1 and job.noise is None
-        components = plan_tables(job, joined, [job.by]) if planned else []
+        components = plan_tables(job, joined, [job.by], job.minimum) if planned else []
         records = total_records(job, joined, channel, rng)
         _check_records(job, job.measured.values(), records, "all parties together")
         rows = slice(None) if joined.rows is None else joined.rows
@@ -212,9 +217,13 @@ class Aggregate(StatisticsKind[AggregateJob]):
     def report(self, job: AggregateJob, result: Claim, folder: Path) -> Sequence[Part]:
         return [report_groups(job, read_groups(result.entry("groups"), job))]
 
+    def check(self, job: AggregateJob, result: Claim) -> None:
+        verify_groups(job, result, result.entry("records").integer(minimum=0))
+
     def verify(self, job: AggregateJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
-        groups = verify_groups(job, result, records, folder / FILE)
+        groups = verify_groups(job, result, records)
+        verify_file(job, groups, folder / FILE)
         facts: dict[str, Json] = {"records": records, "minimum": job.minimum}
         hidden = sum(group.hidden for group in groups)
         holds = [

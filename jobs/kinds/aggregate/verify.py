@@ -4,7 +4,8 @@ The checks share no code with the protocols that add up or decide what to hide. 
 alone: the groups are all combinations of the values of `by`, each once; a group has a number for
 every measure or none; numbers of records are at least the minimum, together at most all records, and
 do not give away a hidden one (`verify_tables`); sums and means lie within the range of their columns,
-and fit each other; quantiles are ends of buckets. Rounded numbers are only checked to be multiples.
+and fit each other; quantiles are ends of buckets. Rounded numbers are checked to be multiples, and
+within half of their base of what is possible.
 With noise, numbers of records are at least the minimum, means lie within their range, and the result
 names the noise that the job asks for.
 """
@@ -85,7 +86,7 @@ def read_groups(claim: Claim, job: AggregateJob) -> list[ClaimedGroup]:
     return groups
 
 
-def verify_groups(job: AggregateJob, result: Claim, records: int, file: Path) -> list[ClaimedGroup]:
+def verify_groups(job: AggregateJob, result: Claim, records: int) -> list[ClaimedGroup]:
     """The groups of a result; raises if a check fails."""
     claim = result.entry("groups")
     groups = read_groups(claim, job)
@@ -95,12 +96,11 @@ def verify_groups(job: AggregateJob, result: Claim, records: int, file: Path) ->
         elif job.base is None:
             _verify_group(job, group, records)
         else:
-            _verify_multiples(job, group, job.base)
+            _verify_multiples(job, group, records, job.base)
     _verify_buckets(job, result, groups)
     counts = [at for at, measure in enumerate(job.measures) if measure.what == "count"]
     if counts and job.base is None and job.noise is None:
         _verify_counts(job, claim, groups, records, counts[0])
-    _verify_file(job, groups, file)
     return groups
 
 
@@ -172,11 +172,24 @@ def verify_promise(job: AggregateJob, claim: Claim) -> None:
         raise claim.error("is another promise than the job's")
 
 
-def _verify_multiples(job: AggregateJob, group: ClaimedGroup, base: int) -> None:
-    """Checks that numbers which the job rounds are multiples of its base."""
+def _verify_multiples(job: AggregateJob, group: ClaimedGroup, records: int, base: int) -> None:
+    """Checks that numbers which the job rounds are multiples of its base, and near possible ones."""
     for measure, number in zip(job.measures, group.numbers, strict=True):
-        if measure.what not in PLACED and number is not None and number % base:
+        if measure.what in PLACED or number is None:
+            continue
+        if number % base:
             raise group.claim.error(f"{number} of {group.name} is no multiple of {base}")
+        if measure.what == "count":
+            low, high = float(job.minimum if job.minimum > 1 else 0), float(records)
+        else:
+            item = job.measured[measure.column]
+            low, high = item.low, item.high
+            if measure.what == "sum":
+                low, high = min(low * records, 0.0), max(high * records, 0.0)
+            elif measure.what == "variance":
+                low, high = 0.0, (high - low) ** 2
+        if not _near(low - base / 2, number) <= number <= _near(high + base / 2, number, up=True):
+            raise group.claim.error(f"{measure.title} of {group.name} cannot be {number}")
 
 
 def _verify_buckets(job: AggregateJob, result: Claim, groups: Sequence[ClaimedGroup]) -> None:
@@ -223,7 +236,7 @@ def _verify_counts(
     check_hidden([ClaimedTable(claim, job.by, domains, tuple(counts))], records, job.minimum)
 
 
-def _verify_file(job: AggregateJob, groups: Sequence[ClaimedGroup], path: Path) -> None:
+def verify_file(job: AggregateJob, groups: Sequence[ClaimedGroup], path: Path) -> None:
     """Checks that the CSV file equals the groups of the result."""
     rows = [
         [*group.values, *("" if n is None else str(n) for n in group.numbers)] for group in groups

@@ -38,6 +38,7 @@ from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.identify.verify import (
+    ClaimedSet,
     read_sets,
     read_uniques,
     verify_sets,
@@ -305,18 +306,16 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             Part("Who holds them", [page_table(["column", "held by"], holders)], public=False),
         ]
 
+    def check(self, job: IdentifyJob, result: Claim) -> None:
+        _verified(job, result)
+
     def verify(self, job: IdentifyJob, result: Claim, folder: Path) -> Verdict:
-        people = result.entry("population").integer(minimum=1)
-        if job.population is not None and people != job.population:
-            raise result.error(f"has a population of {people}, the job says {job.population}")
-        declared = {n: len(a.values) if a.values else None for n, a in job.attributes.items()}
-        sets = verify_sets(result, declared, people, job.alpha, job.longest, bool(job.matching))
+        people, sets = _verified(job, result)
         facts: dict[str, Json] = {"sets": len(sets), "population": people}
         holds = [
             f"{numbered(len(sets), 'set')}, exactly the smallest of up to {job.longest} columns that the "
             f"numbers of values let single out {job.alpha * 100:g} % of {people:,} people",
         ]
-        verify_uniques(result, job.uniques)
         if job.matching:
             holds.append("separation is told in whole steps, of no fewer than 8 pairs")
         unchecked = [
@@ -324,6 +323,17 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
             "pairs apart"
         ]
         return Verdict(holds, unchecked, facts)
+
+
+def _verified(job: IdentifyJob, result: Claim) -> tuple[int, list[ClaimedSet]]:
+    """The population and the sets of a result; raises if a number cannot be."""
+    people = result.entry("population").integer(minimum=1)
+    if job.population is not None and people != job.population:
+        raise result.error(f"has a population of {people}, the job says {job.population}")
+    declared = {n: len(a.values) if a.values else None for n, a in job.attributes.items()}
+    sets = verify_sets(result, declared, people, job.alpha, job.longest, bool(job.matching))
+    verify_uniques(result, job.uniques)
+    return people, sets
 
 
 def _read_uniques(

@@ -213,6 +213,9 @@ class Cluster(ModelKind[ClusterJob]):
         ]
         return [Part("The clusters", content, public=True)]
 
+    def check(self, job: ClusterJob, result: Claim) -> None:
+        verify_clusters(job, result)
+
     def verify(self, job: ClusterJob, result: Claim, folder: Path) -> Verdict:
         found = verify_clusters(job, result)
         path = folder / CENTRES

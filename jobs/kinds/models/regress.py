@@ -89,6 +89,9 @@ class Regress(ModelKind[RegressJob]):
     def report(self, job: RegressJob, result: Claim, folder: Path) -> Sequence[Part]:
         return report_model(verify_model(promise_of(job), result))
 
+    def check(self, job: RegressJob, result: Claim) -> None:
+        verify_model(promise_of(job), result)
+
     def verify(self, job: RegressJob, result: Claim, folder: Path) -> Verdict:
         found = verify_model(promise_of(job), result)
         found.verify_file(folder / COEFFICIENTS)

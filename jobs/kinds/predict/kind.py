@@ -173,6 +173,9 @@ class Predict(Kind[PredictJob, NewPeople]):
         ]
         return [Part("The predictions", content, public=False)]
 
+    def check(self, job: PredictJob, result: Claim) -> None:
+        verify_form(result, job.model, job.recipients)
+
     def verify(self, job: PredictJob, result: Claim, folder: Path) -> Verdict:
         records = verify_form(result, job.model, job.recipients)
         holds = [

@@ -175,11 +175,11 @@ class Rules(Kind[RulesJob, OpenColumns]):
             content.append(note(f"The other {len(rules) - _SHOWN:,} rules are in result.json."))
         return [Part("Rules", content, public=True)]
 
+    def check(self, job: RulesJob, result: Claim) -> None:
+        verify_patterns(result, _promise(job))
+
     def verify(self, job: RulesJob, result: Claim, folder: Path) -> Verdict:
-        promise = Promise(
-            job.declared_values, job.support, job.confidence, job.longest, job.minimum
-        )
-        sets, rules = verify_patterns(result, promise)
+        sets, rules = verify_patterns(result, _promise(job))
         records = result.entry("records").integer(minimum=1)
         holds = [
             f"{len(sets):,} sets of at most {job.longest} values, each with every part of it, and none "
@@ -190,6 +190,10 @@ class Rules(Kind[RulesJob, OpenColumns]):
         ]
         facts: dict[str, Json] = {"records": records, "sets": len(sets), "rules": len(rules)}
         return Verdict(holds, ["whether the records give these sets and rules"], facts)
+
+
+def _promise(job: RulesJob) -> Promise:
+    return Promise(job.declared_values, job.support, job.confidence, job.longest, job.minimum)
 
 
 def _drawn(rules: Sequence[ClaimedRule]) -> Element:

@@ -45,6 +45,7 @@ from coterie.jobs.kinds.statistics.count import (
     as_tables,
     check_cells,
     count_tables,
+    judged_by,
     plan_tables,
     read_minimum,
     read_zeros,
@@ -68,7 +69,11 @@ from coterie.jobs.kinds.statistics.report import (
     report_tables,
 )
 from coterie.jobs.kinds.statistics.verify_models import verify_net, verify_precision
-from coterie.jobs.kinds.statistics.verify_tables import read_tables, verify_tables
+from coterie.jobs.kinds.statistics.verify_tables import (
+    ClaimedTable,
+    read_tables,
+    verify_tables,
+)
 from coterie.jobs.pages.page import Part
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.randomness import Random
@@ -183,7 +188,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             # A single attribute whose cells cannot be hidden is refused before anything is revealed.
             for name in job.order:
                 if name != job.class_name:
-                    plan_tables(job, joined, [(name,)])
+                    plan_tables(job, joined, [(name,)], job.minimum)
         records = total_records(job, joined, channel, rng)
         if job.naive:
             return _run_naive(job, joined, records, channel, rng, workspace)
@@ -263,6 +268,11 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
             sections.append(report_tables(tables, job.minimum))
         return sections
 
+    def check(self, job: BayesnetJob, result: Claim) -> None:
+        parents = verify_net(result, job.order, job.max_parents)
+        if job.parameters:
+            _verified(job, result, parents)
+
     def verify(self, job: BayesnetJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
         parents = verify_net(result, job.order, job.max_parents)
@@ -281,14 +291,7 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         facts: dict[str, Json] = {"records": records, "edges": edges}
         tables = result.optional("tables")
         if job.parameters:
-            found = verify_tables(
-                result.entry("tables"),
-                families_told(job, [(*found, name) for name, found in parents.items()]),
-                job.declared_values,
-                records,
-                job.minimum,
-                job.zeros or job.minimum == 1,
-            )
+            found = _verified(job, result, parents)
             hidden = sum(table.hidden for table in found)
             holds.append(
                 f"counts of {len(found)} sets of an attribute and its parents, no small one below "
@@ -301,6 +304,20 @@ class Bayesnet(StatisticsKind[BayesnetJob]):
         if job.keep is not None:
             unchecked.append("the parts that the parties keep")
         return Verdict(holds, unchecked or [UNCHECKED], facts)
+
+
+def _verified(
+    job: BayesnetJob, result: Claim, parents: Mapping[str, Sequence[str]]
+) -> list[ClaimedTable]:
+    """The tables of a result; raises if a number cannot be."""
+    return verify_tables(
+        result.entry("tables"),
+        families_told(job, [(*found, name) for name, found in parents.items()]),
+        job.declared_values,
+        result.entry("records").integer(minimum=0),
+        job.minimum,
+        job.zeros or job.minimum == 1,
+    )
 
 
 def _read_keep(
@@ -398,8 +415,9 @@ def _tables(
     """The counts of every family that can be shown."""
     families = [(*(parent for parent, child in edges if child == name), name) for name in job.order]
     families = families_told(job, families)
-    components = plan_tables(job, joined, families)
-    shares = count_tables(job, joined, families, counts.channel, rng.fork("parameters"))
+    components = plan_tables(job, joined, families, job.minimum)
+    counted = [*families, *judged_by(components)]
+    shares = count_tables(job, joined, counted, counts.channel, rng.fork("parameters"))
     visible = reveal_tables(components, records, shares, counts, job.minimum, job.zeros)
     return as_tables(families, joined, visible)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, product
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, plan
+from coterie.anonymity.counts.hidden_cells import Component, Holders, Table, joint_tables, plan
 from coterie.base.errors import DataError
 from coterie.base.text import numbered, quoted_list
 from coterie.jobs.data.workspace import Workspace
@@ -44,6 +44,7 @@ from coterie.jobs.kinds.statistics.common import (
 from coterie.jobs.kinds.statistics.joining import Joined, begin, count_shares
 from coterie.jobs.kinds.statistics.report import report_tables
 from coterie.jobs.kinds.statistics.verify_tables import (
+    ClaimedTable,
     described,
     read_tables,
     verify_files,
@@ -140,8 +141,8 @@ class Count(StatisticsKind[CountJob]):
         joined = begin(job, prepared, channel, rng, workspace)
         for names in job.tables:
             check_cells(names, joined)
-        components = [] if job.as_shares else plan_tables(job, joined, job.tables)
-        shares = count_tables(job, joined, job.tables, channel, rng)
+        components = [] if job.as_shares else plan_tables(job, joined, job.tables, job.minimum)
+        shares = count_tables(job, joined, [*job.tables, *judged_by(components)], channel, rng)
         records = total_records(job, joined, channel, rng)
         if job.as_shares:
             for at, share in enumerate(shares):
@@ -183,6 +184,10 @@ class Count(StatisticsKind[CountJob]):
         tables = read_tables(result.entry("tables"), job.tables, job.declared_values)
         return [report_tables(tables, job.minimum)]
 
+    def check(self, job: CountJob, result: Claim) -> None:
+        if not job.as_shares:
+            _verified(job, result)
+
     def verify(self, job: CountJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=0)
         facts: dict[str, Json] = {"records": records, "minimum": job.minimum}
@@ -198,10 +203,7 @@ class Count(StatisticsKind[CountJob]):
                 ["the counts, shares of which stay with the job's servers"],
                 facts,
             )
-        tables = verify_tables(
-            claim, job.tables, job.declared_values, records, job.minimum,
-            job.zeros or job.minimum == 1,
-        )  # fmt: skip
+        tables = _verified(job, result)
         verify_files(tables, folder, [table_file(at, names) for at, names in enumerate(job.tables)])
         holds = [
             f"{numbered(len(tables), 'table')} of {numbered(records, 'record')}, no small count below "
@@ -210,6 +212,18 @@ class Count(StatisticsKind[CountJob]):
             f"no hidden count follows from these sums ({sum(t.hidden for t in tables)} are hidden)",
         ]
         return Verdict(holds, [UNCHECKED], facts)
+
+
+def _verified(job: CountJob, result: Claim) -> list[ClaimedTable]:
+    """The tables of a result; raises if a number cannot be."""
+    return verify_tables(
+        result.entry("tables"),
+        job.tables,
+        job.declared_values,
+        result.entry("records").integer(minimum=0),
+        job.minimum,
+        job.zeros or job.minimum == 1,
+    )
 
 
 def table_file(at: int, names: Sequence[str]) -> str:
@@ -282,7 +296,7 @@ def read_zeros(section: Section) -> bool:
 
 
 def plan_tables(
-    job: StatisticsJob, joined: Joined, tables: Sequence[Sequence[str]]
+    job: StatisticsJob, joined: Joined, tables: Sequence[Sequence[str]], minimum: int
 ) -> list[Component]:
     """The rules by which cells are shown or hidden. DataError if nothing could be hidden."""
     shapes = [
@@ -292,7 +306,15 @@ def plan_tables(
     owners = {name: job.owner(name) for name in job.attributes}
     if job.mixed:  # a coalition may hold all cells of any attributes but one
         owners = {name: f"cells of {name}" for name in job.attributes}
-    return plan(shapes, Holders(owners, job.servers, frozenset(label)))
+    components = plan(shapes, Holders(owners, job.servers, frozenset(label)))
+    if minimum == 1:  # no cell is small, and no joint table is counted
+        return [replace(component, joints=()) for component in components]
+    return components
+
+
+def judged_by(components: Sequence[Component]) -> list[tuple[str, ...]]:
+    """The joint tables that are counted after the tables, and never shown."""
+    return [table.names for table in joint_tables(components)]
 
 
 def reveal_tables(

@@ -2,7 +2,8 @@
 
     class: Class
     max_depth: 4
-    minimum: 20           a node with fewer records is a leaf, with the class of the node above it
+    minimum: 20           a node with fewer records of other classes than the most frequent one is a
+                          leaf; with fewer in all it has the class of the node above it
     minimum_gain: 0.01    optional: a split must lower the entropy by so much a record (nats)
     prune: false          true: splits whose leaves all have one class are taken back
     precision: standard   or high: scores to six digits, by Paillier, more slowly
@@ -130,7 +131,8 @@ class Tree(StatisticsKind[TreeJob]):
         told.append(
             f"every party and the coordinator: the tree, {names}: which attribute divides where, and "
             f"the class of each leaf (that of the node above where it has fewer than {job.minimum} "
-            "people)"
+            f"people); of a leaf that could have been divided, that fewer than {job.minimum} of its "
+            "people have another class"
         )
         if job.show:
             told.append(
@@ -242,6 +244,11 @@ class Tree(StatisticsKind[TreeJob]):
         public = about + more, draw_tree(shown, (), DRAWN_LEAVES)
         told = [note(f"{line[0].upper()}{line[1:]}.") for line in leaf_lines(result, job.minimum)]
         return [report_drawing("The tree", own=own, public=public, below=told)]
+
+    def check(self, job: TreeJob, result: Claim) -> None:
+        records = result.entry("records").integer(minimum=job.minimum)
+        form = verify_tree(result.entry("tree"), _promise(job))
+        verify_leaf_counts(result, records, job.minimum, form.leaves)
 
     def verify(self, job: TreeJob, result: Claim, folder: Path) -> Verdict:
         records = result.entry("records").integer(minimum=job.minimum)

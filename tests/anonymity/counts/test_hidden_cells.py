@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from coterie.anonymity.counts.hidden_cells import (
+    MOST_ATOMS,
+    Crossed,
     Grid,
     Holders,
     Lines,
     Slices,
     Table,
+    joint_tables,
     plan,
     protected,
 )
@@ -76,9 +79,42 @@ def test_with_different_people_a_table_is_one_line_a_class():
 def test_tables_that_share_an_attribute_are_cut_by_it():
     [part] = planned("xy", "yc", "yz")
     [slices] = part.rules
-    assert isinstance(slices, Slices)
+    assert isinstance(slices, Crossed)
     assert slices.cells.shape == (3, 4 + 2 + 2)
     assert slices.cells[1].tolist() == [1, 4, 7, 10, 14, 15, 20, 21]
+
+
+def test_tables_that_share_an_attribute_are_judged_by_their_joint_table():
+    [part] = planned("xy", "yc", "yz")
+    assert [table.names for table in joint_tables([part])] == [tuple("xycz")]
+    [rule] = part.rules
+    assert rule.atoms.shape == (3, 1, 4, 2, 2)
+    assert sorted(rule.atoms.reshape(-1)) == list(range(24, 24 + 48))
+    [part] = planned("xyw", "yxz")  # both share x and y: x is cut, and y makes blocks
+    assert part.rules[0].atoms.shape == (4, 3, 5, 2)
+    first, second = planned("xy", "yc"), planned("xz", "zc")
+    assert [table.names for table in joint_tables(first + second)] == [tuple("xyc"), tuple("xzc")]
+
+
+def test_tables_that_overlap_beside_the_slices_need_all_atoms_to_be_large():
+    [part] = planned("xyz", "xzc", "xyc")
+    assert part.rules[0].atoms.shape == (4, 1, 3 * 2 * 2)
+
+
+def test_margins_of_one_table_need_no_joint_table():
+    [part] = planned("xy", "y")
+    assert isinstance(part.rules[0], Slices)
+    assert joint_tables([part]) == []
+
+
+def test_tables_whose_joint_table_is_too_large_are_not_shown_together():
+    wide = Table(("x", "y"), (4, 80)), Table(("x", "z"), (4, 80))
+    assert MOST_ATOMS < 4 * 80 * 80
+    [part] = plan(wide, Holders(OWNER, ("A", "B")))
+    assert not part.whole
+    assert part.atoms is None
+    assert joint_tables([part]) == []
+    assert sum(rule.cells.size for rule in part.rules) <= 4 * 80
 
 
 def test_tables_that_share_only_what_all_know_are_apart():

@@ -164,11 +164,22 @@ def nodes_that_are_divided(watched, world):
 @scene("statistics/tree", ("bob", "cat"), runs=1)
 def a_tree_whose_leaves_are_pure_or_not(watched, world):
     """Whoever knows every record's class does not learn in which records Ann's attribute differs."""
+    return tree_of_a_few_others(6 * world, 1)
+
+
+@scene("statistics/tree", ("bob", "cat"), runs=1)
+def a_tree_whose_leaves_above_the_last_level_are_pure_or_not(watched, world):
+    """Nor that no record of another class is in a leaf, where the tree could have been deeper."""
+    return tree_of_a_few_others(4 * world, 2)
+
+
+def tree_of_a_few_others(others, depth):
+    """A leaf of Ann's attribute with so many records of another class than its own."""
     label = np.repeat([0, 1], 20)
     codes = {"x": label.copy(), "y": np.arange(40) % 2}
-    codes["x"][: 3 * world] = 1
+    codes["x"][:others] = 1
     axes = (Axis("x", "ann", 2), Axis("y", "bob", 2))
-    plan = TreePlan(THREE, SERVERS, axes, 2, 40, 1, 5)
+    plan = TreePlan(THREE, SERVERS, axes, 2, 40, depth, 5)
 
     def party(channel, rng):
         scores = HiddenScores(channel, THREE, SERVERS, 40, rng.fork("scores"))

@@ -26,13 +26,8 @@ def id3(rows, domains, label, max_depth, minimum, inherited=None, gaps=None):
     enough = rows and len(rows) >= minimum  # fewer have the class of their parent
     mine = majority(rows, label, labels) if enough else inherited or labels[0]
     attributes = [name for name in domains if name != label]
-    if (
-        len(rows) < minimum
-        or not rows
-        or len({row[label] for row in rows}) == 1
-        or not attributes
-        or max_depth == 0
-    ):
+    often = max(Counter(row[label] for row in rows).values(), default=0)
+    if len(rows) - often < minimum or not attributes or max_depth == 0:
         return {"class": mine}
     scores = [conditional_entropy(rows, name, label) for name in attributes]
     best = min(range(len(scores)), key=lambda i: (scores[i], i))

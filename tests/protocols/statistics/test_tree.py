@@ -34,7 +34,7 @@ class OpenDecisions:
 
     def leaves(self, counts, nodes, classes, inherited, minimum, last=False):
         table = self.open(counts).reshape(nodes, classes)
-        leaf = (table.sum(1) < minimum) | ((table > 0).sum(1) <= 1)
+        leaf = table.sum(1) - table.max(1) < minimum
         above = 0 if inherited is None else inherited[:, 0]
         own = np.where(table.sum(1) >= minimum, table.argmax(1), above)
         return leaf | last, np.where(leaf | last, own, 0), own.reshape(-1, 1)

@@ -10,7 +10,14 @@ import itertools
 import numpy as np
 import pytest
 
-from coterie.anonymity.counts.hidden_cells import Component, Grid, Holders, Table, plan
+from coterie.anonymity.counts.hidden_cells import (
+    Component,
+    Grid,
+    Holders,
+    Table,
+    joint_tables,
+    plan,
+)
 from coterie.base.errors import DataError
 from coterie.protocols.statistics.visible_cells import visible_cells
 from tests.protocols.statistics.plain_servers import PlainServers
@@ -50,24 +57,29 @@ def groups(*columns):
     return np.unique(number, return_inverse=True)[1].reshape(-1)
 
 
+def with_joints(components, counts, worlds, names, sizes):
+    """The counts, and after them those of the joint tables, which decide and are not shown."""
+    joints = [margin(worlds, names, sizes, table.names) for table in joint_tables(components)]
+    return np.concatenate([counts, *joints], axis=1)
+
+
 def shown(components, counts, minimum, zeros=False):
     """For each world what is opened, as a number, and the visible counts, -1 where hidden.
 
     Only what is large decides, so that one world stands for all with the same large cells.
     """
+    cells = sum(len(component.cells) for component in components)
     large = (counts >= minimum) | (zeros & (counts == 0))
     which = groups(large.astype(np.int8))
     _, first = np.unique(which, return_index=True)
     opened, visible = [], []
     for at in first:
         servers = PlainServers()
-        visible.append(
-            visible_cells(servers, components, counts[at], counts.shape[1], minimum, zeros)
-        )
+        visible.append(visible_cells(servers, components, counts[at], cells, minimum, zeros))
         opened.append(tuple(bits.tobytes() for bits in servers.opened))
     number = {bits: at for at, bits in enumerate(dict.fromkeys(opened))}
     seen = np.array([number[bits] for bits in opened])[which]
-    return seen, np.where(np.array(visible)[which], counts, -1)
+    return seen, np.where(np.array(visible)[which], counts[:, :cells], -1)
 
 
 def never_empty(view, counts, minimum, own=None):
@@ -91,7 +103,8 @@ def vertical(owner, sizes, tables, total, minimum, label=None, servers=("A", "B"
     components = plan(shapes, Holders(owner, servers, known))
     parts = [margin(worlds, names, list(sizes.values()), t) for t in tables]
     counts = np.concatenate(parts, axis=1)
-    seen, visible = shown(components, counts, minimum, zeros)
+    every = with_joints(components, counts, worlds, names, list(sizes.values()))
+    seen, visible = shown(components, every, minimum, zeros)
     parties = sorted(set(owner.values()))
     found = {}
     for size in range(len(parties) + 1):
@@ -213,9 +226,17 @@ def test_tables_of_one_job_do_not_give_each_other_away(tables, owner):
 
 @pytest.mark.parametrize("owner", ["ABA", "ABB", "ABC"])
 def test_of_three_tables_in_a_ring_two_that_are_shown_would_give_the_third_away(owner):
-    """With nine records two values of y can be shown, and x by z be bounded from below by them."""
+    """Two values of y would bound x by z from below; so nothing is shown unless all atoms are large."""
     holders = dict(zip("xyz", owner, strict=True))
-    assert safe(holders, {"x": 2, "y": 2, "z": 2}, ["xy", "yz", "xz"], 9, 2) > 0
+    sizes = {"x": 2, "y": 2, "z": 2}
+    assert safe(holders, sizes, ["xy", "yz", "xz"], 9, 2) == 0
+    shapes = [Table(tuple(t), (2, 2)) for t in ("xy", "yz", "xz")]
+    components = plan(shapes, Holders(holders, ("A", "B")))
+    world = np.full((1, 8), 2)
+    parts = [margin(world, list(sizes), [2, 2, 2], t) for t in ("xy", "yz", "xz")]
+    counts = np.concatenate(parts, axis=1)
+    every = with_joints(components, counts, world, list(sizes), [2, 2, 2])
+    assert (shown(components, every, 2)[1] == 4).all()
 
 
 def test_who_knows_the_free_attribute_of_a_hidden_table_is_not_deceived_by_it():
@@ -224,6 +245,12 @@ def test_who_knows_the_free_attribute_of_a_hidden_table_is_not_deceived_by_it():
     for total in (5, 6):
         sizes = {"x": 2, "y": 2, "z": 2}
         safe(holders, sizes, ["x", "y", "xyz"], total, 2, servers=("A", "C"))
+
+
+def test_tables_that_share_an_attribute_are_shown_where_large_atoms_link_them():
+    """Three of four atoms of each value of y are enough; twelve records have two in each."""
+    sizes = {"x": 2, "y": 2, "z": 2}
+    assert safe(AB | {"z": "A"}, sizes, ["xy", "yz"], 12, 2) > 0
 
 
 def test_slices_are_shown_where_all_their_cells_are_large():

@@ -10,7 +10,16 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 from scipy.sparse import coo_matrix
 
-from coterie.anonymity.counts.hidden_cells import Grid, Holders, Lines, Slices, Table, plan
+from coterie.anonymity.counts.hidden_cells import (
+    Crossed,
+    Grid,
+    Holders,
+    Lines,
+    Slices,
+    Table,
+    joint_tables,
+    plan,
+)
 from coterie.protocols.statistics.visible_cells import visible_cells
 from tests.protocols.statistics.plain_servers import PlainServers
 
@@ -52,6 +61,20 @@ class Programme:
         enough = self.at_least(line, 2)
         return [self.both(bit, enough) for bit in line]
 
+    def linked(self, rows):
+        """An unknown that is 1 if rows of bits are linked by chains of up to three, from the first."""
+        reached = [self.at_least(rows[0], 1)]
+        for _ in range(min(3, len(rows) - 1)):
+            through = [
+                self.at_least([self.both(a, b) for a, b in zip(reached, column, strict=False)], 1)
+                for column in zip(*rows, strict=True)
+            ]
+            reached = [
+                self.at_least([self.both(a, b) for a, b in zip(row, through, strict=True)], 1)
+                for row in rows
+            ]
+        return self.at_least(reached, len(reached))
+
     def fixed(self, unknowns, values):
         for unknown, value in zip(unknowns, np.ravel(values), strict=True):
             self.between([(1, unknown)], value, value)
@@ -92,7 +115,7 @@ def may_be_empty(world, names, tables, components, opened, visible, minimum, own
         there = np.flatnonzero(key == value)
         programme.between([(1, counts[at]) for at in there], flat[there].sum(), flat[there].sum())
     large, start = [], 0
-    for number, table in enumerate(tables):
+    for number, table in enumerate([*tables, *joint_tables(components)]):
         key = margin_of(names, shape, table.names)
         bits = programme.unknowns(table.cells, 1)
         for at in range(table.cells):
@@ -100,7 +123,7 @@ def may_be_empty(world, names, tables, components, opened, visible, minimum, own
             terms = [(1, counts[place]) for place in there]
             programme.between([*terms, (-minimum, bits[at])], 0)
             programme.between([*terms, (-total, bits[at])], -np.inf, minimum - 1)
-            if visible[start + at]:
+            if number < len(tables) and visible[start + at]:
                 programme.between(terms, flat[there].sum(), flat[there].sum())
             if (number, at) == cell:
                 programme.between(terms, 0, 0)
@@ -108,10 +131,10 @@ def may_be_empty(world, names, tables, components, opened, visible, minimum, own
         start += table.cells
     seen = iter(opened)
     for component in components:
-        if not component.whole:
+        if component.atoms is not None:
             [whole] = next(seen).reshape(-1)
             [bit] = [
-                programme.at_least([large[at] for at in component.cells], len(component.cells))
+                programme.at_least([large[at] for at in component.atoms], len(component.atoms))
             ]
             programme.fixed([bit], [whole])
             if whole:
@@ -131,6 +154,16 @@ def may_be_empty(world, names, tables, components, opened, visible, minimum, own
                 columns = left.transpose(0, 2, 1).reshape(-1, left.shape[1])
                 shown = [programme.two_or_none(list(line)) for line in columns]
                 programme.fixed(np.ravel(shown), next(seen))
+            elif isinstance(rule, Crossed):
+                good = []
+                for part in rule.atoms:
+                    links = []
+                    for block in part:
+                        for axis in range(block.ndim):
+                            rows = np.moveaxis(block, axis, 0).reshape(block.shape[axis], -1)
+                            links.append(programme.linked([[large[at] for at in r] for r in rows]))
+                    good.append(programme.at_least(links, len(links)))
+                programme.fixed(programme.two_or_none(good), next(seen))
             elif isinstance(rule, Slices):
                 good = [programme.at_least(line, len(line)) for line in bits]
                 programme.fixed(programme.two_or_none(good), next(seen))
@@ -174,8 +207,13 @@ def test_an_integer_programme_finds_a_world_with_the_cell_empty(case):
             for t in tables
         ]
         counts = np.concatenate(parts)
+        joints = [
+            np.bincount(margin_of(names, shape, t.names), world.reshape(-1), t.cells).astype(int)
+            for t in joint_tables(components)
+        ]
+        every = np.concatenate([counts, *joints])
         servers = PlainServers()
-        visible = visible_cells(servers, components, counts, len(counts), minimum)
+        visible = visible_cells(servers, components, every, len(counts), minimum)
         assert (counts[visible] >= minimum).all()
         for coalition in coalitions:
             own = [name for name in names if owner[name] in coalition]

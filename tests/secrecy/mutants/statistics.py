@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.secrecy.mutants.form import hiding, job, mutant, view
 
 _CELLS = "tests/protocols/statistics/test_visible_cells.py"
+_TWO = "tests/chosen_inputs/test_two_tables.py::test_no_whole_combination_of_opened_counts_is_about_a_few"
+_PURE = "tests/chosen_inputs/test_pure_leaves.py"
 
 MUTANTS = [
     # statistics
@@ -128,6 +130,83 @@ MUTANTS = [
         'modes[kept] = "both"',
         view("nodes_that_are_divided", "ann"),
         view("nodes_that_are_divided", "bob"),
+    ),
+    mutant(
+        "the joint table of tables that share an attribute",
+        "anonymity/counts/hidden_cells.py",
+        "        if len(finest) == 1:\n            return Slices(cells)\n",
+        "        if finest:\n            return Slices(cells)\n",
+        f"{_TWO}[sg+sh-flipped]",
+        "tests/chosen_inputs/test_two_tables.py::"
+        "test_columns_of_colluding_partners_are_one_partners_columns",
+    ),
+    mutant(
+        "links between half of the cells of a table (weakened)",
+        "protocols/statistics/visibility_circuits.py",
+        "[builder.all(reached)]",
+        "[builder.all(reached[: (cells + 1) // 2])]",
+        _CELLS,
+        f"{_TWO}[sg+sh-one inside the other]",
+    ),
+    mutant(
+        "links between the cells of one table only (weakened)",
+        "protocols/statistics/visible_cells.py",
+        "for at, cells in enumerate(tables):",
+        "for at, cells in enumerate(tables[:1]):",
+        f"{_TWO}[sg+sh-three values]",
+    ),
+    mutant(
+        "atoms of tables that no rule fits (weakened: their cells)",
+        "protocols/statistics/visible_cells.py",
+        "_all_large(servers, component.atoms, large)",
+        "_all_large(servers, component.cells, large)",
+        f"{_TWO}[sg+sh+hw-flipped]",
+    ),
+    mutant(
+        "which cells large atoms link",
+        "protocols/statistics/visible_cells.py",
+        'linked = servers.shared(circuit, len(turned), {"large": rows})["linked"]',
+        'linked = servers.revealed(circuit, len(turned), {"large": rows}, "linked")',
+        f"{_CELLS}::test_tables_that_share_an_attribute_are_shown_where_large_atoms_link_them",
+    ),
+    mutant(
+        "empty atoms that link nothing",
+        "protocols/statistics/visible_cells.py",
+        "if zeros or len(tables) == 1:",
+        "if len(tables) == 1:",
+        "tests/chosen_inputs/test_two_tables.py::"
+        "test_with_zeros_shown_no_combination_is_about_a_few_either",
+    ),
+    mutant(
+        "a leaf that may have a few others",
+        "protocols/statistics/count_circuits.py",
+        "leaf = builder.less(others, builder.constant(minimum, WIDTH))",
+        "leaf = builder.less(others, builder.constant(1, WIDTH))",
+        view("a_tree_whose_leaves_above_the_last_level_are_pure_or_not", "cat"),
+        _PURE,
+    ),
+    mutant(
+        "a leaf that may have a few others (weakened: half as many)",
+        "protocols/statistics/count_circuits.py",
+        "leaf = builder.less(others, builder.constant(minimum, WIDTH))",
+        "leaf = builder.less(others, builder.constant((minimum + 1) // 2, WIDTH))",
+        view("a_tree_whose_leaves_above_the_last_level_are_pure_or_not", "cat"),
+        "tests/protocols/statistics/test_count_circuits.py::test_leaves_and_their_classes",
+    ),
+    mutant(
+        "the check of opened numbers before they are told on",
+        "jobs/run/party_run.py",
+        "        check_opened(running, job, channel, result, workspace)\n",
+        "",
+        "tests/bad_peers/test_shares.py",
+    ),
+    mutant(
+        "the number in the error about an opened number",
+        "jobs/run/party_run.py",
+        'or at odds with another; each party has it in {EXCLUDED}",',
+        'or at odds with another; each party has it in {EXCLUDED}: {error}",',
+        "tests/bad_peers/test_shares.py::"
+        "test_a_false_share_ends_the_job_before_anything_is_told_on[count, more than all records]",
     ),
     mutant(
         "the class of a leaf of few records",
@@ -279,15 +358,15 @@ MUTANTS = [
     mutant(
         "slices that are large as a whole",
         "protocols/statistics/visible_cells.py",
-        'whole = servers.shared(whole_circuit(size), slices, {"large": bits})["whole"]',
+        'whole = servers.shared(circuit, slices, {"large": bits})["whole"]',
         "whole = None if bits is None else bits[:, :1]",
         f"{_CELLS}::test_tables_of_one_job_do_not_give_each_other_away",
     ),
     mutant(
         "connected tables that are all large",
         "protocols/statistics/visible_cells.py",
-        "if not component.whole and _all_large(servers, component, large):",
-        "if not component.whole:",
+        "if component.atoms is not None and _all_large(servers, component.atoms, large):",
+        "if component.atoms is not None:",
         f"{_CELLS}::test_tables_of_one_job_do_not_give_each_other_away",
     ),
     mutant(
@@ -364,8 +443,8 @@ MUTANTS = [
     mutant(
         "empty cells like small ones",
         "protocols/statistics/visible_cells.py",
-        "large = servers.large(share, cells, minimum, zeros)",
-        "large = servers.large(share, cells, minimum, True)",
+        "large = servers.large(share, every, minimum, zeros)",
+        "large = servers.large(share, every, minimum, True)",
         f"{_CELLS}::test_no_attacker_knows_that_a_small_cell_of_a_small_table_is_not_empty",
     ),
 ]

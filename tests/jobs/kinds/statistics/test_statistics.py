@@ -273,7 +273,9 @@ def test_pruning_and_a_minimum_gain_make_smaller_trees(tmp_path):
     for number, keys in enumerate(["", "prune: true", "minimum_gain: 0.3"]):
         folder = tmp_path / str(number)
         folder.mkdir()
-        sizes.append(leaves(run(vertical_job(folder, "tree", f"max_depth: 3\n{keys}"))["tree"]))
+        sizes.append(
+            leaves(run(vertical_job(folder, "tree", f"max_depth: 3\nminimum: 2\n{keys}"))["tree"])
+        )
     assert sizes[1] < sizes[0]
     assert sizes[2] < sizes[0]
 
