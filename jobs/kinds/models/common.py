@@ -218,6 +218,14 @@ def few_records(minimum: int) -> DataError:
     """The error about sums that would be over a few people."""
     return DataError(
         f"fewer than {minimum} records, but some, have a certain value of one column or certain "
-        "values of two: the sums would tell of them. Leave out rare categories and columns that are "
-        "0 or 1 for nearly all, or join categories"
+        "values of two: the sums would tell of them. Leave out columns of few values, one of which is "
+        "rare, or join rare values and categories with others"
+    )
+
+
+def few_in_cluster(minimum: int) -> DataError:
+    """The error about sums of a cluster that would be over a few people."""
+    return DataError(
+        f"within a cluster fewer than {minimum} records, but some, have a certain value of a column "
+        "of few values: the sums would tell of them. Leave such columns out, or ask for fewer clusters"
     )

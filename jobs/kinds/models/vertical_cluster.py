@@ -10,12 +10,19 @@ import numpy as np
 
 from coterie.base.arrays import Floats, Ints, Mask, UInt32s
 from coterie.base.errors import DataError
-from coterie.jobs.kinds.models.common import JoinedNumbers, ModelJob
+from coterie.jobs.kinds.models.common import (
+    JoinedNumbers,
+    ModelJob,
+    few_in_cluster,
+    few_records,
+)
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.exact_sums import ExactSums
 from coterie.protocols.models.joint_kmeans import REACH, cluster_columns
+from coterie.protocols.models.joint_products import STEPS, in_steps
 from coterie.protocols.models.kmeans import Clusters, large_shares, public_centres
 from coterie.protocols.models.scale import SCALE, Scale
+from coterie.protocols.models.small_support import all_large, all_shares_large, supported
 from coterie.protocols.models.symmetric import Vector
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
@@ -41,9 +48,16 @@ def cluster_vertically(
     mine = held[channel.me]
     own = [names[at] for at in mine]
     columns = joined.matrix(own) if own else np.zeros((joined.records, 0))
+    limits = [job.attributes[name].limits or (0.0, 1.0) for name in names]
+    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+    counts = np.zeros(len(names), np.uint32)
+    counts[mine] = _least_counts(columns, [limits[at] for at in mine])
+    with channel.step("small sums"):
+        fork = rng.fork("counts")
+        if not all_large(hidden, job.party_names, counts, job.minimum, fork):
+            raise few_records(job.minimum)
     sums = ExactSums(channel, job.party_names, rng.fork("sums"))
     scale = _told_scale(sums, columns, mine, joined.records, names)
-    limits = [job.attributes[name].limits or (0.0, 1.0) for name in names]
     origins, units = _steps(scale, limits, standardise)
     offset, unit = np.array(origins)[mine], np.array(units)[mine]
     steps: Ints = np.rint((columns - offset) / unit).astype(np.int64)
@@ -52,11 +66,15 @@ def cluster_vertically(
         [_step(value, at, origins, units, scale, standardise) for at, value in enumerate(row)]
         for row in public_centres(within, clusters, seed)
     ]
-    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
 
     def large(share: UInt32s | None, cells: int) -> Mask:
         with channel.step("cells"):
             return large_shares(hidden, share, cells, job.minimum)
+
+    def none_few(share: UInt32s | None, size: int) -> None:
+        with channel.step("small sums"):
+            if job.minimum > 1 and not all_shares_large(hidden, share, size, job.minimum):
+                raise few_in_cluster(job.minimum)
 
     with channel.step("fit"):
         found = cluster_columns(
@@ -65,9 +83,11 @@ def cluster_vertically(
             job.party_names,
             held,
             steps,
+            supported(columns, steps)[0],
             start,
             iterations,
             large,
+            none_few,
             rng.fork("products"),
         )
     rows = [
@@ -77,6 +97,17 @@ def cluster_vertically(
     rows.sort()
     centres, sizes = [row for row, _ in rows], [size for _, size in rows]
     return Clusters(centres, sizes, iterations, found.settled)
+
+
+def _least_counts(columns: Floats, limits: Sequence[tuple[float, float]]) -> UInt32s:
+    """Of each column its least count, of values as means have them and as coarse as sums do."""
+    if not limits:
+        return np.zeros(0, np.uint32)
+    fine = in_steps(columns, limits)
+    found: UInt32s = np.minimum(
+        supported(columns, fine)[1], supported(columns, np.rint(fine / (STEPS // REACH)).astype(np.int64))[1]
+    )  # fmt: skip
+    return found
 
 
 def _told_scale(

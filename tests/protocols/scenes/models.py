@@ -11,6 +11,7 @@ from coterie.protocols.models.joint_products import Moments
 from coterie.protocols.models.kmeans import large_shares
 from coterie.protocols.models.server_products import ServerProducts
 from coterie.protocols.models.shared_logistic import Columns
+from coterie.protocols.models.small_support import all_shares_large, supported
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers
 from tests.protocols.scenes.form import SERVERS, THREE, scene, secret
@@ -119,15 +120,18 @@ def clusters_of_columns(watched, world):
     def party(channel, rng):
         held = {name: [at] for at, name in enumerate(THREE)}
         hidden = HiddenCounts(channel, THREE, SERVERS, rng.fork("hidden"))
+        mine = table[:, [THREE.index(channel.me)]]
         return cluster_columns(
             Transfers(channel, rng.fork("transfers")),
             hidden,
             THREE,
             held,
-            table[:, [THREE.index(channel.me)]],
+            mine,
+            supported(mine.astype(float), mine)[0],
             [[-3000, -3000, 0], [3000, 3000, 0]],
             2,
             lambda share, cells: large_shares(hidden, share, cells, 3),
+            lambda share, size: all_shares_large(hidden, share, size, 1),
             rng.fork("products"),
         )
 
