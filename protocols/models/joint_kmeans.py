@@ -298,7 +298,9 @@ class Work:
             table[:, 0] = share.sum(axis=0, dtype=np.uint64)
         moved = self._mine + REACH
         if cells is not None:
-            moved = np.concatenate([moved, cells.reshape(self.records, -1).astype(np.int64)], axis=1)
+            moved = np.concatenate(
+                [moved, cells.reshape(self.records, -1).astype(np.int64)], axis=1
+            )
         for at in range(count):
             column = None if share is None else np.ascontiguousarray(share[:, at])
             for name in self._names:
@@ -311,7 +313,9 @@ class Work:
                 )
                 if table is not None and found is not None:
                     table[at, [1 + place for place in places]] = found[: len(places)]
-                    rest = [1 + self.columns + PAIRED * p + v for p in places for v in range(PAIRED)]
+                    rest = [
+                        1 + self.columns + PAIRED * p + v for p in places for v in range(PAIRED)
+                    ]
                     table[at, rest[: len(found) - len(places)]] = found[len(places) :]
         return None if table is None else table & np.uint64((1 << _SUM) - 1)
 

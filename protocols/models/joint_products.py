@@ -67,10 +67,10 @@ NOISY = declare(
 )
 
 
-def in_steps(columns: Floats, limits: Sequence[tuple[float, float]]) -> Ints:
+def in_steps(columns: Floats, limits: Sequence[tuple[float, float]], reach: int = STEPS) -> Ints:
     """Numbers of public ranges as whole steps from the middle of the range."""
     low, high = (np.array(ends) for ends in zip(*limits, strict=True))
-    found: Ints = np.rint((columns - (low + high) / 2) / ((high - low) / 2) * STEPS).astype(
+    found: Ints = np.rint((columns - (low + high) / 2) / ((high - low) / 2) * reach).astype(
         np.int64
     )
     return found
@@ -149,8 +149,9 @@ def _own_counts(cells: Array, least: UInt32s) -> UInt32s:
     """Of every two columns of this party the least count of records with certain values of both."""
     records, width, _ = cells.shape
     both = np.zeros((width * PAIRED, width * PAIRED))
+    flat = cells.reshape(records, width * PAIRED).astype(np.bool_)
     for rows in in_rows(records):
-        both += pair_counts(cells[rows].reshape(-1, width * PAIRED).astype(np.bool_))
+        both += pair_counts(flat[rows])
     blocks = np.rint(both).astype(np.int64).reshape(width, PAIRED, width, PAIRED)
     found = [
         least[i] if i == j else least_count(blocks[i, :, j]) for i in range(width) for j in range(i + 1)

@@ -40,6 +40,7 @@ from coterie.jobs.kinds.models.common import (
     read_partition,
     rounded,
 )
+from coterie.jobs.kinds.models.noisy import read_model_noise
 from coterie.jobs.kinds.models.vertical_cluster import cluster_vertically
 from coterie.jobs.kinds.statistics.common import UNCHECKED, reported
 from coterie.jobs.kinds.statistics.count import read_minimum
@@ -118,6 +119,7 @@ class Cluster(ModelKind[ClusterJob]):
         job = ClusterJob(
             **fields(common, matching=matching, servers=servers, attributes=attributes),
             minimum=read_minimum(section),
+            noise=read_model_noise(section, matching is not None),
             clusters=section.required("clusters").integer(1, MOST_CLUSTERS),
             iterations=section.read(
                 "iterations", lambda n: n.integer(1, 100), 20 if matching is None else 10

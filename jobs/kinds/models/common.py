@@ -44,6 +44,7 @@ from coterie.jobs.matching.identifiers import (
     prepare_identifiers,
     read_matching,
 )
+from coterie.protocols.aggregates.noise import Noise
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.scale import in_rows
 from coterie.protocols.primitives.randomness import Random
@@ -59,6 +60,7 @@ class ModelJob(Job):
     attributes: Mapping[str, NumberAttribute]
     servers: tuple[str, str]
     minimum: int
+    noise: Noise | None
 
     @property
     def horizontal(self) -> bool:
@@ -103,17 +105,24 @@ def read_partition(section: Section, common: Common) -> tuple[Matching | None, t
 
 
 def model_needs(job: ModelJob, party: str) -> Needs:
-    """A party's own columns, of which sums over at least `minimum` records are opened."""
+    """A party's own columns, of which sums over at least `minimum` records are opened.
+
+    Answers with noise are bounded by the budget: no difference of two of them is exact.
+    """
     own = tuple(job.held_by(party))
+    noise = job.noise
     return Needs(
         columns=Columns(
-            used=own, released=own, dropped=dropped_of(job.matching, job.attributes, own)
+            used=own,
+            released=() if noise else own,
+            dropped=dropped_of(job.matching, job.attributes, own),
         ),
         matching=matched(job.matching),
         groups=Groups(smallest=job.minimum),
         answers=Answers(
-            counted=dict.fromkeys(job.attributes, ANY_CLASSES),
-            exact=job.matching is not None,
+            counted={} if noise else dict.fromkeys(job.attributes, ANY_CLASSES),
+            exact=job.matching is not None and noise is None,
+            noise=(noise.epsilon, noise.delta) if noise else None,
             servers=job.servers,
             thresholds={"minimum": str(job.minimum)},
         ),

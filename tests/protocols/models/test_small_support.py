@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.models.small_support import FEW, PAIRED, all_large, least_count, support_counts, supported
+from coterie.protocols.models.small_support import (
+    FEW,
+    PAIRED,
+    all_large,
+    least_count,
+    support_counts,
+    supported,
+)
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
