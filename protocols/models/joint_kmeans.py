@@ -57,7 +57,7 @@ REACH = 1 << 13  # the most steps of a column on either side of zero
 MOST_COLUMNS = 64  # so that distances fit
 MOST_RECORDS = 1 << 20  # so that sums do
 _DISTANCE = 36  # bits of a distance: 3 * 64 * 2^26 is below 2^34
-_SUM = 40  # bits of shares of sums and sizes
+SUM_BITS = 40  # bits of shares of sums and sizes
 _QUOTIENT = 15  # bits of a centre, moved up by REACH
 _SIZE = 21
 
@@ -106,7 +106,7 @@ def mean_circuit() -> Circuit:
     builder = Builder()
     total, size, before = (
         builder.add(builder.input(f"{name}0", width), builder.input(f"{name}1", width), width)
-        for name, width in (("sum", _SUM), ("size", _SUM), ("before", _QUOTIENT))
+        for name, width in (("sum", SUM_BITS), ("size", SUM_BITS), ("before", _QUOTIENT))
     )
     rest, width = total[: _QUOTIENT + _SIZE], _QUOTIENT + _SIZE
     divisor = size[:_SIZE]
@@ -184,7 +184,7 @@ def cluster_columns(
         none_few(None if counts is None else counts.reshape(-1), len(left) * PAIRED * work.columns)
         share = None if table is None else table[:, : 1 + work.columns].reshape(-1)
         found = hidden.added(share, len(left) * (1 + work.columns), np.uint64)
-        return channel.open(DIVIDED, found & ((1 << _SUM) - 1))
+        return channel.open(DIVIDED, found & ((1 << SUM_BITS) - 1))
 
     rows = channel.once("clusters", opened).reshape(len(left), 1 + work.columns)
     sums = rows[:, 1:] - REACH * rows[:, :1]  # which were moved up
@@ -219,7 +219,7 @@ class Work:
         clusters: int,
         rng: Random,
     ) -> None:
-        self._hidden, self._names, self._held, self._mine = hidden, names, held, mine
+        self.hidden, self._names, self._held, self._mine = hidden, names, held, mine
         self.channel = transfers.channel
         self._clusters = clusters
         self.records = len(mine)
@@ -235,10 +235,10 @@ class Work:
 
     def started(self, start: Sequence[Sequence[int]]) -> Words | None:
         """Shares of public centres, of shape (clusters, columns)."""
-        if not self._hidden.is_server:
+        if not self.hidden.is_server:
             return None
         whole = np.array(start, np.int64).astype(np.uint64)
-        return whole if self._hidden.first else np.zeros_like(whole)
+        return whole if self.hidden.first else np.zeros_like(whole)
 
     def iterated(self, centres: Words | None) -> tuple[Words | None, Bits | None]:
         """Shares of the centres after one more iteration, and of their bits."""
@@ -272,19 +272,19 @@ class Work:
             if far is not None and along is not None and centres is not None:
                 far[:, at] = np.uint64(0) - np.uint64(2) * along
         if far is not None and centres is not None:
-            garbling = self._hidden.garbling
+            garbling = self.hidden.garbling
             assert garbling is not None  # noqa: S101 this party is a server
             flat = (centres & low).reshape(-1)
             squares = multiply_shares(garbling.transfers, flat, flat, 1 << _DISTANCE)
             far += squares.reshape(centres.shape).sum(axis=1, dtype=np.uint64)
-            if self._hidden.first:
+            if self.hidden.first:
                 far += np.uint64(1 << (_DISTANCE - 1))  # so that nothing is negative
             far &= low
         bits = None
         if far is not None:
             bits = to_bits(far.reshape(-1), _DISTANCE).reshape(self.records, count * _DISTANCE)
         circuit = nearest_circuit(count)
-        return self._hidden.shared(circuit, self.records, {"far": bits})["home"]
+        return self.hidden.shared(circuit, self.records, {"far": bits})["home"]
 
     def sums(
         self, homes: Bits | None, clusters: int | None = None, cells: Array | None = None
@@ -309,7 +309,7 @@ class Work:
                     continue
                 own = moved if name == self.channel.me else None
                 found = self._products.columns_by_shares(
-                    name, each * len(places), own, column, True, 1 << _SUM
+                    name, each * len(places), own, column, True, 1 << SUM_BITS
                 )
                 if table is not None and found is not None:
                     table[at, [1 + place for place in places]] = found[: len(places)]
@@ -317,36 +317,36 @@ class Work:
                         1 + self.columns + PAIRED * p + v for p in places for v in range(PAIRED)
                     ]
                     table[at, rest[: len(found) - len(places)]] = found[len(places) :]
-        return None if table is None else table & np.uint64((1 << _SUM) - 1)
+        return None if table is None else table & np.uint64((1 << SUM_BITS) - 1)
 
     def _numbers(self, bits: Bits) -> Words:
         """Shares of bits by XOR as shares of the same numbers modulo 2^40."""
-        garbling = self._hidden.garbling
+        garbling = self.hidden.garbling
         assert garbling is not None  # noqa: S101 this party is a server
-        return numbers_of_bits(garbling.transfers, bits, 1 << _SUM)
+        return numbers_of_bits(garbling.transfers, bits, 1 << SUM_BITS)
 
     def means(self, table: Words | None, centres: Words | None) -> tuple[Words | None, Bits | None]:
         """Shares of the new centres, and of their bits."""
         inputs: dict[str, Bits | None] = dict.fromkeys(("sum", "size", "before"))
         if table is not None and centres is not None:
             sizes = np.repeat(table[:, :1], self.columns, axis=1)
-            moved = centres + np.uint64(REACH if self._hidden.first else 0)
+            moved = centres + np.uint64(REACH if self.hidden.first else 0)
             moved &= np.uint64((1 << _QUOTIENT) - 1)
             inputs = {
-                "sum": to_bits(table[:, 1:].reshape(-1), _SUM),
-                "size": to_bits(sizes.reshape(-1), _SUM),
+                "sum": to_bits(table[:, 1:].reshape(-1), SUM_BITS),
+                "size": to_bits(sizes.reshape(-1), SUM_BITS),
                 "before": to_bits(moved.reshape(-1), _QUOTIENT),
             }
         count = self._clusters * self.columns
-        bits = self._hidden.shared(mean_circuit(), count, inputs)["mean"]
+        bits = self.hidden.shared(mean_circuit(), count, inputs)["mean"]
         if bits is None:
             return None, None
         digits = self._numbers(bits).reshape(-1, _QUOTIENT)
         weights = np.uint64(1) << np.arange(_QUOTIENT, dtype=np.uint64)
         new = (digits * weights).sum(axis=1, dtype=np.uint64)
-        if self._hidden.first:
+        if self.hidden.first:
             new -= np.uint64(REACH)
-        new &= np.uint64((1 << _SUM) - 1)
+        new &= np.uint64((1 << SUM_BITS) - 1)
         return new.reshape(self._clusters, self.columns), bits
 
     def same(self, before: Bits | None, after: Bits | None) -> int:
@@ -355,5 +355,5 @@ class Work:
         inputs: dict[str, Bits | None] = {"before": None, "after": None}
         if before is not None and after is not None:
             inputs = {"before": before.reshape(1, -1), "after": after.reshape(1, -1)}
-        told, _ = self._hidden.decided(same_circuit(numbers), 1, inputs, "same")
+        told, _ = self.hidden.decided(same_circuit(numbers), 1, inputs, "same")
         return int(told[0, 0])
