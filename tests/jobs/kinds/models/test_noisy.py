@@ -140,7 +140,9 @@ def test_a_noisy_model_is_near_that_of_statsmodels_and_says_that_it_has_noise(tm
     path = noisy_regress(tmp_path, table, STRONG)
     result = run(path)
     due = statsmodels.OLS(table["Cost"], statsmodels.add_constant(features(table))).fit()
-    halves = np.array([60, 60_000, 0.5, 0.5])  # of the ranges: what a coefficient does to the outcome
+    halves = np.array(
+        [60, 60_000, 0.5, 0.5]
+    )  # of the ranges: what a coefficient does to the outcome
     apart = (test_regress.values(result) - due.params[1:]) * halves
     assert np.abs(apart).max() < 0.05 * 175
     assert result["measures"]["r_squared"] == pytest.approx(due.rsquared, abs=0.05)
@@ -218,7 +220,7 @@ def test_models_without_noise_say_so(tmp_path, model):
 
 def test_noise_is_for_columns_at_different_parties(tmp_path):
     keys = f"{test_regress.LINEAR}\nnoise: {{epsilon: 1}}"
-    with pytest.raises(UsageError, match="noise.*'partition: vertical'"):
+    with pytest.raises(UsageError, match=r"noise.*'partition: vertical'"):
         load_job(test_regress.horizontal_job(tmp_path, keys))
 
 
