@@ -135,7 +135,8 @@ def joint_sums(
         if noise is not None:
             part += noise
         total = SecureSum(channel, names, rng.fork("sums")).modular(part).view(np.int64)
-        told = channel.open(PRODUCTS if counted else NOISY, total.tolist())
+        found = total.tolist()
+        told = channel.open(PRODUCTS, found) if counted else channel.open(NOISY, found)
     rows_of = [told[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] for i in range(width)]
     return [[rows_of[max(i, j)][min(i, j)] for j in range(width)] for i in range(width)]
 

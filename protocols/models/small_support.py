@@ -80,9 +80,8 @@ def supported(columns: Floats, steps: Ints) -> tuple[Array, UInt32s]:
         if len(values) <= PAIRED:
             cells[np.arange(records), at, places.reshape(-1)] = 1
         else:
-            often = int(counts.argmax())
-            half = 2 * counts[often] >= records
-            cells[:, at, 0] = steps[:, at] != values[often] if half else columns[:, at] != 0
+            common = values[2 * counts >= records]
+            cells[:, at, 0] = steps[:, at] != common[0] if len(common) else columns[:, at] != 0
         least[at] = counts.min(initial=records) if len(values) <= FEW else least_count(cells[:, at].sum(axis=0))  # fmt: skip
     return cells, least
 

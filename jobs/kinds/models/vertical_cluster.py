@@ -18,13 +18,13 @@ from coterie.jobs.kinds.models.common import (
 )
 from coterie.jobs.kinds.models.noisy import cluster_scales
 from coterie.protocols.aggregates.noise import Noise
+from coterie.protocols.aggregates.noisy_kmeans import ROOM, NoisyClusters, cluster_with_noise
 from coterie.protocols.aggregates.noisy_sums import draw_noise
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.exact_sums import ExactSums
 from coterie.protocols.models.joint_kmeans import REACH, Work, cluster_columns
 from coterie.protocols.models.joint_products import STEPS, in_steps
 from coterie.protocols.models.kmeans import Clusters, large_shares, public_centres
-from coterie.protocols.models.noisy_kmeans import ROOM, NoisyClusters, cluster_with_noise
 from coterie.protocols.models.scale import SCALE, Scale
 from coterie.protocols.models.small_support import all_large, all_shares_large, supported
 from coterie.protocols.models.symmetric import Vector

@@ -11,6 +11,7 @@ from coterie.base.arrays import Floats, Ints, UInt32s
 from coterie.jobs.kinds.models.common import JoinedNumbers, few_records, rounded
 from coterie.jobs.kinds.models.noisy import REACH, ProductNoise, described
 from coterie.jobs.kinds.models.regress_job import RegressJob
+from coterie.protocols.aggregates.noisy_fit import fit_noisy
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wire import Value
 from coterie.protocols.models.joint_logistic import fit_logistic
@@ -21,7 +22,6 @@ from coterie.protocols.models.joint_products import (
     joint_sums,
     moments_of,
 )
-from coterie.protocols.models.noisy_fit import fit_noisy
 from coterie.protocols.models.regression import Fit
 from coterie.protocols.models.shared_logistic import Columns
 from coterie.protocols.models.small_support import all_large

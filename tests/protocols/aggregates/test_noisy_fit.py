@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from coterie.protocols.models.noisy_fit import fit_noisy
+from coterie.protocols.aggregates.noisy_fit import fit_noisy
 
 statsmodels = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
 LIMITS = [(0.0, 100.0), (-5.0, 5.0), (0.0, 1.0), (-200.0, 900.0)]

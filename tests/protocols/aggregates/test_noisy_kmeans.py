@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import kstest, laplace
 
 from coterie.protocols.aggregates.noise import Noise, Query
+from coterie.protocols.aggregates.noisy_kmeans import NOISY, cluster_with_noise
 from coterie.protocols.aggregates.noisy_sums import draw_noise
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.models.joint_kmeans import Work
-from coterie.protocols.models.noisy_kmeans import NOISY, cluster_with_noise
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers

@@ -74,8 +74,9 @@ def cluster_with_noise(
             if size >= minimum:
                 means = zip(sums, reaches, strict=True)
                 centres[at] = [max(-r, min(r, (2 * s + size) // (2 * size))) for s, r in means]
-        largest = centres[int(table[:, 0].argmax())]
-        for at in np.flatnonzero(table[:, 0] < minimum).tolist():
+        sizes = table[:, 0].tolist()
+        largest = centres[sizes.index(max(sizes))]
+        for at in [at for at, size in enumerate(sizes) if size < minimum]:
             sides = [1 if (done + at) >> column & 1 else -1 for column in range(len(reaches))]
             near = zip(largest, sides, reaches, strict=True)
             centres[at] = [max(-r, min(r, c + side * (r // 8))) for c, side, r in near]
