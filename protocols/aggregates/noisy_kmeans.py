@@ -9,8 +9,7 @@ columns, are the public centres of the next iteration. A cluster whose noisy siz
 begins anew beside the centre of the largest, since nobody knows where records are many; after the
 last iteration, whose numbers are the result, it is left out.
 
-In: at every party its own columns, at the servers their noise for all iterations. Out, at every
-party: the noisy sizes and centres. What each party learns: the noisy numbers of every iteration,
+In: at every party its own columns. Out, at every party: the noisy sizes and centres. What each party learns: the noisy numbers of every iteration,
 which all have a part of the promise; nothing else is opened, in particular not the mean and deviation
 of a column: the start is drawn from the ranges.
 
@@ -27,8 +26,12 @@ from functools import partial
 import numpy as np
 
 from coterie.base.arrays import Array
+from coterie.protocols.aggregates.discrete_noise import Scale
+from coterie.protocols.aggregates.noise import Noise
+from coterie.protocols.aggregates.noisy_sums import draw_noise
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.joint_kmeans import REACH, SUM_BITS, Work
+from coterie.protocols.primitives.randomness import Random
 
 _MASK = np.uint64((1 << SUM_BITS) - 1)
 ROOM = 1 << (SUM_BITS - 1)  # numbers with their noise must be below it
@@ -54,19 +57,24 @@ def cluster_with_noise(
     start: Sequence[Sequence[int]],
     reaches: Sequence[int],
     minimum: int,
-    noise: Sequence[Array] | None,
+    noise: Noise,
+    scales: Sequence[Scale],
     iterations: int,
+    rng: Random,
 ) -> NoisyClusters:
     """Lloyd's iteration from public centres. A column is from -`reaches` to `reaches` steps.
 
-    `noise` is this server's: for each iteration that of the sizes, then that of each column's sums.
+    `scales` are those of an iteration's noise: of the sizes, then of each column's sums.
     """
     channel = work.channel
+    drawn = None
+    if work.hidden.is_server:
+        drawn = draw_noise(work.hidden, noise, [*scales] * iterations, len(start), rng)
     centres = [list(centre) for centre in start]
     width = 1 + len(reaches)
     table = np.zeros((len(start), width), np.int64)
     for done in range(iterations):
-        mine = None if noise is None else np.stack(noise[done * width : (done + 1) * width], axis=1)
+        mine = None if drawn is None else np.stack(drawn[done * width : (done + 1) * width], axis=1)
         with channel.step(f"iteration {done + 1}"):
             table = channel.once("clusters with noise", partial(_opened, work, centres, mine))
         channel.progress(done + 1, iterations)
@@ -93,9 +101,9 @@ def cluster_with_noise(
 def _opened(work: Work, centres: list[list[int]], noise: Array | None) -> Array:
     """The noisy sizes and sums of the clusters with these centres, at every party."""
     share = work.sums(work.homes(work.started(centres)))
-    if share is not None and noise is not None:
+    if share is not None:
         share[:, 1:] -= np.uint64(REACH) * share[:, :1]  # sums were moved up
-        share = (share + noise) & _MASK
+        share = (share if noise is None else share + noise) & _MASK
     count = len(centres) * (1 + work.columns)
     found = work.hidden.added(None if share is None else share.reshape(-1), count, np.uint64)
     signed = found & int(_MASK)

@@ -19,7 +19,6 @@ from coterie.jobs.kinds.models.common import (
 from coterie.jobs.kinds.models.noisy import cluster_scales
 from coterie.protocols.aggregates.noise import Noise
 from coterie.protocols.aggregates.noisy_kmeans import ROOM, NoisyClusters, cluster_with_noise
-from coterie.protocols.aggregates.noisy_sums import draw_noise
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.exact_sums import ExactSums
 from coterie.protocols.models.joint_kmeans import REACH, Work, cluster_columns
@@ -137,12 +136,10 @@ def _with_noise(
         math.ceil((high - low) / 2 / unit) for (low, high), unit in zip(limits, units, strict=True)
     ]
     scales = cluster_scales(noise, reaches, len(start), iterations, work.records, ROOM)
-    drawn = None
-    if work.hidden.is_server:
-        every = [*scales] * iterations
-        drawn = draw_noise(work.hidden, noise, every, len(start), rng.fork("noise"))
     with work.channel.step("fit"):
-        return cluster_with_noise(work, start, reaches, job.minimum, drawn, iterations)
+        return cluster_with_noise(
+            work, start, reaches, job.minimum, noise, scales, iterations, rng.fork("noise")
+        )
 
 
 def _public_scale(limits: Sequence[tuple[float, float]]) -> Scale:

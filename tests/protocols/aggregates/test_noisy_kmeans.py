@@ -29,10 +29,7 @@ def jointly(table, iterations, noise, minimum=1, seed="x", watch=None):
         mine = table[:, THREE[channel.me]]
         transfers = Transfers(channel, rng.fork("transfers"))
         work = Work(transfers, hidden, names, THREE, mine, len(START), rng.fork("products"))
-        own = None
-        if hidden.is_server:
-            scales = noise.scales(queries * iterations, len(START))
-            own = draw_noise(hidden, noise, scales, len(START), rng.fork("noise"))
+        scales = noise.scales(queries * iterations, len(START))
         plain = channel.open
 
         def opened(opening, value, to=None):
@@ -41,7 +38,10 @@ def jointly(table, iterations, noise, minimum=1, seed="x", watch=None):
             return plain(opening, value, to)
 
         channel.open = opened
-        return cluster_with_noise(work, START, REACHES, minimum, own, iterations), own
+        fork, each = rng.fork("noise"), scales[: len(queries)]
+        found = cluster_with_noise(work, START, REACHES, minimum, noise, each, iterations, fork)
+        drawn = draw_noise(hidden, noise, scales, len(START), fork) if hidden.is_server else None
+        return found, drawn
 
     return run_same(names, party)
 

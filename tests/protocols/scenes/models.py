@@ -148,12 +148,6 @@ def clusters_of_columns(watched, world):
 WIDE = [scale_of(Fraction(1 << 31))] * 4  # noise beside which sums are nothing
 
 
-def own_noise(hidden, count, groups, rng):
-    if not hidden.is_server:
-        return None
-    return draw_noise(hidden, Noise(Fraction(1), Fraction(0)), WIDE[:1] * count, groups, rng)
-
-
 @scene(
     "aggregates/noisy_kmeans", THREE, shares=True,
     drawn=("cluster: sums and sizes with noise",),
@@ -169,8 +163,8 @@ def clusters_with_noise(watched, world):
         transfers = Transfers(channel, rng.fork("transfers"))
         work = Work(transfers, hidden, THREE, held, mine, 12, rng.fork("products"))
         start = [[at, -at, 5 * at] for at in range(12)]
-        noise = own_noise(hidden, 4, 12, rng.fork("noise"))
-        cluster_with_noise(work, start, [8000] * 3, 1, noise, 1)
+        promise = Noise(Fraction(1), Fraction(0))
+        cluster_with_noise(work, start, [8000] * 3, 1, promise, WIDE, 1, rng.fork("noise"))
 
     return dict.fromkeys(THREE, party)
 
@@ -187,8 +181,10 @@ def products_with_noise(watched, world):
         value = secret(watched, channel.me, world, -4000, 4000, 7)
         mine = np.full((RECORDS, 3), value, np.int64)
         held = {name: [3 * at, 3 * at + 1, 3 * at + 2] for at, name in enumerate(THREE)}
-        drawn = own_noise(hidden, 55, 1, rng.fork("noise"))
-        noise = None if drawn is None else np.concatenate(drawn)
+        noise = None
+        if hidden.is_server:
+            promise = Noise(Fraction(1), Fraction(0))
+            noise = np.concatenate(draw_noise(hidden, promise, WIDE[:1] * 55, 1, rng.fork("noise")))
         joint_sums(
             Transfers(channel, rng.fork("transfers")), THREE, held, mine.astype(float), mine, RECORDS,
             None, lambda: DataError("few"), rng.fork("products"), noise, 4096,
