@@ -101,7 +101,6 @@ MUTANTS = [
         "protocols/models/small_support.py",
         "    for at in range(width):\n",
         "    for at in range((width + 1) // 2):\n",
-        f"{_COLUMNS}::test_columns_that_each_single_out_one_person_are_refused_in_any_coding[codes0]",
         "tests/protocols/models/test_joint_products.py::"
         "test_the_decision_is_that_of_a_plain_count_whatever_the_coding",
     ),
