@@ -14,7 +14,9 @@ and a cluster without records keeps its centre. Two servers hold shares of the c
 3. After a fixed number of iterations one bit is opened, whether the last one changed no centre. Then
    the records are assigned once more, and of every cluster one bit is opened, whether it has
    `minimum` records. A smaller one goes, and its records go to the next nearest centre, until none
-   is small. Last, sums and sizes of the clusters are opened; their quotients are the centres.
+   is small. Last, sums and sizes of the clusters are opened; their quotients are the centres. Before,
+   one bit is opened: whether within each cluster every value of a column of few values is held by
+   none or at least `minimum` records (`small_support`). Otherwise the job ends.
 
 In: at every party its own columns. Out, at every party: the centre and the size of each cluster,
 each of at least `minimum` records. Since only one assignment is opened, nobody sees a record move
@@ -45,6 +47,7 @@ from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.messaging.wire import Value
 from coterie.protocols.models.server_products import ServerProducts
+from coterie.protocols.models.small_support import PAIRED
 from coterie.protocols.numbers.multiplication import multiply_shares, numbers_of_bits
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
@@ -54,7 +57,7 @@ REACH = 1 << 13  # the most steps of a column on either side of zero
 MOST_COLUMNS = 64  # so that distances fit
 MOST_RECORDS = 1 << 20  # so that sums do
 _DISTANCE = 36  # bits of a distance: 3 * 64 * 2^26 is below 2^34
-_SUM = 40  # bits of shares of sums and sizes
+SUM_BITS = 40  # bits of shares of sums and sizes
 _QUOTIENT = 15  # bits of a centre, moved up by REACH
 _SIZE = 21
 
@@ -103,7 +106,7 @@ def mean_circuit() -> Circuit:
     builder = Builder()
     total, size, before = (
         builder.add(builder.input(f"{name}0", width), builder.input(f"{name}1", width), width)
-        for name, width in (("sum", _SUM), ("size", _SUM), ("before", _QUOTIENT))
+        for name, width in (("sum", SUM_BITS), ("size", SUM_BITS), ("before", _QUOTIENT))
     )
     rest, width = total[: _QUOTIENT + _SIZE], _QUOTIENT + _SIZE
     divisor = size[:_SIZE]
@@ -138,17 +141,21 @@ def cluster_columns(
     names: Sequence[str],
     held: Mapping[str, Sequence[int]],
     mine: Ints,
+    cells: Array,
     start: Sequence[Sequence[int]],
     iterations: int,
     large: Callable[[UInt32s | None, int], Mask],
+    none_few: Callable[[UInt32s | None, int], None],
     rng: Random,
 ) -> FoundClusters:
     """Lloyd's iteration on shares. `held` are the places of each party's columns, `mine` this party's.
 
-    `start` are the public centres. `large` says of shares of counts at the servers which are large.
+    `cells` are the records to be counted for each of these (`small_support.supported`), `start` the
+    public centres. `large` says of shares of counts at the servers which are large; `none_few` raises
+    if one of them is neither 0 nor large.
     """
     channel = transfers.channel
-    work = _Work(transfers, hidden, names, held, mine, len(start), rng)
+    work = Work(transfers, hidden, names, held, mine, len(start), rng)
     centres = work.started(start)
     bits: tuple[Bits | None, Bits | None] = (None, None)
     for done in range(1, iterations + 1):
@@ -164,7 +171,7 @@ def cluster_columns(
         with channel.step(f"clusters {len(left)}"):
             kept = None if centres is None else centres[left]
             table, stay = _kept_pair(
-                channel, "clusters that stay", partial(work.assigned, kept, len(left), large)
+                channel, "clusters that stay", partial(work.assigned, kept, len(left), cells, large)
             )
         if stay.all():
             break
@@ -173,9 +180,11 @@ def cluster_columns(
             raise DataError("no cluster has `minimum` records: ask for fewer clusters")
 
     def opened() -> Array:
-        share = None if table is None else table.reshape(-1)
+        counts = None if table is None else table[:, 1 + work.columns :].astype(np.uint32)
+        none_few(None if counts is None else counts.reshape(-1), len(left) * PAIRED * work.columns)
+        share = None if table is None else table[:, : 1 + work.columns].reshape(-1)
         found = hidden.added(share, len(left) * (1 + work.columns), np.uint64)
-        return channel.open(DIVIDED, found & ((1 << _SUM) - 1))
+        return channel.open(DIVIDED, found & ((1 << SUM_BITS) - 1))
 
     rows = channel.once("clusters", opened).reshape(len(left), 1 + work.columns)
     sums = rows[:, 1:] - REACH * rows[:, :1]  # which were moved up
@@ -194,7 +203,7 @@ def _kept_pair(
     return first, second
 
 
-class _Work:
+class Work:
     """The computation at one party; shares are None except at the servers.
 
     Columns are in the order of the parties, of which `order` has the places.
@@ -210,7 +219,7 @@ class _Work:
         clusters: int,
         rng: Random,
     ) -> None:
-        self._hidden, self._names, self._held, self._mine = hidden, names, held, mine
+        self.hidden, self._names, self._held, self._mine = hidden, names, held, mine
         self.channel = transfers.channel
         self._clusters = clusters
         self.records = len(mine)
@@ -226,10 +235,10 @@ class _Work:
 
     def started(self, start: Sequence[Sequence[int]]) -> Words | None:
         """Shares of public centres, of shape (clusters, columns)."""
-        if not self._hidden.is_server:
+        if not self.hidden.is_server:
             return None
         whole = np.array(start, np.int64).astype(np.uint64)
-        return whole if self._hidden.first else np.zeros_like(whole)
+        return whole if self.hidden.first else np.zeros_like(whole)
 
     def iterated(self, centres: Words | None) -> tuple[Words | None, Bits | None]:
         """Shares of the centres after one more iteration, and of their bits."""
@@ -239,10 +248,14 @@ class _Work:
         self,
         centres: Words | None,
         clusters: int,
+        cells: Array,
         large: Callable[[UInt32s | None, int], Mask],
     ) -> tuple[Words | None, Bits]:
-        """Shares of the sums of the nearest records, and of each cluster whether it has enough."""
-        table = self.sums(self.homes(centres, clusters), clusters)
+        """Shares of the sums of the nearest records, and of each cluster whether it has enough.
+
+        The sums are followed by those of the cells of each column.
+        """
+        table = self.sums(self.homes(centres, clusters), clusters, cells)
         sizes = None if table is None else table[:, 0].astype(np.uint32)
         return table, large(sizes, clusters).astype(np.uint8)
 
@@ -259,28 +272,35 @@ class _Work:
             if far is not None and along is not None and centres is not None:
                 far[:, at] = np.uint64(0) - np.uint64(2) * along
         if far is not None and centres is not None:
-            garbling = self._hidden.garbling
+            garbling = self.hidden.garbling
             assert garbling is not None  # noqa: S101 this party is a server
             flat = (centres & low).reshape(-1)
             squares = multiply_shares(garbling.transfers, flat, flat, 1 << _DISTANCE)
             far += squares.reshape(centres.shape).sum(axis=1, dtype=np.uint64)
-            if self._hidden.first:
+            if self.hidden.first:
                 far += np.uint64(1 << (_DISTANCE - 1))  # so that nothing is negative
             far &= low
         bits = None
         if far is not None:
             bits = to_bits(far.reshape(-1), _DISTANCE).reshape(self.records, count * _DISTANCE)
         circuit = nearest_circuit(count)
-        return self._hidden.shared(circuit, self.records, {"far": bits})["home"]
+        return self.hidden.shared(circuit, self.records, {"far": bits})["home"]
 
-    def sums(self, homes: Bits | None, clusters: int | None = None) -> Words | None:
-        """Shares modulo 2^40 of sizes, and of the sums of each column moved up by REACH."""
+    def sums(
+        self, homes: Bits | None, clusters: int | None = None, cells: Array | None = None
+    ) -> Words | None:
+        """Shares modulo 2^40 of sizes, of the sums of each column moved up by REACH, and of cells."""
         count = clusters or self._clusters
         share = None if homes is None else self._numbers(homes).reshape(self.records, count)
-        table = None if share is None else np.zeros((count, 1 + self.columns), np.uint64)
+        each = 1 if cells is None else 1 + PAIRED  # sums for a column
+        table = None if share is None else np.zeros((count, 1 + each * self.columns), np.uint64)
         if table is not None and share is not None:
             table[:, 0] = share.sum(axis=0, dtype=np.uint64)
         moved = self._mine + REACH
+        if cells is not None:
+            moved = np.concatenate(
+                [moved, cells.reshape(self.records, -1).astype(np.int64)], axis=1
+            )
         for at in range(count):
             column = None if share is None else np.ascontiguousarray(share[:, at])
             for name in self._names:
@@ -289,40 +309,44 @@ class _Work:
                     continue
                 own = moved if name == self.channel.me else None
                 found = self._products.columns_by_shares(
-                    name, len(places), own, column, True, 1 << _SUM
+                    name, each * len(places), own, column, True, 1 << SUM_BITS
                 )
                 if table is not None and found is not None:
-                    table[at, [1 + place for place in places]] = found
-        return None if table is None else table & np.uint64((1 << _SUM) - 1)
+                    table[at, [1 + place for place in places]] = found[: len(places)]
+                    rest = [
+                        1 + self.columns + PAIRED * p + v for p in places for v in range(PAIRED)
+                    ]
+                    table[at, rest[: len(found) - len(places)]] = found[len(places) :]
+        return None if table is None else table & np.uint64((1 << SUM_BITS) - 1)
 
     def _numbers(self, bits: Bits) -> Words:
         """Shares of bits by XOR as shares of the same numbers modulo 2^40."""
-        garbling = self._hidden.garbling
+        garbling = self.hidden.garbling
         assert garbling is not None  # noqa: S101 this party is a server
-        return numbers_of_bits(garbling.transfers, bits, 1 << _SUM)
+        return numbers_of_bits(garbling.transfers, bits, 1 << SUM_BITS)
 
     def means(self, table: Words | None, centres: Words | None) -> tuple[Words | None, Bits | None]:
         """Shares of the new centres, and of their bits."""
         inputs: dict[str, Bits | None] = dict.fromkeys(("sum", "size", "before"))
         if table is not None and centres is not None:
             sizes = np.repeat(table[:, :1], self.columns, axis=1)
-            moved = centres + np.uint64(REACH if self._hidden.first else 0)
+            moved = centres + np.uint64(REACH if self.hidden.first else 0)
             moved &= np.uint64((1 << _QUOTIENT) - 1)
             inputs = {
-                "sum": to_bits(table[:, 1:].reshape(-1), _SUM),
-                "size": to_bits(sizes.reshape(-1), _SUM),
+                "sum": to_bits(table[:, 1:].reshape(-1), SUM_BITS),
+                "size": to_bits(sizes.reshape(-1), SUM_BITS),
                 "before": to_bits(moved.reshape(-1), _QUOTIENT),
             }
         count = self._clusters * self.columns
-        bits = self._hidden.shared(mean_circuit(), count, inputs)["mean"]
+        bits = self.hidden.shared(mean_circuit(), count, inputs)["mean"]
         if bits is None:
             return None, None
         digits = self._numbers(bits).reshape(-1, _QUOTIENT)
         weights = np.uint64(1) << np.arange(_QUOTIENT, dtype=np.uint64)
         new = (digits * weights).sum(axis=1, dtype=np.uint64)
-        if self._hidden.first:
+        if self.hidden.first:
             new -= np.uint64(REACH)
-        new &= np.uint64((1 << _SUM) - 1)
+        new &= np.uint64((1 << SUM_BITS) - 1)
         return new.reshape(self._clusters, self.columns), bits
 
     def same(self, before: Bits | None, after: Bits | None) -> int:
@@ -331,5 +355,5 @@ class _Work:
         inputs: dict[str, Bits | None] = {"before": None, "after": None}
         if before is not None and after is not None:
             inputs = {"before": before.reshape(1, -1), "after": after.reshape(1, -1)}
-        told, _ = self._hidden.decided(same_circuit(numbers), 1, inputs, "same")
+        told, _ = self.hidden.decided(same_circuit(numbers), 1, inputs, "same")
         return int(told[0, 0])

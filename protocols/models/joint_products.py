@@ -9,15 +9,15 @@ In: at every party its own columns of the common records. Out, at every party: t
 coefficients, their standard errors.
 
 1. For any two parties scalar products of their columns as shares modulo 2^64 (`scalar_product`, by
-   oblivious transfer), and, for columns of zeros and ones, how many records have which of the
-   values that few may have (`shared_counts`), as shares modulo 2^32.
+   oblivious transfer), and, for columns of few values, how many records have which values of both
+   (`small_support`, `shared_counts`), as shares modulo 2^32.
 2. Two servers decide from shares of these counts whether every sum is over none or at least
    `minimum` records (`small_support`); one bit is opened.
 3. A secure sum adds everybody's shares and own sums; the sums are opened.
 
 Adversary: semi-honest; the servers must not collude. What each party learns: the number of common
 records, and the sums. Cost for n records and p, q columns of two parties: 22 n q transfers with 8 p
-bytes each, and 2 n q transfers with 8 p bytes for the counts.
+bytes each, and 4 n q transfers with 16 p bytes for the counts.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from coterie.base.arrays import Array, Floats, Ints, UInt32s
+from coterie.base.arrays import Array, Floats, Ints, UInt32s, Words
 from coterie.base.errors import DataError
+from coterie.base.record_sums import pair_counts
 from coterie.protocols.messaging.opening import declare
 from coterie.protocols.models.regression import Fit
-from coterie.protocols.models.scale import Scale
+from coterie.protocols.models.scale import Scale, in_rows
+from coterie.protocols.models.small_support import PAIRED, least_count, supported
 from coterie.protocols.models.symmetric import (
     Factored,
     Matrix,
@@ -53,16 +55,22 @@ STEPS = 1 << 20  # on either side of the middle of a range
 
 PRODUCTS = declare(
     "regress: sums of products of columns",
-    what="With vertical partition, of the common records the sum of every column, and of the products of every two; each is over none or at least `minimum` records that are neither 0 nor 1.",
+    what="With vertical partition, of the common records the sum of every column, and of the products of every two; every value of a column of few values, and every combination of two such columns' values, is held by none or at least `minimum` records.",
+    to="every party",
+    why="The coefficients of a linear model follow from them.",
+)
+NOISY = declare(
+    "regress: sums of products with noise",
+    what="With `noise`, of the common records the sum of every column, and of the products of every two, each with the noise of both servers.",
     to="every party",
     why="The coefficients of a linear model follow from them.",
 )
 
 
-def in_steps(columns: Floats, limits: Sequence[tuple[float, float]]) -> Ints:
+def in_steps(columns: Floats, limits: Sequence[tuple[float, float]], reach: int = STEPS) -> Ints:
     """Numbers of public ranges as whole steps from the middle of the range."""
     low, high = (np.array(ends) for ends in zip(*limits, strict=True))
-    found: Ints = np.rint((columns - (low + high) / 2) / ((high - low) / 2) * STEPS).astype(
+    found: Ints = np.rint((columns - (low + high) / 2) / ((high - low) / 2) * reach).astype(
         np.int64
     )
     return found
@@ -75,57 +83,81 @@ def joint_sums(
     mine: Floats,
     steps: Ints,
     records: int,
-    large: Callable[[UInt32s], bool],
+    large: Callable[[UInt32s], bool] | None,
     few: Callable[[], DataError],
     rng: Random,
+    noise: Words | None = None,
+    reach: int = STEPS,
 ) -> list[list[int]]:
     """The sums of products of all columns, the last of which is one everywhere.
 
     `held` has the places of each party's columns; `mine` are this party's own, `steps` the same as
-    whole steps. `large` says whether all parties' counts are each 0 or large; `few` is the error.
+    whole steps up to `reach`. `large` says whether all parties' counts are each 0 or large; `few` is
+    the error. With None the sums have noise: that of this party, if it is a server, is `noise`.
     """
     channel, me = transfers.channel, transfers.channel.me
     width = sum(map(len, held.values())) + 1
     sums = np.zeros((width, width), np.uint64)
-    counts = np.zeros((2 * width, 2 * width), np.uint32)
+    counted = large is not None
+    cells, least = supported(mine, steps if counted else steps[:, :0])
+    counts = [_own_counts(cells, least) if n == me else np.zeros(_pairs(held[n]), np.uint32) for n in names]  # fmt: skip
     own = [*held[me], width - 1]
     whole = np.concatenate([steps, np.ones((records, 1), np.int64)], axis=1)
     sums[np.ix_(own, own)] = (whole.T @ whole).view(np.uint64)
-    apart = np.concatenate([mine != 0, mine != 1], axis=1).astype(np.uint32)
-    twice = [*held[me], *(place + width for place in held[me])]
-    counts[np.ix_(twice, twice)] = apart.T @ apart
-    sums, counts = np.tril(sums), np.tril(counts)
+    sums = np.tril(sums)
     if me != names[0]:
         sums[-1, -1] = 0  # the number of records, which all know, is counted once
     for at, first in enumerate(names):
         for second in names[at + 1 :]:
-            if me not in (first, second) or not held[first] or not held[second]:
+            sizes = PAIRED * len(held[first]), PAIRED * len(held[second])
+            if me not in (first, second) or not all(sizes):
+                counts.append(np.zeros(sizes[0] * sizes[1], np.uint32))
                 continue
             many, peer = me == first, second if me == first else first
-            rows = apart if many else None
-            bits = None if many else apart.astype(np.uint8)
-            sizes = 2 * len(held[first]), 2 * len(held[second])
-            found = masked_sums(
-                transfers, first, [(second, sizes[1])], records, sizes[0], rows, bits
-            )
-            assert found is not None  # noqa: S101 this party is one of the two
-            places = [[*held[n], *(p + width for p in held[n])] for n in (second, first)]
-            counts[np.ix_(*places)] = found.reshape(sizes[1], sizes[0])
-            span = (-STEPS, STEPS)
+            if counted:
+                flat = cells.reshape(records, -1)
+                rows, bits = (flat.astype(np.uint32), None) if many else (None, flat)
+                maskers = [(second, sizes[1])]
+                found = masked_sums(transfers, first, maskers, records, sizes[0], rows, bits)
+                assert found is not None  # noqa: S101 this party is one of the two
+                counts.append(found)
+            span = (-reach, reach)
             due = Sizes(records, len(held[first]), len(held[second]), span, span)
             session = transfers.sender(peer) if many else transfers.receiver(peer)
             products = TransferProducts(channel, peer, many, rng.fork(peer), session)
             share = scalar_products(products, due, steps, rng.fork(f"with {peer}"))
             assert share is not None  # noqa: S101 shares are for both
             sums[np.ix_(held[first], held[second])] = share
-    if not large(_folded(counts)):
+    if large is not None and not large(np.concatenate(counts)):
         raise few()
     with channel.step("sums"):
         part = _folded(sums)
+        if noise is not None:
+            part += noise
         total = SecureSum(channel, names, rng.fork("sums")).modular(part).view(np.int64)
-        told = channel.open(PRODUCTS, total.tolist())
+        found = total.tolist()
+        told = channel.open(PRODUCTS, found) if counted else channel.open(NOISY, found)
     rows_of = [told[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] for i in range(width)]
     return [[rows_of[max(i, j)][min(i, j)] for j in range(width)] for i in range(width)]
+
+
+def _pairs(columns: Sequence[int]) -> int:
+    """The number of pairs of columns, each with itself, too."""
+    return len(columns) * (len(columns) + 1) // 2
+
+
+def _own_counts(cells: Array, least: UInt32s) -> UInt32s:
+    """Of every two columns of this party the least count of records with certain values of both."""
+    records, width, _ = cells.shape
+    both = np.zeros((width * PAIRED, width * PAIRED))
+    flat = cells.reshape(records, width * PAIRED).astype(np.bool_)
+    for rows in in_rows(records):
+        both += pair_counts(flat[rows])
+    blocks = np.rint(both).astype(np.int64).reshape(width, PAIRED, width, PAIRED)
+    found = [
+        least[i] if i == j else least_count(blocks[i, :, j]) for i in range(width) for j in range(i + 1)
+    ]  # fmt: skip
+    return np.array(found, np.uint32)
 
 
 def _folded(table: Array) -> Array:

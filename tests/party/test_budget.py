@@ -85,3 +85,37 @@ def test_a_policy_without_a_budget_refuses_noise(served):
         "policy.budget.epsilon is 1, and the job spends 3; "
         "policy.budget.delta is 0, and the job spends 1e-09"
     )
+
+
+MODELS = {
+    "regress": {"model": "ridge", "outcome": "Pay", "features": ["Age"]},
+    "cluster": {"clusters": 2, "iterations": 1},
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_models_with_noise_are_charged_and_need_no_word_for_exact_answers(houses, kind):
+    """With `exact` unset the same job without noise is refused, before anything is exchanged."""
+    held = {"lender": "Age", "bank": "Pay", "card": "Rent"}
+    for at, (name, column) in enumerate(held.items()):
+        rows = "".join(f"p{i},{(i * 7 + at) % 40}\n" for i in range(30))
+        (houses.folder / f"{name}.csv").write_text(f"ID,{column}\n{rows}")
+        columns = {"id": ["ID"], "use": [column], "release": [column]}
+        policy = {"kinds": [kind], "columns": columns, "smallest_k": 1, "servers": list(held)}
+        houses.write(name, policy={**policy, "budget": {"epsilon": 1, "days": 30}})
+    houses.serve_all()
+    content = {**yaml.safe_load(houses.job()), "kind": kind, "minimum": 1, **MODELS[kind]}
+    used = ("Age", "Pay") if kind == "regress" else held.values()
+    owners = {column: name for name, column in held.items()}
+    content["attributes"] = {c: {"party": owners[c], "range": [0, 40]} for c in used}
+    coordinator = houses.coordinator()
+    plain = coordinator.propose(yaml.safe_dump(content, sort_keys=False))[1]["bank"]
+    assert plain.reason.startswith("policy.exact does not list lender, card")
+    noisy = yaml.safe_dump({**content, "noise": {"epsilon": 0.6}}, sort_keys=False)
+    job_id, decisions = coordinator.propose(noisy)
+    assert {d.state for d in decisions.values()} == {pb.ACCEPTED}, decisions
+    coordinator.start(job_id)
+    assert [coordinator.end(job_id, name, 180).error for name in NAMES] == ["", "", ""]
+    assert all([line["epsilon"] for line in ledger(houses, name)] == ["3/5"] for name in NAMES)
+    again = "policy.budget.epsilon has less left than the 0.6 that the job spends"
+    assert {d.reason for d in coordinator.propose(noisy)[1].values()} == {again}

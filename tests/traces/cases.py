@@ -165,6 +165,18 @@ DIVIDED: dict[str, tuple[str, str]] = {
         "  Job: {party: b, values: [x, y, z]}\n  Age: {party: c, range: [0, 100]}\n",
         "",
     ),
+    "regress vertical with noise": (
+        "kind: regress\nid: ID\nmodel: ridge\noutcome: Age\nfeatures: [Sex, Job]\nattributes:\n"
+        "  Sex: {party: a, values: [F, M]}\n  Job: {party: b, values: [x, y, z]}\n"
+        "  Age: {party: c, range: [0, 100]}\nnoise: {epsilon: 1, delta: 1e-6}\n",
+        "",
+    ),
+    "cluster vertical with noise": (
+        "kind: cluster\nid: ID\nclusters: 2\niterations: 2\nminimum: 1\nattributes:\n"
+        "  Income: {party: b, range: [0, 100]}\n  Age: {party: c, range: [0, 100]}\n"
+        "noise: {epsilon: 20}\n",
+        "",
+    ),
     "cluster vertical": (
         "kind: cluster\nid: ID\nclusters: 3\niterations: 2\nminimum: 3\nattributes:\n"
         "  Income: {party: b, range: [0, 100]}\n  Age: {party: c, range: [0, 100]}\n",

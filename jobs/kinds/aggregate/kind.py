@@ -231,7 +231,7 @@ class Aggregate(StatisticsKind[AggregateJob]):
         ]
         unchecked = [UNCHECKED]
         if job.noise is not None:
-            verify_promise(job, result.entry("noise"))
+            verify_promise(job.noise, result.entry("noise"))
             holds.append(
                 f"no group is shown whose noisy number of records is below {job.minimum}; means lie "
                 "within the range of their columns"

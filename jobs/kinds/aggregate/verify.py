@@ -21,6 +21,7 @@ from coterie.base.errors import VerificationError
 from coterie.jobs.file.result_file import HUGE, Claim, read_rows
 from coterie.jobs.kinds.aggregate.job import PLACED, AggregateJob, Measure
 from coterie.jobs.kinds.statistics.verify_tables import ClaimedTable, check_hidden
+from coterie.protocols.aggregates.noise import Noise
 
 _CLOSE = 1e-9  # relative difference of numbers that were rounded to floating point
 
@@ -163,12 +164,10 @@ def _verify_noisy(job: AggregateJob, group: ClaimedGroup, records: int) -> None:
             raise group.claim.error(f"the variance of {measure.column} of {group.name} is negative")
 
 
-def verify_promise(job: AggregateJob, claim: Claim) -> None:
+def verify_promise(noise: Noise, claim: Claim) -> None:
     """Checks that the result names the promise of the job."""
-    if job.noise is None:
-        return
     named = {key: claim.entry(key).number() for key in ("epsilon", "delta")}
-    if named != {"epsilon": float(job.noise.epsilon), "delta": float(job.noise.delta)}:
+    if named != {"epsilon": float(noise.epsilon), "delta": float(noise.delta)}:
         raise claim.error("is another promise than the job's")
 
 

@@ -3,9 +3,10 @@
     attributes: {Age: {}, Income: {range: [0, 1000000]}}    columns of numbers
     clusters: 4
     iterations: 20              the most iterations whose sums are opened; with vertical partition
-                                the number of iterations on shares (10 by default)
+                                the number of iterations on shares (10 by default; 5 with noise)
     standardise: false          true: distances in standard deviations of each column
     minimum: 5                  the least records of a cluster
+    noise: {epsilon: 1}         noise of differential privacy (`noisy`)
 
 All parties learn the centres and the sizes of the clusters of each iteration; with vertical
 partition those of the result alone.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +30,8 @@ from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.file.result_file import Claim, read_rows
+from coterie.jobs.kinds.aggregate.report import promise
+from coterie.jobs.kinds.aggregate.verify import verify_promise
 from coterie.jobs.kinds.kind import Verdict
 from coterie.jobs.kinds.models.common import (
     JoinedNumbers,
@@ -40,6 +44,7 @@ from coterie.jobs.kinds.models.common import (
     read_partition,
     rounded,
 )
+from coterie.jobs.kinds.models.noisy import described, noise_unchecked, read_model_noise
 from coterie.jobs.kinds.models.vertical_cluster import cluster_vertically
 from coterie.jobs.kinds.statistics.common import UNCHECKED, reported
 from coterie.jobs.kinds.statistics.count import read_minimum
@@ -92,6 +97,18 @@ class ClaimedClusters:
     def cautions(self, job: ClusterJob) -> list[str]:
         """In what these are not the clusters that plain k-means would give."""
         found = []
+        if job.noise:
+            found.append(
+                f"All numbers have {promise(job.noise)}, so that nobody can tell from them what the "
+                "columns say of any one person: sizes do not add up, and centres are as far off as "
+                "noise beside the number of records makes them."
+            )
+            if len(self.sizes) < job.clusters:
+                found.append(
+                    f"The job asked for {numbered(job.clusters, 'cluster')}. One whose number of "
+                    f"records is, with noise, below {job.minimum} is left out."
+                )
+            return found
         if len(self.sizes) < job.clusters:
             found.append(
                 f"The job asked for {numbered(job.clusters, 'cluster')}. A group of fewer than "
@@ -129,13 +146,14 @@ class Cluster(ModelKind[ClusterJob]):
         if not names:
             raise node.error("a job needs at least one attribute")
         attributes = read_number_attributes(section, common, names, matching is None, plain=names)
+        noise = read_model_noise(section, matching is not None)
+        usual = 20 if matching is None else 5 if noise else 10
         job = ClusterJob(
             **fields(common, matching=matching, servers=servers, attributes=attributes),
             minimum=read_minimum(section),
-            clusters=section.required("clusters").integer(1, MOST_CLUSTERS),
-            iterations=section.read(
-                "iterations", lambda n: n.integer(1, 100), 20 if matching is None else 10
-            ),
+            noise=noise,
+            clusters=section.required("clusters").integer(2 if noise else 1, MOST_CLUSTERS),
+            iterations=section.read("iterations", lambda n: n.integer(1, 100), usual),
             standardise=section.read("standardise", Node.boolean, False),
         )
         if matching is not None:
@@ -174,6 +192,7 @@ class Cluster(ModelKind[ClusterJob]):
             "sizes": found.sizes,
             "iterations": found.iterations,
             "settled": found.settled,
+            **({"noise": described(job.noise)} if job.noise else {}),
         }
 
     def assemble(self, job: ClusterJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
@@ -221,11 +240,13 @@ class Cluster(ModelKind[ClusterJob]):
         path = folder / CENTRES
         if read_rows(path) != found.table(list(job.attributes)):
             raise VerificationError(f"{path}: has other clusters than result.json")
+        unchecked, facts = noise_unchecked(job.noise)
         holds = [
             f"{numbered(found.records, 'record')} in {numbered(len(found.sizes), 'cluster')}, none of fewer "
             f"than {job.minimum}"
         ]
-        return Verdict(holds, [UNCHECKED], {"records": found.records, "minimum": job.minimum})
+        facts |= {"records": found.records, "minimum": job.minimum}
+        return Verdict(holds, [UNCHECKED, *unchecked], facts)
 
 
 def _horizontally(
@@ -275,7 +296,12 @@ def verify_clusters(job: ClusterJob, result: Claim) -> ClaimedClusters:
     sizes = [size.integer(minimum=job.minimum) for size in result.entry("sizes").items()]
     if len(sizes) != len(centres) or not 0 < len(sizes) <= job.clusters:
         raise result.entry("sizes").error(f"must be one for each centre, at most {job.clusters}")
-    if sum(sizes) != records:
+    if job.noise is not None:
+        verify_promise(job.noise, result.entry("noise"))
+        ends = [item.limits or (-math.inf, math.inf) for item in job.attributes.values()]
+        if any(not low <= at <= high for c in centres for at, (low, high) in zip(c, ends, strict=True)):  # fmt: skip
+            raise claim.error("must be within the ranges of the attributes")
+    elif sum(sizes) != records:
         raise result.entry("sizes").error(f"do not add up to {records} records")
     iterations = result.entry("iterations").integer(minimum=1)
     if iterations > job.iterations:

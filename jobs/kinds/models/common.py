@@ -45,6 +45,7 @@ from coterie.jobs.matching.identifiers import (
     prepare_identifiers,
     read_matching,
 )
+from coterie.protocols.aggregates.noise import Noise
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.scale import in_rows
 from coterie.protocols.primitives.randomness import Random
@@ -60,6 +61,7 @@ class ModelJob(Job):
     attributes: Mapping[str, NumberAttribute]
     servers: tuple[str, str]
     minimum: int
+    noise: Noise | None
 
     @property
     def horizontal(self) -> bool:
@@ -109,16 +111,24 @@ def read_partition(section: Section, common: Common) -> tuple[Matching | None, t
 
 
 def model_needs(job: ModelJob, party: str) -> Needs:
-    """A party's own columns, of which sums over at least `minimum` records are opened."""
+    """A party's own columns, of which sums over at least `minimum` records are opened.
+
+    Answers with noise are bounded by the budget: no difference of two of them is exact.
+    """
     own = tuple(job.held_by(party))
+    noise = job.noise
     return Needs(
         columns=Columns(
-            used=own, released=own, dropped=dropped_of(job.matching, job.attributes, own)
+            used=own,
+            released=() if noise else own,
+            dropped=dropped_of(job.matching, job.attributes, own),
         ),
         matching=matched(job.matching),
         groups=Groups(smallest=job.minimum),
         answers=Answers(
-            counted=dict.fromkeys(job.attributes, ANY_CLASSES),
+            counted={} if noise else dict.fromkeys(job.attributes, ANY_CLASSES),
+            exact=noise is None,
+            noise=(noise.epsilon, noise.delta) if noise else None,
             servers=job.servers,
             thresholds=thresholds_of(job, *job.decides, minimum=job.minimum),
         ),
@@ -223,6 +233,14 @@ def few_records(minimum: int) -> DataError:
     """The error about sums that would be over a few people."""
     return DataError(
         f"fewer than {minimum} records, but some, have a certain value of one column or certain "
-        "values of two: the sums would tell of them. Leave out rare categories and columns that are "
-        "0 or 1 for nearly all, or join categories"
+        "values of two: the sums would tell of them. Leave out columns of few values, one of which is "
+        "rare, or join rare values and categories with others"
+    )
+
+
+def few_in_cluster(minimum: int) -> DataError:
+    """The error about sums of a cluster that would be over a few people."""
+    return DataError(
+        f"within a cluster fewer than {minimum} records, but some, have a certain value of a column "
+        "of few values: the sums would tell of them. Leave such columns out, or ask for fewer clusters"
     )

@@ -27,6 +27,7 @@ from coterie.jobs.kinds.models.common import (
     few_records,
     rounded,
 )
+from coterie.jobs.kinds.models.noisy import noise_unchecked
 from coterie.jobs.kinds.models.regress_job import RegressJob, read_regress
 from coterie.jobs.kinds.models.regress_report import report_model
 from coterie.jobs.kinds.models.verify_regress import ModelPromise, measures_of, verify_model
@@ -70,11 +71,13 @@ class Regress(ModelKind[RegressJob]):
             job.least,
             f"a model of {numbered(len(job.columns), 'coefficient')} needs {job.least} of them",
         )
+        curve: list[Step] = []
+        more: dict[str, Any] = {}
         if job.horizontal:
             fit, curve = _fit_horizontally(job, joined, channel, rng)
         else:
-            fit, curve = fit_vertically(job, joined, channel, rng), []
-        return {"records": joined.records, **_as_result(job, fit, curve)}
+            fit, more = fit_vertically(job, joined, channel, rng)
+        return {"records": joined.records, **_as_result(job, fit, curve), **more}
 
     def assemble(self, job: RegressJob, released: Mapping[str, Path], out: Path) -> Sequence[str]:
         """Writes the coefficients as a table, beside `result.json`."""
@@ -95,14 +98,15 @@ class Regress(ModelKind[RegressJob]):
     def verify(self, job: RegressJob, result: Claim, folder: Path) -> Verdict:
         found = verify_model(promise_of(job), result)
         found.verify_file(folder / COEFFICIENTS)
+        unchecked, facts = noise_unchecked(job.noise)
         return Verdict(
             [
                 f"a {_NAMES.get(job.model, job.model)} model of "
                 f"{numbered(len(job.columns), 'coefficient')} from {found.records:,} records, of "
                 f"which the job asks for at least {job.minimum}"
             ],
-            [UNCHECKED],
-            {"records": found.records, "minimum": job.minimum},
+            [UNCHECKED, *unchecked],
+            {"records": found.records, "minimum": job.minimum, **facts},
         )
 
 
@@ -210,6 +214,7 @@ def promise_of(job: RegressJob) -> ModelPromise:
             name: listed[0] for name in job.features if (listed := job.attributes[name].values)
         },
         time=job.time,
+        noise=job.noise,
     )
 
 

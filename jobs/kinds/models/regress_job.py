@@ -10,6 +10,7 @@ penalty: 0                  on the squares of the coefficients
 iterations: 25              the most points at which sums are opened; with vertical partition
                             the number of steps of a logistic model
 minimum: 5                  the least records that a sum may be over
+noise: {epsilon: 1}         noise of differential privacy (`noisy`)
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from coterie.jobs.data.numbers import LARGEST, read_number_attributes
 from coterie.jobs.file.document import Node, Section
 from coterie.jobs.file.job import Common
 from coterie.jobs.kinds.models.common import MOST_COLUMNS, ModelJob, fields, read_partition
+from coterie.jobs.kinds.models.noisy import check_noise_model, read_model_noise
 from coterie.jobs.kinds.statistics.count import read_minimum
 from coterie.protocols.models.regression import Model
 from coterie.protocols.models.time_grid import even_grid
@@ -102,6 +104,7 @@ def read_regress(section: Section, common: Common) -> RegressJob:
     job = RegressJob(
         **fields(common, matching=matching, servers=servers, attributes=attributes),
         minimum=read_minimum(section),
+        noise=read_model_noise(section, matching is not None),
         model=model,
         outcome=outcome,
         time=time,
@@ -112,6 +115,7 @@ def read_regress(section: Section, common: Common) -> RegressJob:
     )
     if len(set(job.columns)) != len(job.columns) or len(job.columns) > MOST_COLUMNS:
         raise node.error(f"must give at most {MOST_COLUMNS} columns of different names")
+    check_noise_model(section.optional("noise"), model)
     if matching is not None:
         _check_vertical(job, model_node)
     return job

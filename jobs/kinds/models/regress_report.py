@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from coterie.jobs.kinds.aggregate.report import promise as noise_in_words
 from coterie.jobs.kinds.models.verify_regress import ClaimedModel, ModelPromise
 from coterie.jobs.pages.charts import WIDTH, Rows, chart, label
 from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
@@ -14,6 +15,11 @@ _CERTAIN = (
     "The records tell a coefficient only roughly: were they drawn anew many times, 95 of 100 such "
     "intervals would have the true one in them. Where the interval has zero in it, the records do not "
     "tell whether the feature matters at all."
+)
+_NOISE = (
+    "Noise was added by chance to the sums that the model is computed from, so that nobody can tell "
+    "from it what the columns say of any one person. The smaller epsilon, the more noise. How far a "
+    "coefficient is from that without noise is not told; with fewer records it is farther."
 )
 _MEANING = {
     "linear": "A coefficient is the change of the outcome for one more of the feature.",
@@ -49,6 +55,7 @@ def report_model(found: ClaimedModel) -> Sequence[Part]:
         note(*_outcome(promise), f" {_MEANING[promise.model]} ", _DIRECTION[promise.model]),
         *([note(*_categories(promise))] if promise.first_categories else []),
         *([note(_CERTAIN)] if certain else []),
+        *([note(f"{noise_in_words(promise.noise)}. {_NOISE}")] if promise.noise else []),
         *(note(caution) for caution in _cautions(found)),
         coefficient_plot(found),
         _coefficients(found, certain),

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from coterie.base.errors import VerificationError
 from coterie.jobs.file.result_file import Claim, read_rows
+from coterie.jobs.kinds.aggregate.report import promise as noise_in_words
+from coterie.jobs.kinds.aggregate.verify import verify_promise
+from coterie.protocols.aggregates.noise import Noise
 
 # The measures that each model has.
 MEASURES = {
@@ -50,6 +53,7 @@ class ModelPromise:
     outcomes: tuple[str, str] | None = None
     first_categories: Mapping[str, str] = field(default_factory=dict)
     time: str | None = None
+    noise: Noise | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,7 @@ class ClaimedModel:
             first += ", stopped one step early: fewer than `minimum` records would have decided it"
         return [
             f"{first}: {fit}" if fit else first,
+            *([noise_in_words(self.promise.noise)] if self.promise.noise else []),
             *(
                 f"  {name}: {value:.6g}"
                 + ("" if error is None else f" (standard error {error:.3g})")
@@ -116,7 +121,9 @@ def verify_model(promise: ModelPromise, result: Claim) -> ClaimedModel:
     given = claim.entries()
     if list(given) != list(promise.columns):
         raise claim.error(f"must be those of {', '.join(promise.columns)}, in this order")
-    certain = promise.model != "svm"
+    certain = promise.model != "svm" and promise.noise is None
+    if promise.noise is not None:
+        verify_promise(promise.noise, result.entry("noise"))
     values = [entry.entry("value").number() for entry in given.values()]
     errors = [_error(entry.entry("error"), certain) for entry in given.values()]
     intercept = intercept_error = None

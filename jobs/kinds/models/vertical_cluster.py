@@ -10,12 +10,22 @@ import numpy as np
 
 from coterie.base.arrays import Floats, Ints, Mask, UInt32s
 from coterie.base.errors import DataError
-from coterie.jobs.kinds.models.common import JoinedNumbers, ModelJob
+from coterie.jobs.kinds.models.common import (
+    JoinedNumbers,
+    ModelJob,
+    few_in_cluster,
+    few_records,
+)
+from coterie.jobs.kinds.models.noisy import cluster_scales
+from coterie.protocols.aggregates.noise import Noise
+from coterie.protocols.aggregates.noisy_kmeans import ROOM, NoisyClusters, cluster_with_noise
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.models.exact_sums import ExactSums
-from coterie.protocols.models.joint_kmeans import REACH, cluster_columns
+from coterie.protocols.models.joint_kmeans import REACH, Work, cluster_columns
+from coterie.protocols.models.joint_products import STEPS, in_steps
 from coterie.protocols.models.kmeans import Clusters, large_shares, public_centres
 from coterie.protocols.models.scale import SCALE, Scale
+from coterie.protocols.models.small_support import all_large, all_shares_large, supported
 from coterie.protocols.models.symmetric import Vector
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
@@ -34,6 +44,7 @@ def cluster_vertically(
 ) -> Clusters:
     """The clusters in the columns' own units; `seed` is public."""
     names = list(job.attributes)
+    limits = [job.attributes[name].limits or (0.0, 1.0) for name in names]
     held = {
         party: [at for at, name in enumerate(names) if job.attributes[name].party == party]
         for party in job.party_names
@@ -41,9 +52,18 @@ def cluster_vertically(
     mine = held[channel.me]
     own = [names[at] for at in mine]
     columns = joined.matrix(own) if own else np.zeros((joined.records, 0))
-    sums = ExactSums(channel, job.party_names, rng.fork("sums"))
-    scale = _told_scale(sums, columns, mine, joined.records, names)
-    limits = [job.attributes[name].limits or (0.0, 1.0) for name in names]
+    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+    if job.noise:
+        scale = _public_scale(limits)
+    else:
+        counts = np.zeros(len(names), np.uint32)
+        counts[mine] = _least_counts(columns, [limits[at] for at in mine])
+        with channel.step("small sums"):
+            fork = rng.fork("counts")
+            if not all_large(hidden, job.party_names, counts, job.minimum, fork):
+                raise few_records(job.minimum)
+        sums = ExactSums(channel, job.party_names, rng.fork("sums"))
+        scale = _told_scale(sums, columns, mine, joined.records, names)
     origins, units = _steps(scale, limits, standardise)
     offset, unit = np.array(origins)[mine], np.array(units)[mine]
     steps: Ints = np.rint((columns - offset) / unit).astype(np.int64)
@@ -52,31 +72,90 @@ def cluster_vertically(
         [_step(value, at, origins, units, scale, standardise) for at, value in enumerate(row)]
         for row in public_centres(within, clusters, seed)
     ]
-    hidden = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
+    transfers = Transfers(channel, rng.fork("transfers"))
+    if job.noise:
+        work = Work(transfers, hidden, job.party_names, held, steps, clusters, rng.fork("products"))
+        found = _with_noise(job, job.noise, work, start, limits, units, iterations, rng)
+        if not found.sizes:
+            raise DataError("no cluster has, with noise, `minimum` records: ask for fewer clusters")
+        return _sorted(
+            [
+                ([o + u * at for o, u, at in zip(origins, units, centre, strict=True)], size)
+                for centre, size in zip(found.centres, found.sizes, strict=True)
+            ],
+            iterations,
+            False,
+        )
 
     def large(share: UInt32s | None, cells: int) -> Mask:
         with channel.step("cells"):
             return large_shares(hidden, share, cells, job.minimum)
 
+    def none_few(share: UInt32s | None, size: int) -> None:
+        with channel.step("small sums"):
+            if job.minimum > 1 and not all_shares_large(hidden, share, size, job.minimum):
+                raise few_in_cluster(job.minimum)
+
     with channel.step("fit"):
-        found = cluster_columns(
-            Transfers(channel, rng.fork("transfers")),
+        told = cluster_columns(
+            transfers,
             hidden,
             job.party_names,
             held,
             steps,
+            supported(columns, steps)[0],
             start,
             iterations,
             large,
+            none_few,
             rng.fork("products"),
         )
     rows = [
         ([o + u * total / size for o, u, total in zip(origins, units, totals, strict=True)], size)
-        for totals, size in zip(found.sums, found.sizes, strict=True)
+        for totals, size in zip(told.sums, told.sizes, strict=True)
     ]
+    return _sorted(rows, iterations, told.settled)
+
+
+def _sorted(rows: list[tuple[Vector, int]], iterations: int, settled: bool) -> Clusters:
     rows.sort()
-    centres, sizes = [row for row, _ in rows], [size for _, size in rows]
-    return Clusters(centres, sizes, iterations, found.settled)
+    return Clusters([row for row, _ in rows], [size for _, size in rows], iterations, settled)
+
+
+def _with_noise(
+    job: ModelJob,
+    noise: Noise,
+    work: Work,
+    start: Sequence[Sequence[int]],
+    limits: Sequence[tuple[float, float]],
+    units: Vector,
+    iterations: int,
+    rng: Random,
+) -> NoisyClusters:
+    reaches = [
+        math.ceil((high - low) / 2 / unit) for (low, high), unit in zip(limits, units, strict=True)
+    ]
+    scales = cluster_scales(noise, reaches, len(start), iterations, work.records, ROOM)
+    with work.channel.step("fit"):
+        return cluster_with_noise(
+            work, start, reaches, job.minimum, noise, scales, iterations, rng.fork("noise")
+        )
+
+
+def _public_scale(limits: Sequence[tuple[float, float]]) -> Scale:
+    """What the ranges say of means and deviations, where those of the records must not be told."""
+    return Scale([(low + high) / 2 for low, high in limits], [(high - low) / 4 for low, high in limits])  # fmt: skip
+
+
+def _least_counts(columns: Floats, limits: Sequence[tuple[float, float]]) -> UInt32s:
+    """Of each column its least count, of values as means have them and as coarse as sums do."""
+    if not limits:
+        return np.zeros(0, np.uint32)
+    fine = in_steps(columns, limits)
+    found: UInt32s = np.minimum(
+        supported(columns, fine)[1], supported(columns, np.rint(fine / (STEPS // REACH)).astype(np.int64))[1]
+    )  # fmt: skip
+    return found
 
 
 def _told_scale(

@@ -126,6 +126,15 @@ RANDOM = {
     "tree": ("tree", "tree.svg"),
     "identify": ("sets",),
     "aggregate with noise": ("groups", "groups.csv"),
+    "regress vertical with noise": (
+        "coefficients",
+        "intercept",
+        "measures",
+        "noise",
+        "coefficients.csv",
+        "coefficients.svg",
+    ),
+    "cluster vertical with noise": ("centres", "sizes", "centres.csv"),
 }
 # What a second attempt may find with other last digits, because shares are rounded at random.
 ROUNDED = {

@@ -8,6 +8,7 @@ from coterie.protocols.circuits.boolean import evaluate, from_bits, to_bits
 from coterie.protocols.messaging.memory import run_same
 from coterie.protocols.models.joint_kmeans import REACH, cluster_columns, mean_circuit
 from coterie.protocols.models.kmeans import large_shares
+from coterie.protocols.models.small_support import PAIRED, supported
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers
@@ -48,8 +49,9 @@ def plainly(table, centres, iterations, minimum):
         centres = [c for c, size in zip(centres, sizes, strict=True) if size >= minimum]
 
 
-def jointly(table, held, start, iterations, minimum):
+def jointly(table, held, start, iterations, minimum, seen=None):
     names = list(held)
+    seen = [] if seen is None else seen
 
     def party(channel):
         me = channel.me
@@ -60,9 +62,11 @@ def jointly(table, held, start, iterations, minimum):
             names,
             held,
             table[:, held[me]],
+            supported(table[:, held[me]].astype(float), table[:, held[me]])[0],
             start,
             iterations,
             lambda share, cells: large_shares(hidden, share, cells, minimum),
+            lambda share, size: seen.append((channel.me, share)),
             Random(me),
         )
 
@@ -78,6 +82,21 @@ def test_clusters_are_those_of_plain_whole_numbers_and_small_ones_go(held, itera
     assert len(sizes) == 3  # nobody is near the last centre
     found = jointly(table, held, START, iterations, 3)
     assert (found.sums, found.sizes, found.settled) == (sums, sizes, settled)
+
+
+def test_values_of_a_column_of_few_are_counted_within_each_cluster():
+    table = points()
+    table[:, 1] = np.where(np.arange(N) % 7 == 0, 2000, -2500)
+    seen = []
+    found = jointly(table, THREE, START, 2, 3, seen)
+    shares = {name: share for name, share in seen if share is not None}
+    counts = (shares["a"] + shares["b"]).astype(int).reshape(len(found.sizes), 3, PAIRED)
+    assert set(shares) == {"a", "b"}
+    assert (counts[:, 1, :2].sum(axis=1) == found.sizes).all()
+    sums = np.array(found.sums)[:, 1]
+    assert (counts[:, 1, 1] * 2000 - counts[:, 1, 0] * 2500 == sums).all()
+    assert (counts[:, [0, 2], 0] <= np.array(found.sizes)[:, None]).all()
+    assert not counts[:, [0, 2], 1:].any()
 
 
 def test_no_cluster_of_enough_records_is_an_error():

@@ -95,16 +95,41 @@ def test_a_column_that_is_constant_or_follows_from_others_is_named():
 
 
 def test_no_sum_is_opened_where_one_would_be_over_a_few_records():
-    """The counts that the decision is about are those of any two columns, whoever holds them."""
-    table = columns()
-    seen = []
-
-    def large(counts):
-        seen.append(counts)
-        return False
-
     with pytest.raises(DataError, match="few"):
-        jointly(table, large)
-    apart = np.concatenate([table != 0, np.ones((N, 1)) < 0, table != 1, np.ones((N, 1)) < 0], axis=1)  # fmt: skip
-    due = (apart.astype(int).T @ apart.astype(int))[np.tril_indices(12)]
-    assert (sum(seen[1:], seen[0]) == due.astype(np.uint32)).all()
+        jointly(columns(), lambda counts: False)
+
+
+def told_of_few(table, minimum):
+    """Whether a value, or two values of two columns, are held by some records, but few."""
+    kept = []
+    for column in in_steps(table, LIMITS).T:
+        values, counts = np.unique(column, return_counts=True)
+        sets = [column == value for value in values]
+        if len(values) > 4:
+            often = values[counts.argmax()] if counts.max() >= N / 2 else None
+            sets = [] if len(values) > 16 else sets
+            rest = column != (in_steps(np.zeros((1, 5)), LIMITS)[0, len(kept)] if often is None else often)  # fmt: skip
+            kept.append(([*sets, rest], [rest]))
+        else:
+            kept.append((sets, sets))
+    sizes = [here.sum() for alone, _ in kept for here in alone]
+    sizes += [(x & y).sum() for at, (_, a) in enumerate(kept) for _, b in kept[:at] for x in a for y in b]  # fmt: skip
+    return any(0 < size < minimum for size in sizes)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_decision_is_that_of_a_plain_count_whatever_the_coding(seed):
+    """Columns of two to twenty values at any parties, in any coding, beside numbers."""
+    rng = np.random.default_rng(seed)
+    table = columns(seed)
+    low, high = np.array(LIMITS, float).T
+    for at in rng.choice(5, 3, replace=False):
+        codes = rng.uniform(low[at], high[at], rng.choice([2, 2, 3, 4, 5, 9, 20]))
+        chance = rng.dirichlet(np.full(len(codes), 3.0))
+        table[:, at] = rng.choice(codes, N, p=chance)
+    seen = []
+    with pytest.raises(DataError, match="few"):
+        jointly(table, lambda counts: bool(seen.append(counts)))
+    counts = sum(seen[1:], seen[0])
+    for minimum in (2, 3, 5, 9, 14):
+        assert ((counts > 0) & (counts < minimum)).any() == told_of_few(table, minimum)

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from coterie.protocols.messaging.memory import run_parties
-from coterie.protocols.models.small_support import all_large, support_counts
+from coterie.protocols.models.small_support import (
+    FEW,
+    PAIRED,
+    all_large,
+    least_count,
+    support_counts,
+    supported,
+)
 from coterie.protocols.primitives.randomness import Random
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 
@@ -53,3 +60,34 @@ def test_one_record_that_differs_is_noticed_and_numbers_are_not():
     assert decided(tables, 5)
     tables["c"][-1, 1] = 7.0
     assert not decided(tables, 5)
+
+
+def of(*values):
+    column = np.array(values, float)[:, None]
+    return supported(column, np.rint(1000 * column).astype(np.int64))
+
+
+@pytest.mark.parametrize("codes", [(0, 1), (2, 3), (-7.5, 40), (1, 0)])
+def test_two_values_are_counted_alike_in_any_coding(codes):
+    cells, least = of(*[codes[0]] * 9, codes[1])
+    assert least.tolist() == [1]
+    assert sorted(cells.sum(axis=(0, 1)).tolist()) == [0, 0, 1, 9]
+
+
+def test_each_value_of_a_column_of_few_is_counted_and_of_many_what_is_not_common():
+    few = [value for value in range(FEW) for _ in range(6)]
+    assert of(*few)[1].tolist() == [6]
+    assert of(*few[:-4])[1].tolist() == [2]
+    many = [*few, *[FEW] * 6]
+    cells, least = of(*many)
+    assert cells[:, 0].sum(axis=0).tolist() == [len(many) - 6, 0, 0, 0]  # those that are not 0
+    assert least.tolist() == [len(many) - 6]
+    far = [3.0] * 500 + list(range(100, 120))
+    assert of(*far)[1].tolist() == [20]  # those that are not 3, each of another value
+    assert of(*[3.0] * 500, 10**6)[1].tolist() == [1]
+    assert PAIRED < FEW
+
+
+def test_the_least_count_is_zero_or_large_if_all_are():
+    assert least_count(np.array([0, 7, 5])) == 5
+    assert least_count(np.array([0, 0])) == 0

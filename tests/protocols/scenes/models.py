@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
+from coterie.base.errors import DataError
+from coterie.protocols.aggregates.discrete_noise import scale_of
+from coterie.protocols.aggregates.noise import Noise
+from coterie.protocols.aggregates.noisy_kmeans import cluster_with_noise
+from coterie.protocols.aggregates.noisy_sums import draw_noise
 from coterie.protocols.models.joint_concordance import ranked_columns
-from coterie.protocols.models.joint_kmeans import cluster_columns
+from coterie.protocols.models.joint_kmeans import Work, cluster_columns
 from coterie.protocols.models.joint_logistic import fit_logistic
-from coterie.protocols.models.joint_products import Moments
+from coterie.protocols.models.joint_products import Moments, joint_sums
 from coterie.protocols.models.kmeans import large_shares
 from coterie.protocols.models.server_products import ServerProducts
 from coterie.protocols.models.shared_logistic import Columns
+from coterie.protocols.models.small_support import all_shares_large, supported
 from coterie.protocols.statistics.hidden_counts import HiddenCounts
 from coterie.protocols.statistics.shared_counts import Transfers
 from tests.protocols.scenes.form import SERVERS, THREE, scene, secret
@@ -119,16 +127,67 @@ def clusters_of_columns(watched, world):
     def party(channel, rng):
         held = {name: [at] for at, name in enumerate(THREE)}
         hidden = HiddenCounts(channel, THREE, SERVERS, rng.fork("hidden"))
+        mine = table[:, [THREE.index(channel.me)]]
         return cluster_columns(
             Transfers(channel, rng.fork("transfers")),
             hidden,
             THREE,
             held,
-            table[:, [THREE.index(channel.me)]],
+            mine,
+            supported(mine.astype(float), mine)[0],
             [[-3000, -3000, 0], [3000, 3000, 0]],
             2,
             lambda share, cells: large_shares(hidden, share, cells, 3),
+            lambda share, size: all_shares_large(hidden, share, size, 1),
             rng.fork("products"),
         )
+
+    return dict.fromkeys(THREE, party)
+
+
+WIDE = [scale_of(Fraction(1 << 31))] * 4  # noise beside which sums are nothing
+
+
+@scene(
+    "aggregates/noisy_kmeans", THREE, shares=True,
+    drawn=("cluster: sums and sizes with noise",),
+)  # fmt: skip
+def clusters_with_noise(watched, world):
+    """The others' columns are others in the second world, by as much as their ranges allow."""
+
+    def party(channel, rng):
+        hidden = HiddenCounts(channel, THREE, SERVERS, rng.fork("hidden"))
+        value = secret(watched, channel.me, world, -8000, 8000, 7)
+        mine = np.full((RECORDS, 1), value, np.int64)
+        held = {name: [at] for at, name in enumerate(THREE)}
+        transfers = Transfers(channel, rng.fork("transfers"))
+        work = Work(transfers, hidden, THREE, held, mine, 12, rng.fork("products"))
+        start = [[at, -at, 5 * at] for at in range(12)]
+        promise = Noise(Fraction(1), Fraction(0))
+        cluster_with_noise(work, start, [8000] * 3, 1, promise, WIDE, 1, rng.fork("noise"))
+
+    return dict.fromkeys(THREE, party)
+
+
+@scene(
+    "models/joint_products", THREE, shares=True, name="products_with_noise",
+    drawn=("regress: sums of products with noise",),
+)  # fmt: skip
+def products_with_noise(watched, world):
+    """The others' columns are others in the second world; each party has three."""
+
+    def party(channel, rng):
+        hidden = HiddenCounts(channel, THREE, SERVERS, rng.fork("hidden"))
+        value = secret(watched, channel.me, world, -4000, 4000, 7)
+        mine = np.full((RECORDS, 3), value, np.int64)
+        held = {name: [3 * at, 3 * at + 1, 3 * at + 2] for at, name in enumerate(THREE)}
+        noise = None
+        if hidden.is_server:
+            promise = Noise(Fraction(1), Fraction(0))
+            noise = np.concatenate(draw_noise(hidden, promise, WIDE[:1] * 55, 1, rng.fork("noise")))
+        joint_sums(
+            Transfers(channel, rng.fork("transfers")), THREE, held, mine.astype(float), mine, RECORDS,
+            None, lambda: DataError("few"), rng.fork("products"), noise, 4096,
+        )  # fmt: skip
 
     return dict.fromkeys(THREE, party)

@@ -58,12 +58,7 @@ iterations: 4
 @pytest.mark.parametrize("more", ["", "standardise: true\n"])
 def test_clusters_of_columns_at_different_parties_are_found(tmp_path, more):
     table, home, points = blobs((20, 30, 25))
-    for at, (party, name) in enumerate((("lender", "Age"), ("bank", "Tall"))):
-        order = np.random.default_rng(at).permutation(len(home))
-        write(tmp_path / f"{party}.csv", {"ID": order, name: table[name][order]})
-    path = tmp_path / "job.yaml"
-    path.write_text(VERTICAL + more)
-    result = run(path)
+    result = run(divided(tmp_path, table, more))
     due = sorted(
         (points[home == c].mean(axis=0).tolist(), int((home == c).sum())) for c in range(3)
     )
@@ -74,6 +69,28 @@ def test_clusters_of_columns_at_different_parties_are_found(tmp_path, more):
     opened = {entry["what"]: entry["times"] for entry in result["opened"]}
     assert opened["cluster: sums and sizes of divided columns"] == 1
     assert "cluster: sums and sizes" not in opened
+
+
+def divided(folder, table, more=""):
+    for at, (party, name) in enumerate((("lender", "Age"), ("bank", "Tall"))):
+        order = np.random.default_rng(at).permutation(len(table[name]))
+        write(folder / f"{party}.csv", {"ID": order, name: table[name][order]})
+    path = folder / "job.yaml"
+    path.write_text(VERTICAL + more)
+    return path
+
+
+def test_a_rare_value_of_a_divided_column_ends_the_job_before_any_number_is_opened(tmp_path):
+    table, home, _ = blobs((20, 30, 25))
+    table["Tall"] = np.where(np.arange(75) % 25 == 3, 3.0, 2.0)
+    with pytest.raises(DataError, match="have a certain value of one column"):
+        run(divided(tmp_path, table))
+    table["Tall"] = np.where(home == 1, 3.0, 2.0)
+    table["Tall"][np.flatnonzero(home == 0)[:3]] = 3.0
+    with pytest.raises(DataError, match="within a cluster fewer than 5 records, but some"):
+        run(divided(tmp_path, table))
+    table["Tall"][np.flatnonzero(home == 0)[:3]] = 2.0
+    assert sum(run(divided(tmp_path, table))["sizes"]) == 75
 
 
 def test_a_cluster_of_a_few_records_is_joined_to_another(tmp_path):
