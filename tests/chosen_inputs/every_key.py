@@ -128,7 +128,7 @@ EXAMPLES = {
         "attributes:\n  Sex: {party: lender, values: [F, M], missing: drop}\n"
         "  Age: {party: lender, range: [0, 99]}\n  Pay: {party: bank, range: [0, 99]}\n"
         "missing: drop\nminimum: 10\npenalty: 2\niterations: 30\npartition: vertical\n"
-        "servers: [lender, bank]\n",
+        "servers: [lender, bank]\nnoise: {epsilon: 1, delta: 1e-7}\n",
         "kind: regress\n" + TWO + "model: cox\nevent: Died\ntime: Days\nfeatures: [Age]\n"
         "grid: {step: 10, end: 100}\npartition: horizontal\nattributes: {Age: {range: [0, 99]}}\n",
         "kind: regress\n" + TWO + "id: ID\nmodel: logistic\noutcome: Sick\nfeatures: [Age]\n"
@@ -137,7 +137,7 @@ EXAMPLES = {
     "cluster": (
         "kind: cluster\n" + TWO + MATCHING + "clusters: 2\niterations: 5\nstandardise: true\n"
         "attributes: {Age: {party: lender, range: [0, 99], missing: drop}}\nmissing: drop\n"
-        "minimum: 10\npartition: vertical\nservers: [lender, bank]\n",
+        "minimum: 10\npartition: vertical\nservers: [lender, bank]\nnoise: {epsilon: 1, delta: 1e-7}\n",
         "kind: cluster\n" + TWO + "clusters: 2\npartition: horizontal\nattributes: {Age: {}}\n",
     ),
     "identify": (
@@ -187,7 +187,9 @@ _NAMED = re.compile(r"^(parties|attributes|normalise)\.[^.\[]+")
 
 def parse(text: str) -> None:
     """Parses a job with the files that it names."""
-    parse_job(text, {name: content for name, content in FILES.items() if name in text})
+    job = parse_job(text, {name: content for name, content in FILES.items() if name in text})
+    for party in job.party_names:
+        KINDS[job.kind].needs(job, party)  # which reads some keys again
 
 
 def pattern(path: str) -> str:

@@ -129,8 +129,8 @@ MUTANTS = [
     mutant(
         "half of the cells of a component",
         "protocols/statistics/visible_cells.py",
-        "rows = None if large is None else large[component.cells][None]",
-        "rows = None if large is None else large[np.repeat(component.cells[::2], 2)[: len(component.cells)]][None]",
+        "rows = None if large is None else large[atoms][None]",
+        "rows = None if large is None else large[np.repeat(atoms[::2], 2)[: len(atoms)]][None]",
         "tests/protocols/statistics/test_visible_cells.py::test_tables_of_one_job_do_not_give_each_other_away[ABA-xy+x+y]",
     ),
     mutant(
