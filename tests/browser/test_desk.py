@@ -58,7 +58,7 @@ def test_a_job_is_explained_and_refused_with_a_reason(organisations, desk, run):
     shown = text(desk)
     for words in ("Asked by", "analyst", "Never leaves", "What others learn of your table"):
         assert words in shown
-    assert "Ada <b>L</b> approves for bank" in shown
+    assert "You are approving as Ada <b>L</b>, for bank" in shown
     assert violations_anywhere(desk) == []
     desk.find_element("css selector", "form[data-action=refuse] input[type=text]").send_keys(
         "<script>not</script> today"

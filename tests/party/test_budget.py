@@ -101,7 +101,7 @@ def test_models_with_noise_are_charged_and_need_no_word_for_exact_answers(houses
         rows = "".join(f"p{i},{(i * 7 + at) % 40}\n" for i in range(30))
         (houses.folder / f"{name}.csv").write_text(f"ID,{column}\n{rows}")
         columns = {"id": ["ID"], "use": [column], "release": [column]}
-        policy = {"kinds": [kind], "columns": columns, "smallest_k": 1, "servers": list(held)}
+        policy = {"kinds": [kind], "columns": columns, "smallest_k": 1, "exact": []}
         houses.write(name, policy={**policy, "budget": {"epsilon": 1, "days": 30}})
     houses.serve_all()
     content = {**yaml.safe_load(houses.job()), "kind": kind, "minimum": 1, **MODELS[kind]}

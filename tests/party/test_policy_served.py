@@ -111,7 +111,7 @@ def test_no_complaint_about_data_tells_the_row_or_the_value(houses, bank, name):
 @pytest.mark.parametrize(
     ("together", "state", "said"),
     [
-        (None, pb.WAITING, "its columns may be unique together (policy.together)"),
+        ("ask", pb.WAITING, "its columns may be unique together (policy.together)"),
         ("refuse", pb.REFUSED, "policy.together is 'refuse'"),
         ("allow", pb.ACCEPTED, ""),
     ],
@@ -120,8 +120,7 @@ def test_entries_that_may_be_unique_together_wait_for_the_operator(
     houses, bank, together, state, said
 ):
     columns = {"use": [*COLUMNS], "id": ["ID"], "release": [*COLUMNS], "raw": ["Zodiac"]}
-    rule = {} if together is None else {"together": together}
-    stub = bank(columns=columns, **rule)
+    stub = bank(columns=columns, together=together)
     apart = JOB.replace("qid: [Sex, Age], k: 4}", "qid: [Sex], k: 4}\n  - {qid: [Age], k: 4}")
     decision = propose(stub, apart)
     assert decision.state == state, decision.reason

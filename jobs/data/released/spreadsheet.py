@@ -33,7 +33,7 @@ def _formulas(texts: pa.ChunkedArray) -> pa.ChunkedArray:
 def _pieces(path: Path) -> Iterator[pa.Table]:
     source = file_source(path)
     names = column_names(source)
-    for piece in batches(source, names):
+    for piece in batches(source, names, memory=1 << 20):
         yield pa.table([pc.fill_null(column, "") for column in piece.columns], names=names)
 
 

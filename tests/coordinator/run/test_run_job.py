@@ -94,16 +94,16 @@ def test_a_coordinator_that_is_not_listed_is_refused(organisations, tmp_path):
     assert "policy.coordinators does not list the coordinator 'stranger'" in done.error
 
 
-def test_bad_data_at_a_party_names_the_column_here_and_the_row_there(own_organisations, tmp_path):
+def test_bad_data_at_a_party_is_told_without_a_column_and_named_there(own_organisations, tmp_path):
     path = own_organisations.folder / "bank" / "people.csv"
     header, first, *rest = path.read_text().splitlines()
     path.write_text("\n".join([header, first, first, *rest]))
     own_organisations.start()
     done = run(own_organisations, tmp_path / "out")
     assert done.code == 3
-    assert done.error.startswith(f"bank: {path.name}: ")
-    assert "column 'ID': identifiers are repeated" in done.error
-    assert "row 2" not in done.error
+    assert done.error.startswith("bank: its data does not fit this job; ")
+    assert "row" not in done.error
+    assert "ID" not in done.error
     assert "row 2 repeats 1" in own_organisations.jobs("bank")[0]["detail"]
     assert all(job["state"] != "RUNNING" for job in own_organisations.jobs("lender"))
     wait_for(
