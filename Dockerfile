@@ -30,7 +30,7 @@ COPY protocols protocols
 COPY trust trust
 COPY transport transport
 COPY jobs jobs
-COPY house house
+COPY onetable onetable
 COPY party party
 COPY coordinator coordinator
 COPY experiments experiments

@@ -13,8 +13,8 @@ _CALLS = "coterie.coordinator.interface.calls"
 _INTERFACE = {
     "CoterieError": "coterie.base.errors",
     "Job": "coterie.coordinator.interface.jobs",
-    "anonymise": "coterie.house.frames",
-    "inspect": "coterie.house.inspection.frames",
+    "anonymise": "coterie.onetable.frames",
+    "inspect": "coterie.onetable.inspection.frames",
     "run": _CALLS,
     "simulate": _CALLS,
     "verify": _CALLS,

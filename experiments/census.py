@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from coterie.base.errors import DataError
-from coterie.house.coded import CodedTable, coded_table
 from coterie.jobs.data.sources import read_table
+from coterie.onetable.coded import CodedTable, coded_table
 
 TRAINING, TEST = "adult.train.csv", "adult.test.csv"
 

@@ -34,7 +34,7 @@ def test_the_reading_order_repeats_the_first_line_of_each_module():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_named_files_exist(page):
-    pattern = r"`((?:base|protos|protocols|anonymity|trust|transport|jobs|house|party|coordinator|experiments|bench|docs|tests)/[\w/.-]+\.(?:py|md|svg|proto))`"
+    pattern = r"`((?:base|protos|protocols|anonymity|trust|transport|jobs|onetable|party|coordinator|experiments|bench|docs|tests)/[\w/.-]+\.(?:py|md|svg|proto))`"
     for name in re.findall(pattern, page.read_text()):
         assert (ROOT / name).exists(), f"{page.name} names {name}"
 
@@ -53,7 +53,7 @@ WITH_PYTHON = [
 FRAGMENTS = {
     "fair-play.md": "its lines stand inside a protocol, which has a channel",
     "logarithm.md": "its lines stand inside a protocol, which has a channel",
-    "one-table.md": "a reader's own frame stands in its lines; tests/house/test_frames.py has them",
+    "one-table.md": "a reader's own frame stands in its lines; tests/onetable/test_frames.py has them",
 }
 
 

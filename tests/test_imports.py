@@ -17,12 +17,12 @@ BELOW = {
     "trust": {"base"},
     "transport": {"base", "protos", "protocols", "trust"},
     "jobs": {"base", "anonymity", "protocols"},
-    "house": {"base", "anonymity", "jobs"},
+    "onetable": {"base", "anonymity", "jobs"},
     "party": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs"},
     "coordinator": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs",
-                    "house"},
-    "experiments": {"base", "anonymity", "protocols", "jobs", "house", "coordinator"},
-    "bench": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs", "house",
+                    "onetable"},
+    "experiments": {"base", "anonymity", "protocols", "jobs", "onetable", "coordinator"},
+    "bench": {"base", "protos", "anonymity", "protocols", "trust", "transport", "jobs", "onetable",
               "party", "coordinator", "experiments"},
 }  # fmt: skip
 # In the order in which the folders of a room build on each other.

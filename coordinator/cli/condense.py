@@ -49,8 +49,8 @@ def condense(
     added to the state, which has sums and no record; --out makes a release of synthetic records.
     """
     from coterie.coordinator.results.folder import result_folder
-    from coterie.house.condense.release import lines as release_lines
-    from coterie.house.condense.stream import Stream, lines
+    from coterie.onetable.condense.release import lines as release_lines
+    from coterie.onetable.condense.stream import Stream, lines
 
     if release_only and (follow or out is None):
         raise UsageError("--release-only goes with --out, and without --follow")

@@ -22,8 +22,8 @@ def hide_rules(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: 
     rules to hide.
     """
     from coterie.coordinator.results.folder import result_folder
-    from coterie.house.hiding.hide import hide_file, lines
-    from coterie.house.hiding.hide_file import load_hide_file
+    from coterie.onetable.hiding.hide import hide_file, lines
+    from coterie.onetable.hiding.hide_file import load_hide_file
 
     file = load_hide_file(table)
     hidden = hide_file(file)

@@ -23,8 +23,8 @@ def perturb(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: boo
     reconstruct' estimates from it.
     """
     from coterie.coordinator.results.folder import result_folder
-    from coterie.house.randomize.perturb import lines, perturb_file
-    from coterie.house.randomize.perturb_file import load_perturb_file
+    from coterie.onetable.randomize.perturb import lines, perturb_file
+    from coterie.onetable.randomize.perturb_file import load_perturb_file
 
     file = load_perturb_file(table)
     noisy = perturb_file(file)
@@ -63,7 +63,7 @@ def reconstruct(folder: Path, tried: Path | None, as_json: bool, **given: Any) -
 
     FOLDER is the result of 'coterie perturb'; its release.csv and noise.json are enough.
     """
-    from coterie.house.randomize.reconstruct import Settings, lines, reconstruct_folder
+    from coterie.onetable.randomize.reconstruct import Settings, lines, reconstruct_folder
 
     found = reconstruct_folder(folder, Settings(**given), tried)
     print_result(found, as_json, lambda: lines(found))

@@ -66,13 +66,13 @@ def anonymise(
     """
     from coterie.base.sizes import half_of_the_memory
     from coterie.coordinator.results.folder import result_folder
-    from coterie.house.anonymise import anonymise_file, lines, write_result
-    from coterie.house.table_file import load_table_file
+    from coterie.onetable.anonymise import anonymise_file, lines, write_result
+    from coterie.onetable.table_file import load_table_file
 
     file = load_table_file(table)
     budget = half_of_the_memory() if memory is None else memory
     if compute is not None or file.method in ("mondrian", "quantiles"):
-        from coterie.house.large.release import anonymise_large, is_large
+        from coterie.onetable.large.release import anonymise_large, is_large
 
         if compute is not None or is_large(file, budget):
             with anonymise_large(file, budget, compute) as large:
@@ -81,8 +81,8 @@ def anonymise(
                 print_result(large.result, as_json, lambda: lines(large.result, out))
             return
     if file.method == "condense":
-        from coterie.house.condense.release import condense_file
-        from coterie.house.condense.release import lines as condensed_lines
+        from coterie.onetable.condense.release import condense_file
+        from coterie.onetable.condense.release import lines as condensed_lines
 
         release = condense_file(file)
         with result_folder(out, force, spreadsheet):
@@ -90,8 +90,8 @@ def anonymise(
         print_result(release.result, as_json, lambda: condensed_lines(release.result, out))
         return
     if file.method == "anatomy":
-        from coterie.house.anatomy.release import anatomise_file
-        from coterie.house.anatomy.release import lines as anatomy_lines
+        from coterie.onetable.anatomy.release import anatomise_file
+        from coterie.onetable.anatomy.release import lines as anatomy_lines
 
         made = anatomise_file(file)
         with result_folder(out, force, spreadsheet):
@@ -162,10 +162,10 @@ def inspect(
 
     TABLE is a data file (.csv, .parquet) or a table file (.yaml). Nothing leaves this machine.
     """
-    from coterie.house.inspection.inspect import inspect_path
-    from coterie.house.inspection.page import inspection_page
-    from coterie.house.inspection.report import lines
-    from coterie.house.inspection.settings import Settings, read_mask
+    from coterie.onetable.inspection.inspect import inspect_path
+    from coterie.onetable.inspection.page import inspection_page
+    from coterie.onetable.inspection.report import lines
+    from coterie.onetable.inspection.settings import Settings, read_mask
 
     settings = Settings(mask=read_mask(mask) if mask else None, **given)
     found = inspect_path(table, _names(columns), settings)
@@ -234,9 +234,9 @@ def advise(
     TABLE is a data file, a table file or the job file of an integrate job whose tables, or the
     result of an identify job about them, are at hand.
     """
-    from coterie.house.advice.advise import advise as work
-    from coterie.house.advice.advise import smallest_of_policy
-    from coterie.house.advice.suggestion import Wishes
+    from coterie.onetable.advice.advise import advise as work
+    from coterie.onetable.advice.advise import smallest_of_policy
+    from coterie.onetable.advice.suggestion import Wishes
 
     if policy is not None:
         smallest_k = max(smallest_k, smallest_of_policy(policy))
@@ -267,9 +267,9 @@ def attack(
     Says who is found, how surely, and which values follow. FOLDER is the result of anonymise or of
     an integrate job; columns are matched by their names.
     """
-    from coterie.house.attack import attack as work
-    from coterie.house.attack import lines
-    from coterie.house.attack_page import attack_page
+    from coterie.onetable.attack import attack as work
+    from coterie.onetable.attack import lines
+    from coterie.onetable.attack_page import attack_page
 
     result = work(folder, known, _names(columns))
     if page is not None:
@@ -302,7 +302,7 @@ def taxonomy(
     A line of such a file is a path from a leaf to the root, separated by `;`, as in
     hierarchies of ARX.
     """
-    from coterie.house.taxonomies import as_csv, build, drawn, load
+    from coterie.onetable.taxonomies import as_csv, build, drawn, load
 
     chosen = {name: value for name, value in ways.items() if value}
     if file is not None:

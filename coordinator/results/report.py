@@ -16,10 +16,6 @@ from pathlib import Path
 from coterie.base.errors import CoterieError, VerificationError
 from coterie.coordinator.results.verify import NothingVerifiedError, verify
 from coterie.coordinator.run.progress import byte_count, duration
-from coterie.house.report import ANONYMOUS, RELEASE, described, report_table
-from coterie.house.table_file import load_table_file
-from coterie.house.verify import is_table_result
-from coterie.house.ways.registry import way_of
 from coterie.jobs.file.job import Job
 from coterie.jobs.file.result_file import Claim, read_claims
 from coterie.jobs.kinds.registry import KINDS
@@ -37,6 +33,10 @@ from coterie.jobs.pages.page import (
     table,
 )
 from coterie.jobs.run.archive import saved_job, saved_path
+from coterie.onetable.report import ANONYMOUS, RELEASE, described, report_table
+from coterie.onetable.table_file import load_table_file
+from coterie.onetable.verify import is_table_result
+from coterie.onetable.ways.registry import way_of
 
 REPORT, PUBLIC = "report.html", "public.html"
 _STEPS = 200  # whose seconds are shown

@@ -3,7 +3,7 @@
 The job is stored beside the result (`job/`). Every kind has a `verify` that recomputes what can be
 recomputed, with code of its own. The first check that fails raises a `VerificationError`; a result
 in which nothing can be checked raises one, too. A release of one table has a table file in place of
-a job; `house.verify` checks it.
+a job; `onetable.verify` checks it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 from coterie.base.errors import UsageError, VerificationError
 from coterie.base.text import numbered
-from coterie.house.verify import is_table_result, verify_table
-from coterie.house.ways.registry import way_of
 from coterie.jobs.data.released.spreadsheet import formulas_in, released_tables
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import saved_job
+from coterie.onetable.verify import is_table_result, verify_table
+from coterie.onetable.ways.registry import way_of
 
 
 class NothingVerifiedError(VerificationError):

@@ -27,9 +27,9 @@ from coterie.anonymity.risk.reidentification import risk_of
 from coterie.anonymity.risk.sampled_keys import pairs_for_separation, separation_key
 from coterie.base.arrays import Codes
 from coterie.experiments.secure_data_integration.adult_data import load_adult
-from coterie.house.coded import coded_table
-from coterie.house.inspection.inspect import inspect_table
-from coterie.house.inspection.settings import Settings
+from coterie.onetable.coded import coded_table
+from coterie.onetable.inspection.inspect import inspect_table
+from coterie.onetable.inspection.settings import Settings
 
 CHOICES = (
     ("age", "sex", "race"),

@@ -169,8 +169,8 @@ COMPOSED = {
     ("protocols/models/joint_products.py", "names[error.at]"),  # a column
     ("protocols/models/regression.py", "what"),  # a feature, or the outcome
     ("anonymity/algorithms/stored_recoding.py", "', '.join(requirement.sensitive_columns)"),
-    ("house/prepare.py", "error.what"),  # an error told again with its file
-    ("house/prepare.py", "error.bare"),
+    ("onetable/prepare.py", "error.what"),  # an error told again with its file
+    ("onetable/prepare.py", "error.bare"),
     ("jobs/run/answers_file.py", "self._source"),  # the steward's own file
     ("jobs/data/sources.py", "hint"),
     ("jobs/data/sources.py", "bare"),

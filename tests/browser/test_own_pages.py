@@ -5,7 +5,7 @@ import pytest
 from tests.browser.axe import violations
 from tests.browser.conftest import NEEDS_BROWSER
 from tests.coordinator.support import coterie
-from tests.house.people import anonymised
+from tests.onetable.people import anonymised
 
 pytestmark = NEEDS_BROWSER
 HOSTILE = "<img src=x onerror=document.title='taken'>"

@@ -6,11 +6,11 @@ elements, which make them, do not.
 
 import pytest
 
-from coterie.house.report import report_table
-from coterie.house.table_file import load_table_file
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.page import Opinion, page, public_parts
 from coterie.jobs.pages.release import release_parts
+from coterie.onetable.report import report_table
+from coterie.onetable.table_file import load_table_file
 from tests.browser.conftest import NEEDS_BROWSER
 from tests.jobs.pages.test_release import wide
 

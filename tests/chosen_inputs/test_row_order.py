@@ -13,7 +13,7 @@ import pytest
 
 import coterie
 from coterie.anonymity.algorithms.methods import METHODS
-from coterie.house.transformer import WHOLE, Generalizer
+from coterie.onetable.transformer import WHOLE, Generalizer
 
 PATIENTS = 1_500
 

@@ -15,10 +15,10 @@ from coterie.coordinator.results.report import PUBLIC, REPORT, write_report
 from coterie.coordinator.run.progress import byte_count
 from coterie.jobs.kinds.registry import KINDS
 from tests.coordinator.support import coterie
-from tests.house.people import anonymised
 from tests.jobs.kinds.predict.kept import part
 from tests.jobs.pages.reading import Reading
 from tests.jobs.run.resumed_jobs import NAMES, PEOPLE, write_job
+from tests.onetable.people import anonymised
 from tests.protocols.conftest import base_transfers
 from tests.traces.cases import ATTRIBUTES, KEPT
 

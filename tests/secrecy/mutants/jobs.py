@@ -27,14 +27,14 @@ MUTANTS = [
         "jobs/kinds/integrate/release_table.py",
         "rows = _sorted_rows(list(ordered.values()))",
         "rows = _sorted_rows(list(ordered.values())[:1])",
-        "tests/house/test_row_order.py::test_every_door_gives_the_sorted_rows_of_the_file[mondrian]",
+        "tests/onetable/test_row_order.py::test_every_door_gives_the_sorted_rows_of_the_file[mondrian]",
     ),
     mutant(
         "the sorted rows of a frame",
-        "house/frames.py",
+        "onetable/frames.py",
         "Release(sorted_table(columns), result",
         "Release(pa.table({n: np.array(c.values)[c.codes] for n, c in columns.items()}), result",
-        "tests/house/test_row_order.py::test_every_door_gives_the_sorted_rows_of_the_file[mondrian]",
+        "tests/onetable/test_row_order.py::test_every_door_gives_the_sorted_rows_of_the_file[mondrian]",
         "tests/chosen_inputs/test_row_order.py::test_rows_of_a_sorted_frame_do_not_line_up[mondrian]",
     ),
     mutant(

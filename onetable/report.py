@@ -1,0 +1,136 @@
+"""The parts of a report on the release of one table: the release, how it was made, what it cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from coterie.base.text import numbered, one_line
+from coterie.jobs.data.released.together import apart
+from coterie.jobs.file.result_file import Claim
+from coterie.jobs.pages.charts import bars
+from coterie.jobs.pages.markup import Content, element, foreign
+from coterie.jobs.pages.measures import measures_part
+from coterie.jobs.pages.page import Part, facts, file_text, folded, moment, note, table
+from coterie.jobs.pages.release import TOGETHER, read_release, release_parts
+from coterie.onetable.anatomy.report import anatomy_part
+from coterie.onetable.condense.keys import CONDENSE
+from coterie.onetable.condense.report import report_condensed
+from coterie.onetable.table_file import TableFile
+
+RELEASE = "release.csv"
+_BARS = 20  # of the risk of a release that is too large to be drawn
+ANONYMOUS = ("An anonymous table", "One table, anonymised by its holder.")
+_OTHERS = {
+    CONDENSE: ("A synthetic table", "Synthetic records of one table, made by its holder."),
+    "anatomy": ("A table in two parts", "One table, published in two parts by its holder."),
+}
+
+
+def described(method: str) -> tuple[str, str]:
+    """The title of a public page, and what a method makes of a table, for people."""
+    return _OTHERS.get(method, ANONYMOUS)
+
+
+def report_table(file: TableFile, result: Claim, folder: Path) -> list[Part]:
+    if file.method == CONDENSE:
+        return report_condensed(file, result)
+    if file.method == "anatomy":
+        parts = [anatomy_part(file, result)]
+    elif result.optional("on_disk") is not None:
+        parts = _from_result(file, result)
+    else:
+        parts = release_parts(
+            read_release(
+                folder / RELEASE, file.attributes, file.requirements, file.class_name,
+                result.entry("suppressed").integer(minimum=0),
+            )
+        )  # fmt: skip
+    about = result.entry("job")
+    made: list[tuple[str, Content]] = [
+        ("method", file.method),
+        ("date", moment(about.entry("date").text())),
+        ("version of Coterie", about.entry("version").text()),
+        ("digest of the table file", element("span", about.entry("digest").text(), class_="mono")),
+    ]
+    for step, claim in result.entry("seconds").entries().items():
+        made.append((one_line(step), f"{claim.number():.2f} s"))
+    dropped = result.optional("dropped")
+    lost = dropped.integer(minimum=0) if dropped is not None else 0
+    return [
+        *parts,
+        measures_part(result.entry("utility")),
+        Part(
+            "How the table was made",
+            [
+                *(
+                    [
+                        note(
+                            f"{numbered(lost, 'record')} {'was' if lost == 1 else 'were'} dropped for missing values."
+                        )
+                    ]
+                    if lost
+                    else []
+                ),
+                facts(made),
+                folded("The table file", file_text(file.text, "the table file")),
+            ],
+            public=False,
+        ),
+    ]
+
+
+def _from_result(file: TableFile, result: Claim) -> list[Part]:
+    """The promise and the risk of a release that is too large to be read whole, from its result."""
+    promise: list[list[Content]] = []
+    for entry in result.entry("anonymity").items():
+        qid = ", ".join(name.text() for name in entry.entry("qid").items())
+        numbers = (entry.entry(key).integer(minimum=0) for key in ("k", "smallest", "groups"))
+        promise.append([foreign(qid), *(f"{number:,}" for number in numbers)])
+    risk: list[list[Content]] = []
+    drawn: list[tuple[str, float, str]] = []
+    claims = [
+        (", ".join(name.text() for name in entry.entry("qid").items()), entry)
+        for entry in result.entry("risk").entry("by_qid").items()
+    ]
+    if apart(file.requirements):
+        claims.append((TOGETHER, result.entry("risk")))
+    for qid, entry in claims:
+        worst, mean = (entry.entry(key).number() for key in ("prosecutor", "marketer"))
+        risk.append([foreign(qid), f"{worst:.2%}", f"{mean:.2%}"])
+        name = "all together" if qid == TOGETHER else qid
+        drawn += [
+            (f"{name}: at worst", worst, f"{worst:.2%}"),
+            (f"{name}: on average", mean, f"{mean:.2%}"),
+        ]
+    return [
+        Part(
+            "The promise",
+            [
+                note(
+                    "Whoever knows the columns of one line about a person finds at least k records "
+                    "that agree with them. The table was too large for the memory, so that this page "
+                    "has its figures and no drawings."
+                ),
+                table(
+                    ["known columns", "k", "smallest group", "groups"],
+                    promise,
+                    (1, 2, 3),
+                    sentences=True,
+                ),
+            ],
+            public=True,
+        ),
+        Part(
+            "The risk that somebody is found",
+            [
+                note(
+                    "The chance that a record is linked to the right person by somebody who knows all "
+                    "columns of a line. At worst: for the records of the smallest group. On average: "
+                    "the share of all records that are linked rightly."
+                ),
+                bars("The highest and the mean chance to be found", drawn[:_BARS]),
+                table(["known columns", "at worst", "on average"], risk, (1, 2), sentences=True),
+            ],
+            public=True,
+        ),
+    ]
