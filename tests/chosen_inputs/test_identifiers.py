@@ -252,7 +252,7 @@ def test_by_default_sets_of_very_different_size_pass_at_servers(houses):
 
 def test_padding_that_is_too_small_tells_no_more_than_the_number_that_is_told_without_it(houses):
     """The coordinator halves `pad_to`: it finds the number of records, and is given no other."""
-    houses.write("bank", policy={"descriptions": 100})
+    houses.write("bank", policy={"descriptions": 100, "explain": "columns"})
     houses.serve("bank")
     coordinator = houses.coordinator()
     coordinator.stubs = {"bank": coordinator.stubs["bank"]}

@@ -229,7 +229,7 @@ def test_of_three_tables_in_a_ring_two_that_are_shown_would_give_the_third_away(
     """Two values of y would bound x by z from below; so nothing is shown unless all atoms are large."""
     holders = dict(zip("xyz", owner, strict=True))
     sizes = {"x": 2, "y": 2, "z": 2}
-    assert safe(holders, sizes, ["xy", "yz", "xz"], 9, 2) == 0
+    assert safe(holders, sizes, ["xy", "yz", "xz"], 13, 2) == 0
     shapes = [Table(tuple(t), (2, 2)) for t in ("xy", "yz", "xz")]
     components = plan(shapes, Holders(holders, ("A", "B")))
     world = np.full((1, 8), 2)
