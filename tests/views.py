@@ -5,7 +5,8 @@ have different secrets. `assert_alike` runs both worlds under several seeds and 
 party receives, in order:
 
     structure   the sender, the step, the types, shapes and lengths of every message: exactly equal
-    openings    every value that passed the one door (`Channel.open`): exactly equal
+    openings    every value that passed the one door (`Channel.open`): exactly equal; random ones are
+                compared by their bits, so that noise that is missing is noticed
     circuits    what a garbled circuit gives the party, in the clear or as a share, counts as received
     bits        every bit of every word, over all words of a message and all runs: as often one in the
                 first world as in the second (and, over sixteen runs and more, at every single place)
@@ -349,11 +350,14 @@ def differences(
         for world, views in zip(columns, (first, second), strict=True):
             for row, view in zip(world, views, strict=True):
                 row.append([view.result])
+    for world, views in zip(columns, (first, second), strict=True):
+        for row, view in zip(world, views, strict=True):
+            row.append([value for name, _, value in view.opened if name in drawn])
     for at in range(len(columns[0][0])):
         worlds = [[bits(row[at]) for row in world] for world in columns]
         if not worlds[0][0]:
             continue
-        where = first[0].received[at][:2] if at < len(first[0].received) else "the result"
+        where = first[0].received[at][:2] if at < len(first[0].received) else "its own answers"
         worst = differing_bits(worlds)
         if worst > LIMIT:
             found.append(f"message {at}, {where}: {worst:.1f} standard deviations")
