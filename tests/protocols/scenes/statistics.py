@@ -32,7 +32,8 @@ def columns(watched, world):
     """Codes of the three attributes, and the class."""
     draw = np.random.default_rng(7)
     codes = {axis.name: draw.integers(0, axis.size, RECORDS) for axis in AXES}
-    label = np.where(draw.random(RECORDS) < 0.9, codes["x"], codes["z"])
+    # As many exceptions as make a tree of two levels.
+    label = np.where(draw.random(RECORDS) < 0.7, codes["x"], codes["z"])
     mine = next(axis.name for axis in AXES if axis.owner == watched)
     order = np.arange(RECORDS)
     if world:
