@@ -26,7 +26,7 @@ from coterie.base.arrays import Ints
 from coterie.bench._spent import rounded
 from coterie.party.history.judgement import Finding, judge_groups, judge_people
 from coterie.party.history.releases import History, Remembered, digest_of
-from coterie.party.operator.settings import Repeat
+from coterie.party.settings import Repeat
 
 SETS = 20
 REPEAT = Repeat(k=10)

@@ -25,7 +25,8 @@ from coterie.jobs.file.job import Job, read_name
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.matching.identifiers import read_compute
 from coterie.party.limits import Limits, read_limits, read_size
-from coterie.party.operator.settings import (
+from coterie.party.policy import Budget, Policy
+from coterie.party.settings import (
     Notify,
     Retention,
     duration,
@@ -33,7 +34,6 @@ from coterie.party.operator.settings import (
     read_repeat,
     read_retention,
 )
-from coterie.party.policy import Budget, Policy
 from coterie.transport.error_messages import EXPLAINED
 from coterie.transport.session import Heartbeat
 from coterie.trust.identity import Identity, Pin, load_identity, load_pin

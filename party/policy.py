@@ -10,7 +10,7 @@ from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.registry import KINDS
-from coterie.party.operator.settings import Repeat
+from coterie.party.settings import Repeat
 
 
 @dataclass(frozen=True)

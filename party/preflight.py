@@ -17,9 +17,9 @@ from coterie.jobs.kinds.registry import KINDS
 from coterie.party.books.charges import Charges, number, too_often
 from coterie.party.books.ledger import Ledger
 from coterie.party.books.models import ModelFolder, refusals_of
+from coterie.party.books.people import People
 from coterie.party.config import PartyConfig
 from coterie.party.history.gate import identified_by
-from coterie.party.history.people import People
 from coterie.party.history.releases import FOLDER
 from coterie.party.policy import judge, judge_drop
 

@@ -23,12 +23,12 @@ from coterie.party.config import PartyConfig
 from coterie.party.health import Health
 from coterie.party.history.releases import History
 from coterie.party.live import EVERY, Change, Live
-from coterie.party.operator.notify import Notifier
-from coterie.party.operator.opened_audit import opened_audit
-from coterie.party.operator.retention import prune, told, would_prune
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
 from coterie.party.service import JobService
+from coterie.party.steward.notify import Notifier
+from coterie.party.steward.opened_audit import opened_audit
+from coterie.party.steward.retention import prune, told, would_prune
 from coterie.party.worker import Worker
 from coterie.protos.jobs_pb2 import State
 from coterie.protos.jobs_pb2_grpc import add_JobsServicer_to_server

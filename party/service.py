@@ -36,11 +36,11 @@ from coterie.party.config import PartyConfig
 from coterie.party.holds import answer
 from coterie.party.job_record import ENDED, Record
 from coterie.party.live import Live
-from coterie.party.operator.explain import explain
-from coterie.party.operator.remove_model import remove_model
 from coterie.party.proposals import Proposals, decision_on
 from coterie.party.receptions import Receptions
 from coterie.party.records import Book
+from coterie.party.steward.explain import explain
+from coterie.party.steward.remove_model import remove_model
 from coterie.party.worker import Worker
 from coterie.protocols.messaging.opening import tell
 from coterie.protos import jobs_pb2 as pb

@@ -43,12 +43,12 @@ from coterie.party.history.releases import History
 from coterie.party.holds import ask
 from coterie.party.job_record import ENDED, OUTPUT, REPEAT, Hold, Record
 from coterie.party.live import Live
-from coterie.party.operator.explain import date
 from coterie.party.output import would_release
 from coterie.party.preflight import charge, check_data, check_parties, check_policy
 from coterie.party.queue.reservations import STEP, finished_at_a_peer, tell_peers
 from coterie.party.queue.turns import Turns
 from coterie.party.records import Book
+from coterie.party.steward.explain import date
 from coterie.protocols.primitives.randomness import Random
 from coterie.protos.jobs_pb2 import State
 from coterie.transport.error_messages import (

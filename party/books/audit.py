@@ -43,7 +43,7 @@ from coterie.party.books.heads import (
     lost_books,
     place_of,
 )
-from coterie.party.history.people import ADVICE
+from coterie.party.books.people import ADVICE
 
 START = "0" * 64
 LOST = "log does not hold its head"

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.party.books.ledger_lines import FILE
-from coterie.party.history.people import LIST, length_that_counts
+from coterie.party.books.people import LIST, length_that_counts
 
 HISTORY = "history"  # the folder, and the book of its jobs
 RELEASES = "releases.jsonl"

@@ -24,9 +24,9 @@ from coterie.jobs.pages.served import SCRIPT, shell
 from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger import Ledger
 from coterie.party.desk import sections
+from coterie.party.desk.connection import SECONDS, Operator
 from coterie.party.history.releases import History
-from coterie.party.operator.connection import SECONDS, Operator
-from coterie.party.operator.explain import date
+from coterie.party.steward.explain import date
 from coterie.protos import jobs_pb2 as pb
 from coterie.transport.loopback_site import Form, LoopbackSite
 

@@ -16,6 +16,7 @@ from coterie.base.arrays import Codes, Ints, Rows, Words
 from coterie.base.errors import RefusedError
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.needs import Needs
+from coterie.party.books.people import People
 from coterie.party.history.judgement import (
     REFUSAL,
     Finding,
@@ -23,11 +24,10 @@ from coterie.party.history.judgement import (
     judge_number,
     judge_people,
 )
-from coterie.party.history.people import People
 from coterie.party.history.releases import History, Remembered, digest_of
 from coterie.party.job_record import Record
-from coterie.party.operator.settings import Repeat
 from coterie.party.policy import Policy, same_analyst
+from coterie.party.settings import Repeat
 
 Ask = Callable[[Sequence[Finding], str], None]
 AskOutput = Callable[[Mapping[str, object]], None]

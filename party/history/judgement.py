@@ -33,7 +33,7 @@ from coterie.base.arrays import Codes, Ints, Mask
 from coterie.base.text import quoted_list
 from coterie.jobs.kinds.needs import ANY_CLASSES
 from coterie.party.history.releases import History, Remembered, unpacked
-from coterie.party.operator.settings import Repeat
+from coterie.party.settings import Repeat
 
 _UNKNOWN = -1
 REFUSAL = "policy.repeat: with what earlier jobs have told, this job would tell too much"

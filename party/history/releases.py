@@ -37,8 +37,8 @@ from coterie.base.errors import EnvironmentFaultError
 from coterie.base.names import is_job_id
 from coterie.party.books.append_file import AppendFile, read_lines
 from coterie.party.books.heads import HISTORY, RELEASES
+from coterie.party.books.people import ADVICE, remove_list
 from coterie.party.books.whole_file import write_whole
-from coterie.party.history.people import ADVICE, remove_list
 
 FOLDER = HISTORY
 _FILE = RELEASES

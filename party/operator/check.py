@@ -27,7 +27,7 @@ from coterie.jobs.matching.hygiene import profile
 from coterie.party.config import PartyConfig, Peer, load_party
 from coterie.party.history.releases import History
 from coterie.party.live import EVERY
-from coterie.party.operator.budgets import budgets_of
+from coterie.party.steward.budgets import budgets_of
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
 from coterie.transport.call_errors import HOPELESS, failure_reason

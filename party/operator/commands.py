@@ -18,13 +18,13 @@ from coterie.base.errors import INTERRUPTED, UsageError
 from coterie.base.memory import give_back
 from coterie.base.text import one_line
 from coterie.party.config import load_party
+from coterie.party.desk.connection import SECONDS, Operator
 from coterie.party.desk.desk import Desk
 from coterie.party.job_record import OUTPUT, REPEAT
 from coterie.party.operator.check import examine
-from coterie.party.operator.connection import SECONDS, Operator
-from coterie.party.operator.explain import date, lines
 from coterie.party.operator.options import CONFIG, JSON, PERSON, print_result
 from coterie.party.server import PartyServer
+from coterie.party.steward.explain import date, lines
 from coterie.protos import jobs_pb2 as pb
 from coterie.transport.spool import keep_memory_together
 

@@ -59,7 +59,7 @@ def _serves(channel: grpc.Channel) -> bool:
 
 def _asked(config: Path) -> str:
     """The party's name, of a server that the operator reaches and that serves."""
-    from coterie.party.operator.connection import Operator
+    from coterie.party.desk.connection import Operator
 
     with Operator(config) as operator:
         if not operator.call(lambda _: _serves(operator.channel)):

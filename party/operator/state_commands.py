@@ -21,14 +21,14 @@ from coterie.party.books.heads import in_words
 from coterie.party.books.ledger import Ledger
 from coterie.party.books.models import ModelFolder
 from coterie.party.config import load_party
+from coterie.party.desk.connection import SECONDS, Operator
 from coterie.party.history.releases import History
-from coterie.party.operator.backup import back_up, restore
-from coterie.party.operator.budgets import budget_facts, budget_lines
-from coterie.party.operator.connection import SECONDS, Operator
 from coterie.party.operator.forget_history import forget_history
 from coterie.party.operator.options import CONFIG, JSON, PERSON, print_result
-from coterie.party.operator.remove_model import remove_model_unserved
-from coterie.party.operator.retention import prune_unserved, told, would_prune_unserved
+from coterie.party.steward.backup import back_up, restore
+from coterie.party.steward.budgets import budget_facts, budget_lines
+from coterie.party.steward.remove_model import remove_model_unserved
+from coterie.party.steward.retention import prune_unserved, told, would_prune_unserved
 from coterie.protos import jobs_pb2 as pb
 
 _PRUNING = 600.0  # seconds that a server may take

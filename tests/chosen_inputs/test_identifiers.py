@@ -15,8 +15,8 @@ import yaml
 from coterie.base.errors import PeerFaultError, RefusedError
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.party.operator.plain_words import plain_words
 from coterie.party.policy import Policy, judge
+from coterie.party.steward.plain_words import plain_words
 from coterie.protocols.intersection import intersect as module
 from coterie.protocols.intersection.buckets import capacity
 from coterie.protocols.intersection.oprf import OprfSender

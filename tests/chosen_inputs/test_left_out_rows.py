@@ -17,9 +17,9 @@ from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.books.models import ModelFolder
 from coterie.party.config import load_party
-from coterie.party.operator.plain_words import plain_words
 from coterie.party.policy import Policy, judge
 from coterie.party.preflight import check_policy
+from coterie.party.steward.plain_words import plain_words
 from coterie.protocols.integration.bounds import Demand, records_within_bounds
 from coterie.protocols.messaging.memory import run_parties
 from coterie.protocols.primitives.randomness import Random

@@ -12,8 +12,8 @@ import pytest
 from coterie.base.errors import UsageError
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.party.operator.settings import Repeat
 from coterie.party.policy import Budget, Policy, judge
+from coterie.party.settings import Repeat
 from tests.chosen_inputs.every_key import EXAMPLES, FILES
 
 COLUMNS = frozenset(

@@ -13,8 +13,8 @@ from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.history.gate import HistoryGate
 from coterie.party.history.releases import History
-from coterie.party.operator.settings import Repeat
 from coterie.party.policy import Policy
+from coterie.party.settings import Repeat
 from tests import ROOT
 
 COMMON = {"name": "ruler", "parties": {"lender": {}, "bank": {}}, "id": "ID"}

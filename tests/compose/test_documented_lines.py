@@ -10,8 +10,8 @@ import time
 import pytest
 
 from coterie.coordinator.demo.ports import free_ports
+from coterie.party.desk.connection import Operator
 from coterie.party.desk.desk import Desk
-from coterie.party.operator.connection import Operator
 from tests import ROOT
 from tests.compose.engine import DOCKER, IMAGE, compose_command
 from tests.coordinator.run.test_live_page import Reader

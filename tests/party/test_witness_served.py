@@ -12,7 +12,7 @@ from coterie.coordinator.run.run_job import run_job
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.party.operator.plain_words import plain_words
+from coterie.party.steward.plain_words import plain_words
 from coterie.protos import jobs_pb2 as pb
 from tests.jobs.loans import population
 from tests.papers.loans import ROWS

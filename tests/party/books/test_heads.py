@@ -12,7 +12,7 @@ from coterie.base.errors import EnvironmentFaultError, VerificationError
 from coterie.party.books.audit import LOST_BOOK, AuditLog
 from coterie.party.books.audit_check import verify
 from coterie.party.books.ledger_lines import FILE, LedgerFile, Pardon
-from coterie.party.history.people import People, _digest, remove_list
+from coterie.party.books.people import People, _digest, remove_list
 from coterie.party.history.releases import History
 from coterie.party.records import JOURNAL, Book
 from coterie.protos import jobs_pb2 as pb

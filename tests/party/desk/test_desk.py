@@ -5,8 +5,8 @@ import urllib.request
 
 import pytest
 
+from coterie.party.desk.connection import Operator
 from coterie.party.desk.desk import Desk
-from coterie.party.operator.connection import Operator
 from coterie.protos import jobs_pb2 as pb
 from tests.coordinator.run.test_live_page import Reader
 

@@ -8,8 +8,8 @@ import pytest
 from coterie.base.errors import RefusedError
 from coterie.party.history.gate import HistoryGate, identified_by
 from coterie.party.history.releases import History
-from coterie.party.operator.settings import Repeat
 from coterie.party.policy import Policy
+from coterie.party.settings import Repeat
 from tests.party.test_policy import JOB, NEEDS, needing
 
 COUNTS = needing(answers={"counted": {"Sex": ""}})

@@ -12,7 +12,7 @@ from coterie.party.history.judgement import (
     within,
 )
 from coterie.party.history.releases import History
-from coterie.party.operator.settings import Repeat
+from coterie.party.settings import Repeat
 from tests.party.history.test_releases import DAY, entry, remember
 
 REPEAT = Repeat(window=10 * DAY, k=2)

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import RefusedError
+from coterie.party.books.people import People
 from coterie.party.history.gate import HistoryGate
-from coterie.party.history.people import People
 from coterie.party.history.releases import History
-from coterie.party.operator.settings import Repeat
 from coterie.party.policy import Policy
+from coterie.party.settings import Repeat
 from coterie.protocols.messaging.release_gate import show_groups, show_people
 from coterie.transport.error_messages import describe_to_coordinator, farewell_for
 from tests.party.history.test_gate import RELEASE

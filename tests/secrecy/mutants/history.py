@@ -76,10 +76,10 @@ MUTANTS = [
     ),
     mutant(
         "how many people a damaged list has",
-        "party/history/people.py",
+        "party/books/people.py",
         'self._damaged("has fewer people than were written")',
         'self._damaged(f"has {count} people")',
-        "tests/party/history/test_people.py::"
+        "tests/party/books/test_people.py::"
         "test_a_file_that_lost_its_end_is_named_and_nobody_is_forgotten",
     ),
     mutant(

@@ -177,10 +177,10 @@ MUTANTS = [
     ),
     mutant(
         "half of the list of people that is checked",
-        "party/history/people.py",
+        "party/books/people.py",
         "return hashlib.blake2b(known.data, digest_size=32).hexdigest()",
         "return hashlib.blake2b(known[::2].tobytes(), digest_size=32).hexdigest()",
-        "tests/party/history/test_people.py::test_a_list_in_which_any_person_is_another_is_damaged",
+        "tests/party/books/test_people.py::test_a_list_in_which_any_person_is_another_is_damaged",
     ),
     mutant(
         "the last of the earlier releases",

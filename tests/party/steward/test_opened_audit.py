@@ -6,10 +6,10 @@ from coterie.party.books.append_file import read_entries
 from coterie.party.books.audit import LOST_BOOK
 from coterie.party.books.state_folder import VERSION, VERSION_FILE, take
 from coterie.party.config import load_party
-from coterie.party.operator.backup import RESTORED
 from coterie.party.operator.forget_history import forget_history
-from coterie.party.operator.opened_audit import opened_audit
-from coterie.party.operator.retention import prune_unserved
+from coterie.party.steward.backup import RESTORED
+from coterie.party.steward.opened_audit import opened_audit
+from coterie.party.steward.retention import prune_unserved
 
 
 def events(config):

@@ -9,8 +9,8 @@ from coterie.jobs.file.job import Job
 from coterie.party.books.charges import Charges
 from coterie.party.cli import party
 from coterie.party.config import load_party
-from coterie.party.operator.budgets import budget_lines, budget_rule
 from coterie.party.operator.check import examine
+from coterie.party.steward.budgets import budget_lines, budget_rule
 
 JOB = Job("aggregate", "pay", (), "", {})
 

@@ -8,7 +8,7 @@ from coterie.base.errors import EnvironmentFaultError, UsageError
 from coterie.party.books.audit_check import verify
 from coterie.party.books.models import ModelFolder
 from coterie.party.config import load_party
-from coterie.party.operator.remove_model import remove_model, remove_model_unserved
+from coterie.party.steward.remove_model import remove_model, remove_model_unserved
 from tests.party.books.test_models import left_by_a_job
 
 

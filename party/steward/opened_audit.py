@@ -11,7 +11,7 @@ import logging
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.state_folder import bring_forward
 from coterie.party.config import PartyConfig
-from coterie.party.operator.backup import restored_from
+from coterie.party.steward.backup import restored_from
 
 AUDIT = "audit.log"
 log = logging.getLogger("coterie.party")

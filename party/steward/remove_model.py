@@ -16,7 +16,7 @@ from coterie.base.text import one_line
 from coterie.party.books.models import ModelFolder
 from coterie.party.books.state_folder import take
 from coterie.party.config import PartyConfig
-from coterie.party.operator.opened_audit import opened_audit
+from coterie.party.steward.opened_audit import opened_audit
 
 
 def remove_model(

@@ -11,9 +11,9 @@ from coterie.party.books.audit import CONTINUED, AuditLog, older_files
 from coterie.party.books.audit_check import verify
 from coterie.party.cli import party
 from coterie.party.config import load_party
-from coterie.party.operator.retention import prune
-from coterie.party.operator.settings import Retention
 from coterie.party.records import Book
+from coterie.party.settings import Retention
+from coterie.party.steward.retention import prune
 from coterie.protos import jobs_pb2 as pb
 from tests.party.test_live import audited
 

@@ -27,10 +27,10 @@ from coterie.party.config import PartyConfig
 from coterie.party.history.descriptions import Descriptions
 from coterie.party.history.releases import FOLDER, History
 from coterie.party.job_record import ENDED, Record
-from coterie.party.operator.opened_audit import AUDIT, opened_audit
-from coterie.party.operator.settings import Retention
 from coterie.party.receptions import DISPUTED, RECEIVED
 from coterie.party.records import JOURNAL, Book
+from coterie.party.settings import Retention
+from coterie.party.steward.opened_audit import AUDIT, opened_audit
 
 _SHARE = 10  # an audit log is continued in a new file when it covers this share of its retention
 _LEFT_OVER = 86400.0  # seconds after which the remains of a crash are removed

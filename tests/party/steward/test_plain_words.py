@@ -4,7 +4,7 @@ import pytest
 
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
-from coterie.party.operator.plain_words import plain_words
+from coterie.party.steward.plain_words import plain_words
 from coterie.protocols.messaging.opening import declared
 
 PARTIES = "parties: {bank: {}, lender: {}, card: {}}\nid: ID\nname: x\n"

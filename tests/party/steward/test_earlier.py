@@ -1,6 +1,6 @@
 """The comparison with earlier jobs, and the strictest rule, in words."""
 
-from coterie.party.operator.earlier import earlier_lines, strictest
+from coterie.party.steward.earlier import earlier_lines, strictest
 
 ONE = {
     "name": "pilot", "kind": "count", "coordinator": "analyst", "time": "2026-01-02T03:04:05Z",

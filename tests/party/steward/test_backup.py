@@ -9,7 +9,7 @@ import pytest
 from coterie.base.errors import UsageError
 from coterie.party.books.append_file import read_entries
 from coterie.party.books.audit_check import verify
-from coterie.party.operator.backup import back_up, restore
+from coterie.party.steward.backup import back_up, restore
 from coterie.protos import jobs_pb2 as pb
 from tests.coordinator.support import coterie
 from tests.party.served import COMMON, common

@@ -20,8 +20,8 @@ from typing import Any
 from coterie.base.text import one_line
 from coterie.party.answers import NOTICE
 from coterie.party.job_record import Record
-from coterie.party.operator.explain import date
-from coterie.party.operator.settings import Notify
+from coterie.party.settings import Notify
+from coterie.party.steward.explain import date
 from coterie.protocols.messaging.opening import tell
 from coterie.protos.jobs_pb2 import State
 

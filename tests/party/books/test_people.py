@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from coterie.base.errors import EnvironmentFaultError
-from coterie.party.history.people import People
+from coterie.party.books.people import People
 from tests.strength import assert_different
 
 
@@ -116,7 +116,7 @@ def test_a_crash_before_the_head_is_written_leaves_who_was_known_before(tmp_path
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as disk:
-        disk.setattr("coterie.party.history.people.write_whole", crash)
+        disk.setattr("coterie.party.books.people.write_whole", crash)
         with pytest.raises(EnvironmentFaultError, match="No space left"):
             numbers(tmp_path, {"ID": ["c", "d"]})
     assert numbers(tmp_path, {"ID": ["d", "a", "b"]}) == [2, *first]

@@ -22,12 +22,12 @@ from coterie.jobs.run.party_run import OPENED
 from coterie.party.config import PartyConfig
 from coterie.party.history.releases import History
 from coterie.party.job_record import Record
-from coterie.party.operator.budgets import budget_rule
-from coterie.party.operator.earlier import earlier_jobs, earlier_lines, strictest
-from coterie.party.operator.plain_words import plain_words
 from coterie.party.output import output_lines
 from coterie.party.policy import Policy, judge
 from coterie.party.receptions import DISPUTED, read_note
+from coterie.party.steward.budgets import budget_rule
+from coterie.party.steward.earlier import earlier_jobs, earlier_lines, strictest
+from coterie.party.steward.plain_words import plain_words
 from coterie.protocols.messaging.opening import declared
 from coterie.protos.jobs_pb2 import State
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from coterie.base.errors import CoterieError
 from coterie.jobs.kinds.needs import Needs
+from coterie.party.books.people import People
 from coterie.party.config import PartyConfig
 from coterie.party.history.gate import identified_by
 from coterie.party.history.judgement import compared
-from coterie.party.history.people import People
 from coterie.party.history.releases import History
 from coterie.party.job_record import Record
 from coterie.protos.jobs_pb2 import State
