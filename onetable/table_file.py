@@ -28,6 +28,7 @@ from typing import TypeVar
 from coterie.anonymity.algorithms.methods import METHODS
 from coterie.anonymity.algorithms.mondrian import Options
 from coterie.anonymity.algorithms.one_dimension import recoding
+from coterie.anonymity.cuts import scoring
 from coterie.anonymity.specialization.scores import RULES, SCORES
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.scales import NUMBER
@@ -46,6 +47,7 @@ from coterie.onetable.condense.keys import CONDENSE, check_attributes, read_k
 from coterie.onetable.quantiles.keys import check_columns, read_cuts, read_quantiles
 from coterie.onetable.query_log import priorities
 
+RULES_OF_MONDRIAN = ("entropy", "spread", "width")
 COSTS = ("entropy", "precision", "discernibility")
 _COMMANDS = ("perturb", "hide-rules")  # methods of files that have commands of their own
 
@@ -204,18 +206,36 @@ def _for_method(
 
 
 def _score(section: Section, method: str, class_name: str | None) -> str:
-    score = _for_method(section, "score", method, "specialize", SCORES) or "gain-ratio"
     _for_method(section, "split", method, "specialize", ("even", "quantile"))
+    if method == "mondrian":
+        return _score_of_cuts(section, class_name)
+    score = _for_method(section, "score", method, "specialize", SCORES) or "gain-ratio"
     return read_split(section, score, class_name)
 
 
+def _score_of_cuts(section: Section, class_name: str | None) -> str:
+    """The score of `rule: width`; the other rules of mondrian have one each."""
+    node, rule = section.optional("score"), section.optional("rule")
+    if node is None:
+        return scoring.WIDTH
+    if rule is None or rule.text() != "width":
+        raise node.error("goes with 'method: specialize', or with 'rule: width' of mondrian")
+    score = node.choice(*scoring.SCORES)
+    if score != scoring.WIDTH and class_name is None:
+        raise section.error(f"the key 'class' is missing; the score '{score}' needs it")
+    return score
+
+
 def _mondrian(section: Section, method: str) -> Options:
-    rule = _for_method(section, "rule", method, "mondrian", ("entropy", "spread"))
+    rule = _for_method(section, "rule", method, "mondrian", RULES_OF_MONDRIAN)
     boxes = _for_method(section, "boxes", method, "mondrian", ("tight", "regions"))
     cuts = _for_method(section, "cuts", method, "mondrian", ("strict", "relaxed"))
+    if rule == "width" and cuts == "relaxed":
+        raise section.required("cuts").error("'rule: width' keeps equal values together")
+    usual = "regions" if rule == "width" else "tight"
     return Options(
-        rule="spread" if rule == "spread" else "entropy",
-        boxes="regions" if boxes == "regions" else "tight",
+        rule="width" if rule == "width" else "spread" if rule == "spread" else "entropy",
+        boxes="regions" if (boxes or usual) == "regions" else "tight",
         relaxed=cuts == "relaxed",
     )
 

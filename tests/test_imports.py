@@ -29,7 +29,7 @@ BELOW = {
 # import none of them, unless the list names the modules, too.
 FOLDERS = {
     "anonymity": ["table", "models", "classifier", "utility", "counts", "specialization",
-                  "algorithms", "anatomy", "condensation", "randomization", "rules", "risk"],
+                  "cuts", "algorithms", "anatomy", "condensation", "randomization", "rules", "risk"],
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
                   "numbers", "statistics", "models", "aggregates", "patterns", "integration"],
     "jobs": ["file", "data", "matching", "pages", "kinds", "run"],

@@ -24,6 +24,7 @@ from coterie.anonymity.algorithms.mondrian import Options, mondrian
 from coterie.anonymity.algorithms.one_dimension import recoding
 from coterie.anonymity.algorithms.samarati import samarati
 from coterie.anonymity.algorithms.top_down import specialize_table
+from coterie.anonymity.algorithms.width import WidthOptions, cut_by_width
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Table
 
@@ -41,8 +42,16 @@ class Settings:
 
 Method = Callable[[Table, Sequence[Requirement], int, Settings], Anonymized]
 
+
+def _mondrian(table: Table, needs: Sequence[Requirement], most: int, given: Settings) -> Anonymized:
+    if given.mondrian.rule != "width":
+        return mondrian(table, needs, most, given.mondrian)
+    tight = given.mondrian.boxes == "tight"
+    return cut_by_width(table, needs, most, WidthOptions(given.score, tight, given.class_name))
+
+
 METHODS: dict[str, Method] = {
-    "mondrian": lambda table, needs, most, given: mondrian(table, needs, most, given.mondrian),
+    "mondrian": lambda table, needs, most, given: _mondrian(table, needs, most, given),
     "incognito": lambda table, needs, most, given: incognito(table, needs, most, given.cost),
     "samarati": lambda table, needs, most, _: samarati(table, needs, most),
     "datafly": lambda table, needs, most, _: datafly_table(table, needs, most),

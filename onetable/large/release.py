@@ -71,7 +71,7 @@ def is_large(file: TableFile, memory: int) -> bool:
 
 def _in_pieces(file: TableFile) -> bool:
     """Whether the method can do without the whole table in memory."""
-    return file.method == "mondrian" or (
+    return (file.method == "mondrian" and file.mondrian.rule != "width") or (
         file.method == "quantiles" and file.quantiles.by == "value"
     )
 

@@ -1,0 +1,223 @@
+"""The rule of `method: mondrian` record by record, written from its text and slow on purpose.
+
+A table is a list of dictionaries of texts. A region is a tuple: ("node", value), ("rest", value,
+children that went off), ("span", lo, hi, closed, gap), ("?",). A group is a list of row numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from tests.anonymity.specialization.exact_scores import gain_ratio, information_gain
+
+
+@dataclass
+class Tree:
+    """A taxonomy as rows of leaf-to-root paths; children stand in the order of their first leaf."""
+
+    paths: list
+
+    def __post_init__(self):
+        self.paths = [
+            [v for i, v in enumerate(path) if i == 0 or path[i - 1] != v] for path in self.paths
+        ]
+        self.root = self.paths[0][-1]
+
+    def children(self, value):
+        found = []
+        for path in self.paths:
+            if value in path and path.index(value) > 0:
+                child = path[path.index(value) - 1]
+                if child not in found:
+                    found.append(child)
+        return found
+
+    def leaves(self, value):
+        return [path[0] for path in self.paths if value in path]
+
+    def width(self, value):
+        whole = len(self.leaves(self.root)) - 1
+        return Fraction(len(self.leaves(value)) - 1, whole) if whole else Fraction(0)
+
+
+@dataclass
+class Numbers:
+    low: float
+    high: float
+    gap: bool = False
+
+
+@dataclass
+class Job:
+    rows: list
+    attributes: dict  # name -> Tree or Numbers, in job order
+    conditions: list  # (names in job order, k, [function of rows -> bool])
+    score: str = "width"
+    priority: dict = field(default_factory=dict)
+    starts: dict = field(default_factory=dict)  # name -> start values
+    class_name: str | None = None
+
+
+def number(text):
+    return float("inf") if text == "?" else float(text)
+
+
+def top(domain):
+    if isinstance(domain, Tree):
+        return ("node", domain.root)
+    return ("span", domain.low, domain.high, True, domain.gap)
+
+
+def width(domain, region):
+    if region[0] == "?":
+        return Fraction(0)
+    if region[0] == "span":
+        whole = Fraction(domain.high) - Fraction(domain.low)
+        return (Fraction(region[2]) - Fraction(region[1])) / whole if whole else Fraction(0)
+    return domain.width(region[1])
+
+
+def settle(job, name, region, group):
+    """Rule 4."""
+    while region[0] == "node":
+        values = {job.rows[i][name] for i in group}
+        below = [
+            child
+            for child in job.attributes[name].children(region[1])
+            if values <= set(job.attributes[name].leaves(child))
+        ]
+        if not below:
+            break
+        region = ("node", below[0])
+    return region
+
+
+def cut(job, name, region, group, k):
+    """Rules 5 and 6: the parts with their rows, or None."""
+    domain = job.attributes[name]
+    if region[0] == "node":
+        order = domain.children(region[1])
+        rows = {c: [i for i in group if job.rows[i][name] in domain.leaves(c)] for c in order}
+        off = [c for c in order if len(rows[c]) >= k]
+        rest = [c for c in order if 1 <= len(rows[c]) < k]
+        while rest and sum(len(rows[c]) for c in rest) < k:
+            if not off:
+                return None
+            least = min(len(rows[c]) for c in off)
+            last = [c for c in off if len(rows[c]) == least][-1]
+            off.remove(last)
+            rest.append(last)
+        if not off:
+            return None
+        parts = [(("node", c), rows[c]) for c in off]
+        if rest:
+            gone = [i for i in group if any(i in rows[c] for c in rest)]
+            parts.append((("rest", region[1], tuple(off)), gone))
+        return parts
+    if region[0] == "span":
+        best = None
+        for c in sorted({number(job.rows[i][name]) for i in group}):
+            left = [i for i in group if number(job.rows[i][name]) < c]
+            right = [i for i in group if number(job.rows[i][name]) >= c]
+            uneven = abs(2 * len(left) - len(group))
+            if min(len(left), len(right)) >= k and (best is None or uneven < best[0]):
+                best = uneven, c, left, right
+        if best is None:
+            return None
+        _, c, left, right = best
+        _, low, high, closed, gap = region
+        if c == float("inf"):
+            return [(("span", low, high, closed, False), left), (("?",), right)]
+        return [(("span", low, c, False, False), left), (("span", c, high, closed, gap), right)]
+    return None
+
+
+def score(job, name, region, group, parts):
+    """Rule 7."""
+    if job.score != "width":
+        classes = sorted({job.rows[i][job.class_name] for i in group})
+        if len(classes) > 1:
+            table = [
+                [sum(job.rows[i][job.class_name] == c for i in rows) for c in classes]
+                for _, rows in parts
+            ]
+            return (gain_ratio if job.score == "gain-ratio" else information_gain)(table)
+    domain = job.attributes[name]
+    size = len(group)
+    lost = sum(len(rows) * (width(domain, region) - width(domain, part)) for part, rows in parts)
+    pairs = size**2 - sum(len(rows) ** 2 for _, rows in parts)
+    return round(Fraction(job.priority.get(name, 1.0)) * lost * size / pairs * 2**30)
+
+
+def text(region):
+    if region[0] == "?":
+        return "?"
+    if region[0] == "span":
+        _, low, high, closed, gap = region
+        ends = ", ".join(str(int(x)) if x == int(x) else str(x) for x in (low, high))
+        return f"[{ends}{']' if closed else ')'}{' or ?' if gap else ''}"
+    return region[1]
+
+
+def named(region):
+    return {"rest": region[1]} if region[0] == "rest" else text(region)
+
+
+def starting(job, names):
+    """Rule 3: (regions, rows) of the first groups."""
+    found = {}
+    for i, row in enumerate(job.rows):
+        regions = []
+        for name in names:
+            region = top(job.attributes[name])
+            for value in job.starts.get(name, ()):
+                if row[name] in job.attributes[name].leaves(value):
+                    region = ("node", value)
+            regions.append(region)
+        found.setdefault(tuple(regions), []).append(i)
+    return list(found.items())
+
+
+def run(job):
+    """The tree of cuts as a set of texts, and for each row what each attribute shows."""
+    tree, shown = [], [{} for _ in job.rows]
+    for place, (names, k, models) in enumerate(job.conditions):
+        level = 0
+        opened = [
+            (dict(zip(names, r, strict=True)), rows, set()) for r, rows in starting(job, names)
+        ]
+        while opened:
+            level += 1
+            following = []
+            for regions, group, struck in opened:
+                settled = {n: settle(job, n, r, group) for n, r in regions.items()}
+                best = None
+                for name in names:
+                    parts = None if name in struck else cut(job, name, settled[name], group, k)
+                    if parts:
+                        points = score(job, name, settled[name], group, parts)
+                        if best is None or points > best[0]:
+                            best = points, name, parts
+                if best is None:
+                    for i in group:
+                        shown[i] |= settled
+                    continue
+                points, name, parts = best
+                if not all(holds(rows) for holds in models for _, rows in parts):
+                    following.append((settled, group, struck | {name}))
+                    continue
+                tree.append(
+                    {
+                        "level": level,
+                        "condition": place,
+                        "attribute": name,
+                        "region": named(settled[name]),
+                        "parts": [named(part) for part, _ in parts],
+                        "sizes": [len(rows) for _, rows in parts],
+                        "score": points / 2**30,
+                    }
+                )
+                following += [(settled | {name: part}, rows, set()) for part, rows in parts]
+            opened = following
+    return tree, shown
