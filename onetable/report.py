@@ -121,12 +121,12 @@ def _from_result(file: TableFile, result: Claim) -> list[Part]:
             public=True,
         ),
         Part(
-            "The risk that somebody is found",
+            "The risk of being found",
             [
                 note(
                     "The chance that a record is linked to the right person by somebody who knows all "
                     "columns of a line. At worst: for the records of the smallest group. On average: "
-                    "the share of all records that are linked rightly."
+                    "the share of all records that are linked correctly."
                 ),
                 bars("The highest and the mean chance to be found", drawn[:_BARS]),
                 table(["known columns", "at worst", "on average"], risk, (1, 2), sentences=True),

@@ -88,7 +88,7 @@ def in_words(held: Mapping[str, Any]) -> str:
         for model, value in held.get("models", {}).items()
     )
     least = numbered(held["smallest"], "record")
-    alike = f"every group that is alike in {first_names(held['qid'])}"
+    alike = f"every group with equal {first_names(held['qid'])}"
     return f"{alike} has at least {least}{promised}{reached}"
 
 

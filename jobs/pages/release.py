@@ -27,7 +27,7 @@ from coterie.jobs.pages.markup import Content, Element, element, foreign, listed
 from coterie.jobs.pages.models_in_words import in_words
 from coterie.jobs.pages.page import Part, folded, note, table
 
-TOGETHER = "all columns of these lines together, which no line promises"
+TOGETHER = "all of these columns at once (not covered by the promise)"
 _DRAWN = 40  # columns that get a drawing of their own
 _NODES = 200  # values that a drawing of a taxonomy shows
 _ALL_NODES = 4_000  # values that all drawings together show
@@ -100,8 +100,8 @@ def _promise(release: Release) -> Part:
         rows.append([names, least, f"{sizes.min():,}", f"{len(sizes):,}", more])
     content: list[Content] = [
         note(
-            "Whoever knows the columns of one line about a person finds at least k records that "
-            "agree with them, and cannot tell which of these is the person's. Such records are a "
+            "Someone who knows the columns of one row about a person finds at least k records that "
+            "match, and cannot tell which of them belongs to the person. These records form a "
             "group."
         ),
         table(
@@ -125,8 +125,8 @@ def _promise(release: Release) -> Part:
     if loose:
         content.append(
             note(
-                "No line counts these columns as known, and they stand in the release as they were "
-                "read. Whoever knows them of a person may find that person: ", listed(loose), ".",
+                "These columns are released unchanged, and no row above protects them. Someone who "
+                "knows them about a person may find that person: ", listed(loose), ".",
             )
         )  # fmt: skip
     if release.suppressed:
@@ -152,7 +152,7 @@ def _sizes(release: Release, names: Sequence[str]) -> Ints:
 
 
 def _chances(release: Release, known: Sequence[str]) -> tuple[float, float]:
-    """The highest and the mean chance that a record is linked rightly by these columns."""
+    """The highest and the mean chance that a record is linked correctly by these columns."""
     sizes = _sizes(release, known)
     return 1 / int(sizes.min()), len(sizes) / release.records
 
@@ -160,11 +160,11 @@ def _chances(release: Release, known: Sequence[str]) -> tuple[float, float]:
 def _risk(release: Release) -> Part:
     content: list[Content] = [
         note(
-            "The risk that a record is linked to a person, for an attacker who knows all columns of "
-            "a line. Prosecutor: the attacker knows that the person is in the table; the figure is "
+            "The risk that a record is linked to a person by an attacker who knows all columns of "
+            "a row. Prosecutor: the attacker knows that the person is in the table; the figure is "
             "the worst record's, one divided by the smallest group. Journalist: the attacker wants to "
             "show that anybody can be found; without a register of the population it is the same "
-            "figure. Marketer: the share of all records that are linked rightly, on average."
+            "figure. Marketer: the share of all records that are linked correctly, on average."
         )
     ]
     rows: list[list[Content]] = []
@@ -182,8 +182,8 @@ def _risk(release: Release) -> Part:
     )
     content.append(
         note(
-            "A bar below has the number of records that are in groups of that size. The further "
-            "left, the fewer records a person hides among."
+            "Each bar shows how many records are in groups of that size. The further left, the fewer "
+            "records a person hides among."
         )
     )
     for number, entry in enumerate(release.requirements[:8], 1):
@@ -195,7 +195,7 @@ def _risk(release: Release) -> Part:
             histogram(about, _by_size(sizes), "records in a group"),
         ]
     content += _knowing(release)
-    return Part("The risk that somebody is found", content, public=True)
+    return Part("The risk of being found", content, public=True)
 
 
 def _by_size(sizes: Ints) -> list[tuple[str, float]]:
@@ -244,14 +244,14 @@ def _knowing(release: Release) -> list[Content]:
             f"{np.mean(below):.2%}", f"{max(alone):.2%}",
         ])  # fmt: skip
     return [
-        element("h3", "What somebody learns who knows some columns"),
+        element("h3", "What someone learns who knows some of the columns"),
         note(
-            "Any columns of the release, those outside the promise included. Linked rightly: the share "
-            f"of records, on average over the sets tried. Small: records in groups of fewer than "
-            f"{smallest}. Alone: records that no other agrees with, in the worst set tried."
+            "For any columns of the release, including those outside the promise. Linked correctly: the "
+            f"share of records, on average over the sets tried. Small: records in groups of fewer than "
+            f"{smallest}. Unique: records that match no other record, in the worst set tried."
         ),
         table(
-            ["columns known", "sets tried", "linked rightly", "small", "alone, at worst"],
+            ["columns known", "sets tried", "linked correctly", "small", "unique, at worst"],
             rows,
             (0, 1, 2, 3, 4),
             sentences=True,
@@ -272,9 +272,9 @@ def _detail(release: Release) -> Part:
             kept[attribute.name] = shown / (release.records + release.suppressed)
     content: list[Content] = [
         note(
-            "Detail kept is 100 % where every value stands as it was and 0 % where only the most "
-            "general value is left: one less the mean share of the column's values, or of its range, "
-            "that a released value stands for. Records that were left out keep nothing."
+            "100 % means that every original value is visible, 0 % that all values are merged into "
+            "one. In between: one minus the mean share of the column's values (or of its range) that "
+            "a released value covers. Records that were left out count as 0 %."
         ),
         *_bars_of(kept),
     ]
@@ -289,7 +289,7 @@ def _detail(release: Release) -> Part:
         )
     plain = [a.name for a in release.attributes if not a.in_qid]
     if plain:
-        content.append(note("Released as they were read: ", listed(plain), "."))
+        content.append(note("Released unchanged: ", listed(plain), "."))
     drawn = [a for a in release.attributes if a.in_qid][:_DRAWN]
     if drawn:
         content.append(
@@ -310,7 +310,7 @@ def _detail(release: Release) -> Part:
         )
     if len(kept) > _DRAWN:
         content.append(note(f"{len(kept) - _DRAWN} more columns are not drawn."))
-    return Part("What is left of the detail", content, public=True)
+    return Part("How much detail is left", content, public=True)
 
 
 def _bars_of(kept: Mapping[str, float]) -> list[Content]:

@@ -99,7 +99,7 @@ def test_nothing_calls_unique_lines_safe(results, command):
         assert "Each of the 2 entries holds, but not all columns together" in words
         assert f"Not promised: {sentence}" in words
         assert words.index("Not promised") < words.index("The files of this result were checked")
-        assert "all columns of these lines together, which no line promises" in words
+        assert "all of these columns at once (not covered by the promise)" in words
 
 
 @pytest.mark.parametrize("command", ["simulate", "anonymise"])

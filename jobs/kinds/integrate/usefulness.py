@@ -57,12 +57,14 @@ def usefulness_lines(job: IntegrateJob, result: Claim) -> list[str]:
     hidden = [name for name, share in shares.items() if share <= 0]
     if hidden:
         lines.append(
-            f"FULLY GENERALISED: {first_names(hidden)}: every record shows the same; a lower k, fewer "
+            f"FULLY GENERALISED: {first_names(hidden)}: every record shows the same value; a lower k, fewer "
             "columns in a qid, or 'max_suppression' would show more"
         )
     raw = [attribute.name for attribute in job.attributes if not attribute.in_qid]
     if raw:
-        lines.append(f"LEAVES AS IT IS: {first_names(raw)}: in no qid, record by record")
+        lines.append(
+            f"RELEASED UNCHANGED: {first_names(raw)}: part of no qid, so no k protects them"
+        )
     gone = result.optional("suppressed")
     if gone is not None and gone.integer():
         share = gone.integer() / max(records + gone.integer(), 1)

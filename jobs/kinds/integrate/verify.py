@@ -71,11 +71,11 @@ def verify_release(job: IntegrateJob, result: Claim, folder: Path) -> Verdict:
         ) from None
     together = facts.pop("together")
     holds = [
-        f"{numbered(facts['records'], 'record')}, sorted so that their order tells nothing, and each "
-        "value as general as the steps of the job have left it",
+        f"{numbered(facts['records'], 'record')}, sorted so that their order reveals nothing, and each "
+        "value at the level of detail that the job ended with",
         *map(in_words, facts["requirements"]),
         *([together.clause] if together and not together.exposed else []),
-        "the steps that the result lists lead to this release",
+        "the steps listed in the result lead to this release",
     ]
     unchecked = ["whether the parties put in true data"]
     unchecked += [

@@ -31,11 +31,11 @@ def test_the_columns_are_read_as_text_and_a_missing_value_is_empty(path):
 def test_what_holds_is_said_with_what_was_promised():
     held = {"qid": ["Sex", "Job"], "k": 3, "smallest": 5, "models": {"distinct 2-diversity": 2}}
     assert in_words(held) == (
-        "every group that is alike in Sex, Job has at least 5 records (promised: 3), distinct "
+        "every group with equal Sex, Job has at least 5 records (promised: 3), distinct "
         "2-diversity at 2"
     )
     alone = {"qid": ["Sex"], "k": 1, "smallest": 1}  # counted in a population
-    assert in_words(alone) == "every group that is alike in Sex has at least 1 record"
+    assert in_words(alone) == "every group with equal Sex has at least 1 record"
 
 
 def test_other_columns_and_no_file_are_told(path):

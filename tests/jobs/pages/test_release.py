@@ -49,7 +49,7 @@ def test_the_promise_names_the_smallest_group_and_what_it_does_not_cover(release
     promise, _, _ = release_parts(release)
     groups = Counter((job, age) for job, age, _ in ROWS)
     assert f"Job , Age 2 {min(groups.values())} {len(groups)}" in words(promise)
-    assert "Whoever knows them of a person may find that person: Late" in words(promise)
+    assert "Someone who knows them about a person may find that person: Late" in words(promise)
     assert "Left out: 1 of 10 records (10.00%)" in words(promise)
 
 
@@ -64,7 +64,7 @@ def test_the_risk_of_all_lines_together_is_told_where_there_are_several(release)
     groups = Counter(ROWS)
     together = f"{1 / min(groups.values()):.2%} {len(groups) / len(ROWS):.2%}"
     worst, mean = together.split()
-    assert f"all columns of these lines together, which no line promises {worst} {worst} {mean}" in words(risk)  # fmt: skip
+    assert f"all of these columns at once (not covered by the promise) {worst} {worst} {mean}" in words(risk)  # fmt: skip
     _, alone, _ = release_parts(release)
     assert "together" not in words(alone)
 

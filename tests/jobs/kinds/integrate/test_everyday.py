@@ -396,7 +396,7 @@ def test_the_summary_says_loudly_what_shows_nothing_and_what_leaves_as_it_is(tmp
     assert {row["Town"] for row in rows} == {"*"}
     loud = next(line for line in lines if line.startswith("  FULLY GENERALISED: "))
     assert "Town: every record shows the same" in loud
-    assert "  LEAVES AS IT IS: Pay: in no qid, record by record" in lines
+    assert "  RELEASED UNCHANGED: Pay: part of no qid, so no k protects them" in lines
 
 
 def test_the_share_of_detail_is_counted_from_the_released_values(tmp_path):
