@@ -49,6 +49,11 @@ class CodedColumn:
         return len(self.values)
 
     @property
+    def once(self) -> int:
+        """How many values occur once."""
+        return int((self.counts() == 1).sum())
+
+    @property
     def kind(self) -> str:
         """`number`, `date`, `text`, `mixed` (some numbers, some not) or `empty`."""
         known = self.values.filter(pc.not_equal(self.values, GAP))

@@ -10,9 +10,10 @@ whatever the distribution. A set whose bound is below α is no α-quasi-identifi
 possibly are. The bound grows with D, so that sets with a possible subset are possible; only minimal
 ones are listed.
 
-D is the product of the numbers of values that each column *can* have. Guarantee: no set is missed
-except by chance, but many are named that are none (on Adult with α = 0.2, 754 where 302 are).
-Cost: at most 2^m sets, no look at the data.
+D is the product of the numbers of values that each column *can* have in the population
+(`values_in_population`). Guarantee: no set is missed except by chance, but many are named that are
+none (on Adult with α = 0.2, 754 where 302 are). Cost: at most 2^m sets, no look at the data; a search
+that becomes too long is cut off, and says how far it came.
 
 Errata. The paper's D/(en) and e^(-n/D) are limits and no bounds for small n (n = D = 2: 0.368,
 attained is 0.5). Theorem 3 is a necessary condition. Counting the combinations that *occur* in
@@ -26,7 +27,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_MOST_SETS = 200_000  # of one size that are tried
+_MOST_SETS = 200_000  # of one size that are kept, open or found
+_NEARLY_ALL = 0.9  # values per record from which a column identifies by itself
 
 
 @dataclass(frozen=True)
@@ -64,30 +66,66 @@ def least_cells(alpha: float, population: int) -> int:
     return low
 
 
+def values_in_population(
+    distinct: int, once: int, records: int, population: int, alpha: float
+) -> int:
+    """How many values a column may have among `population` people, from a table of `records` of them.
+
+    `once` of the `distinct` values in the table occur once. If each person is in the table with
+    probability q, a value of m people is missing with probability (1-q)^m, at most
+    m q (1-q)^(m-1) (1-q)/q: what a value seen once adds, if it stands for 1/q - 1 values not seen.
+    So the estimate is no lower than the truth on average. Values that nearly never repeat, such as
+    telephone numbers, are no independent draws: such a column counts as a set by itself.
+    """
+    found = distinct
+    if population > records > 0:
+        found += once * (population - records) // records
+    if records > 1 and distinct >= _NEARLY_ALL * records:
+        found = max(found, least_cells(alpha, population))
+    return found
+
+
+@dataclass(frozen=True)
+class Search:
+    """The minimal sets that were found; all sets of up to `looked_at` of the `columns` were tried."""
+
+    sets: list[Finding]
+    looked_at: int
+    columns: int  # with more than one value
+
+    @property
+    def complete(self) -> bool:
+        return self.looked_at == self.columns
+
+    def as_dict(self) -> dict[str, int | bool]:
+        return {"columns": self.looked_at, "of": self.columns, "complete": self.complete}
+
+
+def cut_off(searched: Mapping[str, int | bool]) -> str:
+    """What a search that is not complete does not know."""
+    return (
+        f"The {searched['of']} columns have too many sets: all sets of up to {searched['columns']} "
+        "columns were tried, and of the larger ones not all: others may single people out, too."
+    )
+
+
 def possible(
     values: Mapping[str, int], population: int, alpha: float, largest: int | None = None
-) -> list[Finding]:
+) -> Search:
     """The minimal sets that may be α-quasi-identifiers, smaller ones first.
 
-    The search ends at sets of `largest` columns, and where there are too many of one size.
+    The search ends at sets of `largest` columns, and where there are too many of one size. A set of the
+    fewest columns is always among those found, whatever its size, unless `largest` forbids it.
     """
     least = least_cells(alpha, population)
     # A column with one value is in no minimal set.
     order = sorted((name for name in values if values[name] > 1), key=lambda name: values[name])
-    found: list[tuple[int, ...]] = []
-    sets: list[tuple[tuple[int, ...], int]] = [((), 1)]
-    for _ in range(min(largest or len(order), len(order))):
-        grown: list[tuple[tuple[int, ...], int]] = []
-        for chosen, cells in sets:
-            for j in range(chosen[-1] + 1 if chosen else 0, len(order)):
-                wider = cells * values[order[j]]
-                if wider < least:
-                    grown.append(((*chosen, j), wider))
-                elif _is_minimal((*chosen, j), wider, [values[name] for name in order], least):
-                    found.append((*chosen, j))
-        sets = grown
-        if len(sets) > _MOST_SETS:
-            break
+    sizes = [values[name] for name in order]
+    most = min(largest or len(order), len(order))
+    found, looked_at = _minimal_sets(sizes, least, most)
+    fewest = _fewest(sizes, least)
+    if fewest and len(fewest) <= most and fewest not in found:
+        found.append(fewest)
     place = {name: at for at, name in enumerate(values)}
     findings = []
     for chosen in found:
@@ -96,7 +134,42 @@ def possible(
         findings.append(
             Finding(names, cells, singleton_share(cells, population), population / cells)
         )
-    return sorted(findings, key=lambda f: (len(f.columns), [place[name] for name in f.columns]))
+    findings.sort(key=lambda f: (len(f.columns), [place[name] for name in f.columns]))
+    return Search(findings, looked_at, len(order))
+
+
+def _minimal_sets(sizes: list[int], least: int, most: int) -> tuple[list[tuple[int, ...]], int]:
+    """The minimal sets of up to `most` columns, and up to which size all sets were tried."""
+    found: list[tuple[int, ...]] = []
+    sets: list[tuple[tuple[int, ...], int]] = [((), 1)]
+    for size in range(1, most + 1):
+        grown: list[tuple[tuple[int, ...], int]] = []
+        for chosen, cells in sets:
+            for j in range(chosen[-1] + 1 if chosen else 0, len(sizes)):
+                wider = cells * sizes[j]
+                if wider < least:
+                    if len(grown) <= _MOST_SETS:
+                        grown.append(((*chosen, j), wider))
+                elif _is_minimal((*chosen, j), wider, sizes, least):
+                    found.append((*chosen, j))
+            if len(found) > _MOST_SETS:
+                return found, size - 1
+        if not grown:  # every larger set has one of those found
+            return found, len(sizes)
+        if len(grown) > _MOST_SETS:
+            return found, size
+        sets = grown
+    return found, most
+
+
+def _fewest(sizes: list[int], least: int) -> tuple[int, ...]:
+    """The columns of most values that have enough cells together: no set of fewer columns has."""
+    cells = 1
+    for at in reversed(range(len(sizes))):
+        cells *= sizes[at]
+        if cells >= least:
+            return tuple(range(at, len(sizes)))
+    return ()
 
 
 def _is_minimal(chosen: tuple[int, ...], cells: int, sizes: list[int], least: int) -> bool:

@@ -201,7 +201,7 @@ def identify_party(channel: Any, names: list[str], argument: dict[str, Any]) -> 
 
     def work(most: int) -> list[float]:
         rng = Random()
-        found = possible(sizes, 10 * argument["records"], 0.2, 4)[:most]
+        found = possible(sizes, 10 * argument["records"], 0.2, 4).sets[:most]
         group = HiddenCounts(metered, names, servers, rng.fork("decide"))
         return separation(
             Transfers(metered, rng.fork("transfers")), group, [one.columns for one in found],

@@ -17,6 +17,8 @@ from coterie.anonymity.table.levels import ladder
 from coterie.anonymity.table.taxonomy import Taxonomy
 
 MOST_QIDS = 6
+_MOST_SETS = 20_000  # of `known` columns that are tried
+_MOST_MERGED = 200  # sets that are merged into a few qids
 _PLAIN = re.compile(r"[A-Za-z_][\w-]*( [\w-]+)*")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
@@ -99,14 +101,14 @@ def qids_for(
     """
     names = list(sizes)
     every = tuple(name for name in names if sizes[name] > 1)
-    if known is None or known >= len(every):
+    if known is None or known >= len(every) or math.comb(len(every), known) > _MOST_SETS:
         return [every]
     sets = [
         set(chosen)
         for chosen in itertools.combinations(every, known)
         if singleton_share(math.prod(sizes[name] for name in chosen), population) >= alpha
     ]
-    if not sets:
+    if not sets or len(sets) > _MOST_MERGED:
         return [every]
     while len(sets) > MOST_QIDS:  # two that share most become one, which protects more
         one, other = min(

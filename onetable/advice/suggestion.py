@@ -13,7 +13,7 @@ from typing import Any
 
 from coterie.anonymity.risk.cliffs import cliffs
 from coterie.anonymity.risk.crowd import least_group, most_cells
-from coterie.anonymity.risk.quasi_identifiers import Finding, possible
+from coterie.anonymity.risk.quasi_identifiers import Search, cut_off, possible, values_in_population
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.table import Table
 from coterie.anonymity.table.taxonomy import Taxonomy
@@ -47,7 +47,10 @@ class Wishes:
 
 @dataclass(frozen=True)
 class CountedColumn:
+    """`distinct` is that of the population already."""
+
     distinct: int
+    once: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Suggestion:
     cells: int
     population: int
     kept: dict[str, Kept]
-    minimal: list[Finding]
+    search: Search
     why: list[str]
 
     def lines(self, bound: str, with_columns: bool = False) -> list[str]:
@@ -113,8 +116,10 @@ def suggest(case: Case, wishes: Wishes) -> Suggestion:
     }
     if not sizes:
         raise DataError(f"{table.source}: no column could be in a qid")
-    minimal = possible(sizes, population, wishes.alpha)
-    qids = qids_for(sizes, population, wishes.alpha, wishes.known)
+    everywhere = {name: _in_population(case, name, sizes[name], wishes) for name in sizes}
+    search = possible(everywhere, population, wishes.alpha)
+    minimal = search.sets
+    qids = qids_for(everywhere, population, wishes.alpha, wishes.known)
     share = table.records / population
     from_crowd = least_group(wishes.crowd, wishes.beta, share)
     k = max(wishes.smallest_k, from_crowd)
@@ -138,8 +143,12 @@ def suggest(case: Case, wishes: Wishes) -> Suggestion:
         why.append(f"sets that may single out {wishes.alpha:.0%} of {who}: {shown}{more}")
     else:
         why.append(f"no set of columns may single out {wishes.alpha:.0%} of {who}")
+    if not search.complete:
+        why.append(cut_off(search.as_dict()))
     if wishes.known is not None:
         why.append(f"for somebody who knows at most {wishes.known} columns of a person")
+        if len(qids) == 1 and len(qids[0]) > wishes.known:
+            why.append("one qid has all columns: the sets of so many columns are too many, or none")
     reason = (
         f"a group of {from_crowd} represents {wishes.crowd} people with probability "
         f"{1 - wishes.beta:g}"
@@ -150,7 +159,16 @@ def suggest(case: Case, wishes: Wishes) -> Suggestion:
     why.append(
         f"about {cells:,} combinations can be shown while every record is one of at least that many"
     )
-    return Suggestion(qids, k, cells, population, kept, minimal, why)
+    return Suggestion(qids, k, cells, population, kept, search, why)
+
+
+def _in_population(case: Case, name: str, size: int, wishes: Wishes) -> int:
+    """How many values a column may have among all people: those of its taxonomy, or an estimate."""
+    column, records = case.table.column(name), case.table.records
+    if name in case.taxonomies:
+        return size
+    people = wishes.population or records
+    return values_in_population(column.distinct, column.once, records, people, wishes.alpha)
 
 
 def add_cliffs(
@@ -198,7 +216,7 @@ def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
             "bound them together"
         )
     guarded = [set(requirement.qid) for requirement in case.present]
-    bare = [f for f in plan.minimal if not any(set(f.columns) <= qid for qid in guarded)]
+    bare = [f for f in plan.search.sets if not any(set(f.columns) <= qid for qid in guarded)]
     if case.present and bare:
         warnings.append(
             f"the requirement so far has no qid with {', '.join(bare[0].columns)}, which may single "
@@ -221,7 +239,8 @@ def answer(case: Case, plan: Suggestion, text: str) -> dict[str, Any]:
             name: {"values": kept.values, "keep": kept.keep, "level": kept.level}
             for name, kept in plan.kept.items()
         },
-        "quasi_identifiers": [list(finding.columns) for finding in plan.minimal],
+        "quasi_identifiers": [list(finding.columns) for finding in plan.search.sets],
+        "searched": plan.search.as_dict(),
         "warnings": warnings,
         "yaml": comments + text,
     }

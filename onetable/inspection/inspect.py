@@ -21,7 +21,7 @@ from coterie.anonymity.risk.masks import (
     published_by_pairs,
     published_by_records,
 )
-from coterie.anonymity.risk.quasi_identifiers import possible
+from coterie.anonymity.risk.quasi_identifiers import possible, values_in_population
 from coterie.anonymity.risk.ratios import Ratios, ratios_of, ratios_of_sizes
 from coterie.anonymity.risk.reidentification import known_at_random, risk_of
 from coterie.anonymity.table.columns import categorical_column, continuous_column
@@ -108,7 +108,7 @@ def inspect_table(
             "known": _known(table.codes(rest), table.records, rng, most),
         }
     if settings.population is not None:
-        found["quasi_identifiers"] = _quasi_identifiers(table, settings)
+        found |= _quasi_identifiers(table, settings)
     if settings.mask is not None:
         found |= _mask(codes, names, table.records, settings, large, rng)
     found["qids"] = _qids(table, settings, file, qid, notes)
@@ -200,11 +200,16 @@ def _likely(
     ]
 
 
-def _quasi_identifiers(table: CodedTable, settings: Settings) -> list[dict[str, Any]]:
+def _quasi_identifiers(table: CodedTable, settings: Settings) -> dict[str, Any]:
+    """The sets that may single people out, and how far the search came."""
     population = settings.population or table.records
-    sizes = {c.name: c.distinct for c in table.columns}
+    sizes = {
+        c.name: values_in_population(c.distinct, c.once, table.records, population, settings.alpha)
+        for c in table.columns
+    }
+    search = possible(sizes, population, settings.alpha)
     found = []
-    for at, finding in enumerate(possible(sizes, population, settings.alpha)):
+    for at, finding in enumerate(search.sets):
         entry: dict[str, Any] = {
             "columns": list(finding.columns),
             "cells": finding.cells,
@@ -216,7 +221,7 @@ def _quasi_identifiers(table: CodedTable, settings: Settings) -> list[dict[str, 
                 table.codes(finding.columns), table.records, settings.most
             ).uniques
         found.append(entry)
-    return found
+    return {"quasi_identifiers": found, "searched": search.as_dict()}
 
 
 def _mask(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from coterie.anonymity.risk.quasi_identifiers import cut_off
 from coterie.base.text import numbered, one_line
 from coterie.jobs.pages.charts import bars
 from coterie.jobs.pages.markup import Content, element, foreign, listed
@@ -163,7 +164,7 @@ def _qids(found: dict[str, Any]) -> list[Part]:
 def _population(found: dict[str, Any]) -> list[Part]:
     if "quasi_identifiers" not in found:
         return []
-    entries = found["quasi_identifiers"]
+    entries, searched = found["quasi_identifiers"], found["searched"]
     rows: list[list[Content]] = [
         [listed(e["columns"]), f"{e['cells']:,}", share(e["bound"]), f"{e['crowd']:.3g}"]
         for e in entries[:_SHOWN]
@@ -180,7 +181,12 @@ def _population(found: dict[str, Any]) -> list[Part]:
     return [
         Part(
             "In the whole population",
-            [note(words), *(found_table if entries else []), *_more(len(entries), "sets")],
+            [
+                note(words),
+                *(found_table if entries else []),
+                *_more(len(entries), "sets"),
+                *([] if searched["complete"] else [note(cut_off(searched))]),
+            ],
             public=False,
         )
     ]

@@ -6,6 +6,7 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
+from coterie.anonymity.risk.quasi_identifiers import cut_off
 from coterie.base.text import numbered
 from coterie.onetable.hiding.revealing import revealing_lines
 
@@ -53,7 +54,7 @@ def lines(found: dict[str, Any]) -> list[str]:
         text += ["", "The most revealing rules into a sensitive value:"]
         text += [f"  {line}" for line in revealing_lines(rules)]
     if "quasi_identifiers" in found:
-        text += ["", *_quasi(found["quasi_identifiers"])]
+        text += ["", *_quasi(found)]
     if "mask" in found:
         text += [
             "",
@@ -94,6 +95,8 @@ def _keys(found: dict[str, Any]) -> list[str]:
             continue
         seen.add(columns)
         how = _HOW.get(entry["how"]) or f"{share(entry['beta'])} of all pairs"
+        if entry.get("at_least", len(columns)) < len(columns):
+            how = f"the fewest that were found; at least {entry['at_least']} are needed"
         text.append(
             f"{', '.join(entry['columns'])}: {entry['uniques']:,} unique, "
             f"{100 * entry['separation']:.6g} % of pairs apart ({how})"
@@ -109,10 +112,17 @@ def _risk(risk: dict[str, Any]) -> str:
     )
 
 
-def _quasi(entries: list[dict[str, Any]]) -> list[str]:
+def _quasi(found: dict[str, Any]) -> list[str]:
+    entries, searched = found["quasi_identifiers"], found["searched"]
+    if not searched["complete"]:
+        return [*_quasi_sets(entries), f"  {cut_off(searched)}"]
+    return _quasi_sets(entries)
+
+
+def _quasi_sets(entries: list[dict[str, Any]]) -> list[str]:
     if not entries:
         return ["No set of columns can single out that share of the population."]
-    text = [f"{len(entries):,} minimal sets may single out that share of the population:"]
+    text = [f"{numbered(len(entries), 'minimal set')} may single out that share of the population:"]
     text += [
         f"  {', '.join(entry['columns'])}: {entry['cells']:,} combinations, at most "
         f"{share(entry['bound'])} unique, {entry['crowd']:.3g} people each"
@@ -153,7 +163,7 @@ class Inspection(dict[str, Any]):
             f"<p>Risk by all columns: {html.escape(_risk(part['risk']))}</p>",
         ]
         if "quasi_identifiers" in self:
-            body += ["<h4>Population</h4>", _list(_quasi(self["quasi_identifiers"]))]
+            body += ["<h4>Population</h4>", _list(_quasi(self))]
         if "mask" in self:
             body.append(f"<p>Withhold {html.escape(', '.join(self['mask']) or 'nothing')}</p>")
         if self["notes"]:

@@ -13,7 +13,8 @@
                           are few combinations and each party's policy permits groups of one
 
 First each party tells how many different values each of its columns has, unless the job declares
-the values; the sets follow from these numbers by arithmetic (`anonymity.risk.quasi_identifiers`).
+the values. A column whose values seldom repeat has more of them in the population than in the table:
+its owner tells an estimate. The sets follow from these numbers by arithmetic (`anonymity.risk.quasi_identifiers`).
 With `id` the parties then match their records and estimate for each of these sets which share of
 pairs of people it tells apart (`protocols.patterns.separation`).
 """
@@ -28,7 +29,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from coterie.anonymity.risk.quasi_identifiers import Finding, possible
+from coterie.anonymity.risk.quasi_identifiers import Finding, possible, values_in_population
 from coterie.base.arrays import Codes
 from coterie.base.errors import DataError
 from coterie.base.text import numbered
@@ -83,7 +84,7 @@ _KEYS = ("pairs", "round", "servers", "uniques")  # keys that need matched recor
 
 DISTINCT = declare(
     "identify: distinct values",
-    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value.",
+    what="How many different values each column of the job has in its owner's whole table, common records or not, unless the job declares its values; no value. If the column has more values than half the table has records, an estimate for the population, from the numbers of values and records.",
     to="every party",
     why="Which sets of columns may single people out follows from these numbers.",
 )
@@ -183,7 +184,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
         prepared.dropped.write(workspace.kept)
         distinct = _distinct_values(job, prepared, channel)
         if job.matching is None or prepared.identifiers is None:
-            found = possible(distinct, job.population or 1, job.alpha, job.longest)
+            found = possible(distinct, job.population or 1, job.alpha, job.longest).sets
             return _as_result(job, distinct, job.population or 1, found, None)
         _check_cells(job, distinct)  # before the records are matched, which takes longest
         rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace)
@@ -197,7 +198,7 @@ class Identify(Kind[IdentifyJob, OpenColumns]):
         codes = {name: column.codes[rows] for name, column in prepared.columns.items()}
         transfers = Transfers(channel, rng.fork("transfers"))
         group = HiddenCounts(channel, job.party_names, job.servers, rng.fork("decide"))
-        found = possible(distinct, people, job.alpha, job.longest)
+        found = possible(distinct, people, job.alpha, job.longest).sets
         measured = None
         if found and len(rows) * (len(rows) - 1) // 2 >= _FEWEST_PAIRS:
             measured = separation(
@@ -389,7 +390,7 @@ def _distinct_values(job: IdentifyJob, prepared: OpenColumns, channel: Channel) 
     }
     with channel.step("distinct"):
         own = [name for name, size in distinct.items() if not size and name in prepared.columns]
-        mine = [prepared.columns[name].distinct for name in own]
+        mine = [_values_told(job, prepared, name) for name in own]
         if not all(distinct.values()):
             channel.open(DISTINCT, mine)
             channel.broadcast([*mine])
@@ -403,6 +404,18 @@ def _distinct_values(job: IdentifyJob, prepared: OpenColumns, channel: Channel) 
     if empty:
         raise DataError(f"the table of {job.attributes[empty[0]].party} has no row")
     return distinct
+
+
+def _values_told(job: IdentifyJob, prepared: OpenColumns, name: str) -> int:
+    """How many values a column may have in the population, from two numbers of its owner's table.
+
+    Of `d` values among `n` records at least 2d - n occur once. How many do is not used: that would tell
+    how many people are unique by the column, which needs groups of one.
+    """
+    distinct, records = prepared.columns[name].distinct, prepared.records
+    people = job.population or records
+    once = max(0, 2 * distinct - records)
+    return min(values_in_population(distinct, once, records, people, job.alpha), MOST_VALUES)
 
 
 def _as_result(

@@ -6,7 +6,12 @@ from math import comb, prod
 import numpy as np
 import pytest
 
-from coterie.anonymity.risk.quasi_identifiers import least_cells, possible, singleton_share
+from coterie.anonymity.risk.quasi_identifiers import (
+    least_cells,
+    possible,
+    singleton_share,
+    values_in_population,
+)
 from tests.anonymity.risk.people import subsets
 
 
@@ -56,7 +61,7 @@ def test_minimal_sets_are_those_of_trying_all(seed):
         if s and singleton_share(prod(values[names[j]] for j in s), population) >= alpha
     ]
     minimal = [s for s in good if not any(other < s for other in good)]
-    found = possible(values, population, alpha)
+    found = possible(values, population, alpha).sets
     assert sorted(map(sorted, minimal)) == sorted(sorted(f.columns) for f in found)
     for finding in found:
         assert finding.cells == prod(values[name] for name in finding.columns)
@@ -65,6 +70,63 @@ def test_minimal_sets_are_those_of_trying_all(seed):
 
 def test_the_search_can_end_at_a_size():
     values = dict.fromkeys("abcdefgh", 3)
-    assert {len(f.columns) for f in possible(values, 30, 0.2)} == {3}
-    assert len(possible(values, 30, 0.2)) == comb(8, 3)
-    assert possible(values, 30, 0.2, largest=2) == []
+    assert {len(f.columns) for f in possible(values, 30, 0.2).sets} == {3}
+    assert len(possible(values, 30, 0.2).sets) == comb(8, 3)
+    small = possible(values, 30, 0.2, largest=2)
+    assert small.sets == []
+    assert (small.looked_at, small.complete) == (2, False)
+    assert possible(values, 30, 0.2).complete
+
+
+def test_a_search_that_is_cut_off_says_how_far_it_came_and_names_a_set_of_fewest_columns():
+    values = {f"c{j}": 3 for j in range(60)}
+    least = least_cells(0.2, 400)
+    search = possible(values, 400, 0.2)
+    assert 3**search.looked_at < least  # no set of so few columns is one, as it says
+    assert not search.complete
+    assert search.sets
+    assert all(prod(values[name] for name in f.columns) >= least for f in search.sets)
+    assert {len(f.columns) for f in search.sets} == {5}
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_was_tried_before_a_cut_is_what_trying_all_finds(seed, monkeypatch):
+    monkeypatch.setattr("coterie.anonymity.risk.quasi_identifiers._MOST_SETS", 12)
+    rng = np.random.default_rng(seed)
+    values = {f"c{j}": int(v) for j, v in enumerate(rng.integers(2, 9, 7))}
+    names, least = list(values), least_cells(0.2, 300)
+    good = [{names[j] for j in s} for s in subsets(7) if prod(values[names[j]] for j in s) >= least]
+    minimal = [s for s in good if not any(other < s for other in good)]
+    search = possible(values, 300, 0.2)
+    due = sorted(sorted(s) for s in minimal if len(s) <= search.looked_at)
+    assert due == sorted(
+        sorted(f.columns) for f in search.sets if len(f.columns) <= search.looked_at
+    )
+    assert all(set(f.columns) in minimal for f in search.sets)
+    assert bool(minimal) == bool(search.sets)
+    assert search.complete or len(minimal) > 12 or search.looked_at < 7
+
+
+@pytest.mark.parametrize("law", ["even", "skewed", "unique"])
+def test_values_that_the_table_lacks_are_estimated_no_lower_than_they_are(law):
+    rng = np.random.default_rng(5)
+    people = {
+        "even": rng.integers(0, 30_000, 50_000),
+        "skewed": (30_000 * rng.random(50_000) ** 4).astype(int),
+        "unique": np.arange(50_000),
+    }[law]
+    estimates = []
+    for _ in range(20):
+        table = rng.choice(people, 5_000, replace=False)
+        _, counts = np.unique(table, return_counts=True)
+        once = int((counts == 1).sum())
+        estimates.append(values_in_population(len(counts), once, 5_000, 50_000, 0.2))
+    assert np.mean(estimates) >= len(np.unique(people))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.5, 0.9])
+def test_a_column_with_nearly_as_many_values_as_records_is_a_set_alone(alpha):
+    phone = values_in_population(4_600, 4_300, 5_000, 50_000, alpha)
+    found = possible({"Phone": phone, "Sex": 2}, 50_000, alpha).sets
+    assert ("Phone",) in [f.columns for f in found]
+    assert values_in_population(2, 0, 5_000, 50_000, alpha) == 2

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from coterie.__main__ import run
@@ -165,3 +166,17 @@ def test_a_job_is_advised_from_an_identify_result_without_its_tables(capsys, tmp
     code, error = advised(capsys, tmp_path / "x.csv", "--identified", str(tmp_path))
     assert code == 2
     assert "goes with a job file" in str(error)
+
+
+def test_a_search_that_is_cut_off_gives_no_all_clear(capsys, tmp_path):
+    rng = np.random.default_rng(3)
+    lines = [",".join(f"c{j}" for j in range(60))]
+    lines += [",".join(map(str, row)) for row in rng.integers(0, 3, (400, 60))]
+    (tmp_path / "wide.csv").write_text("\n".join(lines) + "\n")
+    found = advised(capsys, tmp_path / "wide.csv")
+    assert "no set of columns may single out" not in found["yaml"]
+    assert "others may single people out" in found["yaml"]
+    assert found["searched"] == {"columns": 4, "of": 60, "complete": False}
+    assert found["quasi_identifiers"]
+    few = advised(capsys, tmp_path / "wide.csv", "--known", "8")  # 2.6 billion sets
+    assert len(few["requirement"]) == 1

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from coterie.__main__ import run
@@ -54,8 +55,9 @@ def test_columns_can_be_chosen_and_their_cost_is_measured(capsys, example):
 
 def test_a_population_names_quasi_identifiers_and_the_journalists_risk(capsys, example):
     found = inspected(capsys, example, "--population", "20")
-    assert [entry["columns"] for entry in found["quasi_identifiers"]] == [["age", "sex", "state"]]
-    assert found["quasi_identifiers"][0]["cells"] == 18
+    # One age and two states occur once in a quarter of the people: each stands for three more values.
+    sets = {tuple(entry["columns"]): entry["cells"] for entry in found["quasi_identifiers"]}
+    assert sets == {("age", "sex"): 12, ("age", "state"): 54, ("sex", "state"): 18}
     assert 0 < found["risk"]["journalist"] < found["risk"]["prosecutor"]
 
 
@@ -156,3 +158,25 @@ def test_the_usual_quasi_identifiers_of_adult(capsys, tmp_path):
     assert found["risk"]["uniques"] == 14021
     assert found["risk"]["marketer"] == pytest.approx(0.600, abs=5e-4)
     assert found["risk"]["below"]["5"] == 21977
+
+
+def test_sixty_small_columns_are_no_all_clear(capsys, tmp_path):
+    """374 of 400 records are unique by eight of sixty columns; the search cannot try all sets."""
+    rng = np.random.default_rng(3)
+    names = [f"c{j}" for j in range(60)]
+    rows = rng.integers(0, 3, (400, 60))
+    text = "\n".join([",".join(names), *(",".join(map(str, row)) for row in rows)])
+    (tmp_path / "wide.csv").write_text(text + "\n")
+    found = inspected(capsys, tmp_path / "wide.csv", "--population", "400")
+    assert found["quasi_identifiers"]
+    assert not found["searched"]["complete"]
+    assert run(["inspect", str(tmp_path / "wide.csv"), "--population", "400"]) == 0
+    assert "others may single people out" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_planted_key_of_a_sample_is_named_for_its_population(capsys, tmp_path):
+    rows = [f"{i % 2},{600000 + i - (i % 50 == 0)}" for i in range(1, 2001)]
+    (tmp_path / "phones.csv").write_text("\n".join(["Sex,Phone", *rows]) + "\n")
+    found = inspected(capsys, tmp_path / "phones.csv", "--population", "500000")
+    assert [entry["columns"] for entry in found["quasi_identifiers"]] == [["Phone"]]
+    assert found["searched"]["complete"]

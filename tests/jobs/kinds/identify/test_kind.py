@@ -199,3 +199,15 @@ def test_a_policy_judges_the_columns_the_servers_and_nothing_that_is_not_told():
     bare = parse_job(f"kind: identify\n{PARTIES}population: 9\n{ATTRIBUTES}", {})
     assert KINDS["identify"].needs(bare, "a").columns.used == ("Age", "Sex")
     assert KINDS["identify"].needs(bare, "a").answers.servers == ()
+
+
+@pytest.mark.parametrize("ids", ["", "id: ID\n"])
+@pytest.mark.parametrize("alpha", [0.2, 0.6])
+def test_values_of_the_table_are_not_taken_for_those_of_the_population(tmp_path, ids, alpha):
+    """A column of telephone numbers is named however large the population is."""
+    table = people()
+    table["Zip"] = 1_000 + np.arange(N)
+    result = run(tmp_path, f"population: 50000\nalpha: {alpha}\n", table, ids=ids)
+    assert ["Zip"] in [one["columns"] for one in result["sets"]]
+    assert result["distinct"]["Sex"] == 2
+    KINDS["identify"].verify(load_job(tmp_path / "job.yaml"), Claim(result), tmp_path)
