@@ -33,9 +33,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from numba.core.dispatcher import Dispatcher
-
 from coterie.anonymity.specialization.specialize import warm_up
+from coterie.base.compiled import Loop
 from coterie.protocols.intersection.identifiers import Identifiers
 from tests import ROOT
 
@@ -248,7 +247,7 @@ def _end(code: int) -> NoReturn:
 
 def _load_compiled_loops() -> None:
     """Loads the machine code of every loop that is on disk, as each fork would do for itself."""
-    for loop in [found for found in gc.get_objects() if isinstance(found, Dispatcher)]:
+    for loop in [found.dispatcher for found in gc.get_objects() if isinstance(found, Loop)]:
         kept = getattr(loop._cache, "_cache_file", None)
         for signature, _, _ in kept._load_index() if kept else ():
             loop.compile(signature)

@@ -18,14 +18,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from coterie.base.arrays import Blocks
-from coterie.base.compiled import compiled
+from coterie.base.compiled import Instructions, compiled
 from coterie.protocols.circuits.boolean import AND, NOT, Circuit
 from coterie.protocols.primitives.aes import (
     BLOCK,
@@ -63,21 +60,13 @@ def _tweaks(builder: Any, tweak: Any, stride: Any, lanes: int) -> list[tuple[Any
     return out
 
 
-def _gate_intrinsic(lanes: int, generate_gate: Any) -> Any:
+def _gate_instructions(lanes: int, write_gate: Any) -> Instructions:
     """gate(left, right, out, table, table stride, delta, keys, tweak, tweak stride)."""
 
-    def implementation(
-        typing: Any, a: Any, b: Any, out: Any, table: Any, d: Any, e: Any, f: Any, g: Any, h: Any
-    ) -> Any:
-        signature = types.void(*[types.uintp] * 7, types.uint64, types.uint64)
+    def write(builder: Any, *arguments: Any) -> None:
+        write_gate(builder, lanes, *arguments)
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            generate_gate(builder, lanes, *arguments)
-            return context.get_dummy_value()
-
-        return signature, generate
-
-    return intrinsic(implementation)
+    return Instructions("uintp uintp uintp uintp uintp uintp uintp uint64 uint64", write)
 
 
 def _table_addresses(builder: Any, table: Any, stride: Any, lanes: int) -> list[Any]:
@@ -151,29 +140,22 @@ def _evaluate_gate(
         store(builder, builder.xor(value, builder.and_(colour_b, evaluator)), out, lane)
 
 
-def _xor_intrinsic(lanes: int) -> Any:
+def _xor_instructions(lanes: int) -> Instructions:
     """xor(left, right, out)."""
 
-    def implementation(typing: Any, left: Any, right: Any, out: Any) -> Any:
-        signature = types.void(*[types.uintp] * 3)
+    def write(builder: Any, left: Any, right: Any, out: Any) -> None:
+        for lane in range(lanes):
+            a, b = load(builder, left, lane), load(builder, right, lane)
+            store(builder, builder.xor(a, b), out, lane)
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            left, right, out = arguments
-            for lane in range(lanes):
-                a, b = load(builder, left, lane), load(builder, right, lane)
-                store(builder, builder.xor(a, b), out, lane)
-            return context.get_dummy_value()
-
-        return signature, generate
-
-    return intrinsic(implementation)
+    return Instructions("uintp uintp uintp", write)
 
 
-_xor_one, _xor_two, _xor_four = _xor_intrinsic(1), _xor_intrinsic(2), _xor_intrinsic(4)
-_garble_many = _gate_intrinsic(GARBLE_LANES, _garble_gate)
-_garble_one = _gate_intrinsic(1, _garble_gate)
-_evaluate_many = _gate_intrinsic(EVALUATE_LANES, _evaluate_gate)
-_evaluate_one = _gate_intrinsic(1, _evaluate_gate)
+_xor_one, _xor_two, _xor_four = _xor_instructions(1), _xor_instructions(2), _xor_instructions(4)
+_garble_many = _gate_instructions(GARBLE_LANES, _garble_gate)
+_garble_one = _gate_instructions(1, _garble_gate)
+_evaluate_many = _gate_instructions(EVALUATE_LANES, _evaluate_gate)
+_evaluate_one = _gate_instructions(1, _evaluate_gate)
 
 
 @compiled
@@ -200,10 +182,10 @@ def _walk(
     lanes = wires.shape[1]
     inputs = labels.shape[1]
     ands = tables.shape[1]
-    base, pitch = numba.uintp(wires.ctypes.data), numba.uintp(16 * lanes)
-    stride, turn = numba.uintp(32 * ands), numba.uint64(2 * ands)
-    secret, schedule = numba.uintp(delta.ctypes.data), numba.uintp(keys.ctypes.data)
-    table = numba.uintp(tables.ctypes.data)
+    base, pitch = np.uintp(wires.ctypes.data), np.uintp(16 * lanes)
+    stride, turn = np.uintp(32 * ands), np.uint64(2 * ands)
+    secret, schedule = np.uintp(delta.ctypes.data), np.uintp(keys.ctypes.data)
+    table = np.uintp(tables.ctypes.data)
     first = 0
     while first < labels.shape[0]:
         live = lanes if labels.shape[0] - first >= lanes else 1
@@ -212,13 +194,13 @@ def _walk(
                 for i in range(inputs):
                     wires[i, lane, 0] = labels[first + lane, i, 0]
                     wires[i, lane, 1] = labels[first + lane, i, 1]
-        at = numba.uintp(table + numba.uintp(first) * stride)
-        number = numba.uint64(tweak + numba.uint64(first) * turn)
+        at = np.uintp(table + np.uintp(first) * stride)
+        number = np.uint64(tweak + np.uint64(first) * turn)
         for gate in range(start, stop):
             kind, a, b, w = kinds[gate], left[gate], right[gate], inputs + gate
-            x = numba.uintp(base + numba.uintp(a) * pitch)
-            y = numba.uintp(base + numba.uintp(b) * pitch)
-            z = numba.uintp(base + numba.uintp(w) * pitch)
+            x = np.uintp(base + np.uintp(a) * pitch)
+            y = np.uintp(base + np.uintp(b) * pitch)
+            z = np.uintp(base + np.uintp(w) * pitch)
             if kind == 0:
                 if live == 4:
                     _xor_four(x, y, z)
@@ -240,8 +222,8 @@ def _walk(
                     _evaluate_one(x, y, z, at, stride, secret, schedule, number, turn)
                 else:
                     _evaluate_many(x, y, z, at, stride, secret, schedule, number, turn)
-                at = numba.uintp(at + numba.uintp(32))
-                number = numba.uint64(number + numba.uint64(2))
+                at = np.uintp(at + np.uintp(32))
+                number = np.uint64(number + np.uint64(2))
         if stop == kinds.shape[0]:
             for lane in range(live):
                 for i in range(ends.shape[0]):

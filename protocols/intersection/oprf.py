@@ -35,7 +35,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
-import numba
 import numpy as np
 
 from coterie.base.arrays import Blocks, Bytes, Words
@@ -102,18 +101,18 @@ def _hash(rows: Any, where: Any, first: Any, words: Any, secret: Any, out: Any) 
     """H(rows[b] ^ (words & secret), first + b) for the bin b of every value."""
     words_of_row = rows.shape[1]
     block = np.empty(words_of_row + 1, np.uint64)
-    source, target = numba.uintp(block.ctypes.data), numba.uintp(out.ctypes.data)
-    nothing = numba.uintp(0)
+    source, target = np.uintp(block.ctypes.data), np.uintp(out.ctypes.data)
+    nothing = np.uintp(0)
     for i in range(out.shape[0]):
         b = where[i]
         for k in range(words_of_row):
             block[k] = rows[b, k] ^ (words[i, k] & secret[k])
         block[words_of_row] = b + first
         _blake2b(
-            numba.uintp(target + numba.uintp(16 * i)),
-            numba.uintp(16),
+            np.uintp(target + np.uintp(16 * i)),
+            np.uintp(16),
             source,
-            numba.uint64(8 * (words_of_row + 1)),
+            np.uint64(8 * (words_of_row + 1)),
             nothing,
             nothing,
         )

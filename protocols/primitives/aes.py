@@ -29,16 +29,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import llvmlite.binding
-import numba
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from coterie.base.arrays import Array, Blocks, Words
-from coterie.base.compiled import compiled
+from coterie.base.compiled import Instructions, compiled, portable
 
 FIXED_KEY = hashlib.sha256(b"coterie: fixed key of the public permutation").digest()[:16]
 
@@ -49,7 +45,10 @@ TRANSFER, GATE, OUTPUT = 1, 2, 3
 @cache
 def accelerated() -> bool:
     """Whether numba compiles for a processor with AES instructions."""
-    if numba.config.DISABLE_JIT or platform.machine() not in ("x86_64", "AMD64"):
+    import llvmlite.binding
+    import numba
+
+    if portable() or platform.machine() not in ("x86_64", "AMD64"):
         return False
     if numba.config.CPU_FEATURES is not None:
         return "+aes" in numba.config.CPU_FEATURES
@@ -158,77 +157,69 @@ def hash_blocks(builder: Any, blocks: Sequence[Any], tweaks: Sequence[Any], keys
     return [builder.xor(a, b) for a, b in zip(once, twice, strict=True)]
 
 
-def _hash_intrinsic(width: int) -> Any:
+def _hash_instructions(width: int) -> Instructions:
     """hash(source, mask, target, keys, index, domain): `width` blocks, each xored with the mask."""
 
-    def hash_width(typing: Any, *arguments: Any) -> Any:
-        signature = types.void(*[types.uintp] * 4, types.uint64, types.uint64)
+    def write(
+        builder: Any, source: Any, mask: Any, target: Any, keys: Any, index: Any, domain: Any
+    ) -> None:
+        offset = load(builder, mask)
+        blocks = [builder.xor(load(builder, source, i), offset) for i in range(width)]
+        tweaks = [
+            block_of(builder, builder.add(index, ir.Constant(index.type, i)), domain)
+            for i in range(width)
+        ]
+        for i, value in enumerate(hash_blocks(builder, blocks, tweaks, keys)):
+            store(builder, value, target, i)
 
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            source, mask, target, keys, index, domain = arguments
-            offset = load(builder, mask)
-            blocks = [builder.xor(load(builder, source, i), offset) for i in range(width)]
-            tweaks = [
-                block_of(builder, builder.add(index, ir.Constant(index.type, i)), domain)
-                for i in range(width)
-            ]
-            for i, value in enumerate(hash_blocks(builder, blocks, tweaks, keys)):
-                store(builder, value, target, i)
-            return context.get_dummy_value()
-
-        return signature, generate
-
-    def one(typing: Any, a: Any, b: Any, c: Any, d: Any, e: Any, f: Any) -> Any:
-        return hash_width(typing)
-
-    return intrinsic(one)
+    return Instructions("uintp uintp uintp uintp uint64 uint64", write)
 
 
-hash_eight = _hash_intrinsic(8)
-hash_one = _hash_intrinsic(1)
+hash_eight = _hash_instructions(8)
+hash_one = _hash_instructions(1)
 
 
 @compiled
 def _hash_kernel(blocks: Any, mask: Any, out: Any, keys: Any, first: Any, domain: Any) -> None:
     count = blocks.shape[0]
-    source, target = numba.uintp(blocks.ctypes.data), numba.uintp(out.ctypes.data)
-    offset, schedule = numba.uintp(mask.ctypes.data), numba.uintp(keys.ctypes.data)
+    source, target = np.uintp(blocks.ctypes.data), np.uintp(out.ctypes.data)
+    offset, schedule = np.uintp(mask.ctypes.data), np.uintp(keys.ctypes.data)
     eight = count - count % 8
     for i in range(0, eight, 8):
-        at = numba.uintp(16 * i)
+        at = np.uintp(16 * i)
         hash_eight(
-            numba.uintp(source + at),
+            np.uintp(source + at),
             offset,
-            numba.uintp(target + at),
+            np.uintp(target + at),
             schedule,
-            numba.uint64(first + numba.uint64(i)),
+            np.uint64(first + np.uint64(i)),
             domain,
         )
     for i in range(eight, count):
-        at = numba.uintp(16 * i)
+        at = np.uintp(16 * i)
         hash_one(
-            numba.uintp(source + at),
+            np.uintp(source + at),
             offset,
-            numba.uintp(target + at),
+            np.uintp(target + at),
             schedule,
-            numba.uint64(first + numba.uint64(i)),
+            np.uint64(first + np.uint64(i)),
             domain,
         )
 
 
 @compiled
 def _hash_bits_kernel(blocks: Any, mask: Any, out: Any, keys: Any, first: Any, domain: Any) -> None:
-    source = numba.uintp(blocks.ctypes.data)
-    offset, schedule = numba.uintp(mask.ctypes.data), numba.uintp(keys.ctypes.data)
+    source = np.uintp(blocks.ctypes.data)
+    offset, schedule = np.uintp(mask.ctypes.data), np.uintp(keys.ctypes.data)
     some = np.empty(16, np.uint64)
-    target = numba.uintp(some.ctypes.data)
+    target = np.uintp(some.ctypes.data)
     for i in range(out.shape[0]):
         hash_eight(
-            numba.uintp(source + numba.uintp(128 * i)),
+            np.uintp(source + np.uintp(128 * i)),
             offset,
             target,
             schedule,
-            numba.uint64(first + numba.uint64(8 * i)),
+            np.uint64(first + np.uint64(8 * i)),
             domain,
         )
         byte = np.uint64(0)

@@ -27,10 +27,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import gmpy2
-import numba
 import numpy as np
 from gmpy2 import mpz
-from numba import types
 
 from coterie.base.arrays import Bytes, Mask
 from coterie.base.compiled import compiled
@@ -48,20 +46,19 @@ ORDER = 2**252 + 27742317777372353535851937790883648493
 # -1 modulo the order, as the only multiple of 8 in [2^254, 2^255): X25519 does not change it.
 _MINUS_ONE = (5 * ORDER - 1).to_bytes(POINT_BYTES, "little")
 
-_PTR = types.uintp
-_x25519 = external("crypto_scalarmult_curve25519", _PTR, _PTR, _PTR)
+_x25519 = external("crypto_scalarmult_curve25519", "uintp uintp uintp")
 
 
 @compiled
 def _multiply(key: Any, points: Any, out: Any) -> Any:
     k, source, target = (
-        numba.uintp(key.ctypes.data),
-        numba.uintp(points.ctypes.data),
-        numba.uintp(out.ctypes.data),
+        np.uintp(key.ctypes.data),
+        np.uintp(points.ctypes.data),
+        np.uintp(out.ctypes.data),
     )
     for i in range(points.shape[0]):
-        at = numba.uintp(32 * i)
-        if _x25519(numba.uintp(target + at), k, numba.uintp(source + at)) != 0:
+        at = np.uintp(32 * i)
+        if _x25519(np.uintp(target + at), k, np.uintp(source + at)) != 0:
             return i
     return -1
 

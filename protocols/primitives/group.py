@@ -10,24 +10,20 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import numba
 import numpy as np
-import rbcl
-from numba import types
 
 from coterie.base.arrays import Bytes, Mask
 from coterie.base.compiled import compiled
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.primitives.sodium import expand_message_xmd, external
+from coterie.protocols.primitives.sodium import expand_message_xmd, external, sodium
 
 Elements: TypeAlias = Bytes
 ELEMENT_BYTES = 32
 TAG = b"coterie-V01-CS01-with-ristretto255_XMD:SHA-512_R255MAP_RO_"
 
-_PTR = types.uintp
-_scalarmult = external("crypto_scalarmult_ristretto255", _PTR, _PTR, _PTR)
-_from_hash = external("crypto_core_ristretto255_from_hash", _PTR, _PTR)
-_is_valid = external("crypto_core_ristretto255_is_valid_point", _PTR)
+_scalarmult = external("crypto_scalarmult_ristretto255", "uintp uintp uintp")
+_from_hash = external("crypto_core_ristretto255_from_hash", "uintp uintp")
+_is_valid = external("crypto_core_ristretto255_is_valid_point", "uintp")
 
 
 class InvalidElementError(ValueError):
@@ -44,40 +40,38 @@ class InvalidElementError(ValueError):
 @compiled
 def _multiply(scalar: Any, elements: Any, out: Any) -> Any:
     k, source, target = (
-        numba.uintp(scalar.ctypes.data),
-        numba.uintp(elements.ctypes.data),
-        numba.uintp(out.ctypes.data),
+        np.uintp(scalar.ctypes.data),
+        np.uintp(elements.ctypes.data),
+        np.uintp(out.ctypes.data),
     )
     for i in range(elements.shape[0]):
-        at = numba.uintp(32 * i)
-        if _scalarmult(numba.uintp(target + at), k, numba.uintp(source + at)) != 0:
+        at = np.uintp(32 * i)
+        if _scalarmult(np.uintp(target + at), k, np.uintp(source + at)) != 0:
             return i
     return -1
 
 
 @compiled
 def _derive(uniform: Any, out: Any) -> None:
-    source, target = numba.uintp(uniform.ctypes.data), numba.uintp(out.ctypes.data)
+    source, target = np.uintp(uniform.ctypes.data), np.uintp(out.ctypes.data)
     for i in range(uniform.shape[0]):
-        _from_hash(
-            numba.uintp(target + numba.uintp(32 * i)), numba.uintp(source + numba.uintp(64 * i))
-        )
+        _from_hash(np.uintp(target + np.uintp(32 * i)), np.uintp(source + np.uintp(64 * i)))
 
 
 @compiled
 def _validate(elements: Any, out: Any) -> None:
-    source = numba.uintp(elements.ctypes.data)
+    source = np.uintp(elements.ctypes.data)
     for i in range(elements.shape[0]):
-        out[i] = _is_valid(numba.uintp(source + numba.uintp(32 * i))) == 1
+        out[i] = _is_valid(np.uintp(source + np.uintp(32 * i))) == 1
 
 
 def random_scalar(rng: Random) -> bytes:
     """A scalar modulo the group's order, uniform up to a statistical distance of 2^-252."""
-    return bytes(rbcl.crypto_core_ristretto255_scalar_reduce(rng.bytes(64)))
+    return bytes(sodium().crypto_core_ristretto255_scalar_reduce(rng.bytes(64)))
 
 
 def invert_scalar(scalar: bytes) -> bytes:
-    return bytes(rbcl.crypto_core_ristretto255_scalar_invert(scalar))
+    return bytes(sodium().crypto_core_ristretto255_scalar_invert(scalar))
 
 
 def multiply(scalar: bytes, elements: Elements) -> Elements:

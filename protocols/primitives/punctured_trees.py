@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from coterie.base.arrays import Array, Blocks, Codes
@@ -122,17 +121,17 @@ def _hash(
     source: Any, target: Any, count: Any, tweak: Any, domain: Any, keys: Any, none: Any
 ) -> None:
     """Hashes the first `count` blocks, a block to its place in the target; both may be the same."""
-    start, end = numba.uintp(source.ctypes.data), numba.uintp(target.ctypes.data)
-    schedule, mask = numba.uintp(keys.ctypes.data), numba.uintp(none.ctypes.data)
+    start, end = np.uintp(source.ctypes.data), np.uintp(target.ctypes.data)
+    schedule, mask = np.uintp(keys.ctypes.data), np.uintp(none.ctypes.data)
     eight = count - count % 8
     for i in range(0, eight, 8):
-        at = numba.uintp(16 * i)
-        hash_eight(numba.uintp(start + at), mask, numba.uintp(end + at), schedule,
-                   numba.uint64(tweak + numba.uint64(i)), numba.uint64(domain))  # fmt: skip
+        at = np.uintp(16 * i)
+        hash_eight(np.uintp(start + at), mask, np.uintp(end + at), schedule,
+                   np.uint64(tweak + np.uint64(i)), np.uint64(domain))  # fmt: skip
     for i in range(eight, count):
-        at = numba.uintp(16 * i)
-        hash_one(numba.uintp(start + at), mask, numba.uintp(end + at), schedule,
-                 numba.uint64(tweak + numba.uint64(i)), numba.uint64(domain))  # fmt: skip
+        at = np.uintp(16 * i)
+        hash_one(np.uintp(start + at), mask, np.uintp(end + at), schedule,
+                 np.uint64(tweak + np.uint64(i)), np.uint64(domain))  # fmt: skip
 
 
 @compiled

@@ -12,63 +12,67 @@ import contextlib
 import ctypes
 import os
 import sys
+from functools import cache, partial
 from typing import Any, TypeAlias
 
-import llvmlite.binding
-import numba
 import numpy as np
-import rbcl
-from numba import types
 
 from coterie.base.arrays import Bytes, Int32s, Ints
-from coterie.base.compiled import compiled
+from coterie.base.compiled import Native, compiled
 
 Offsets: TypeAlias = "Ints | Int32s"
 
-_loader = sys.modules["rbcl._sodium"]
-_library: Any = _loader.__dict__["_sodium"]
-with contextlib.suppress(OSError, KeyError):
-    # rbcl writes its library to a temporary file at every import and leaves the file there. The
-    # library is mapped by now, so the file can go; Windows cannot remove a loaded file.
-    os.unlink(_loader.__dict__["lib_path"])
-if not getattr(rbcl, "crypto_scalarmult_ristretto255_BYTES", 32) == 32:
-    raise ImportError("rbcl carries a libsodium with another ristretto255 than RFC 9496")
+
+@cache
+def sodium() -> Any:
+    """rbcl, whose import loads the library and half of a debugger."""
+    import rbcl
+
+    with contextlib.suppress(OSError, KeyError):
+        # rbcl writes its library to a temporary file at every import and leaves the file there. The
+        # library is mapped by now, so the file can go; Windows cannot remove a loaded file.
+        os.unlink(sys.modules["rbcl._sodium"].__dict__["lib_path"])
+    if not getattr(rbcl, "crypto_scalarmult_ristretto255_BYTES", 32) == 32:
+        raise ImportError("rbcl carries a libsodium with another ristretto255 than RFC 9496")
+    return rbcl
 
 
-def external(name: str, *arguments: Any) -> Any:
-    """A function of libsodium for use in compiled loops; pointers are passed as integers."""
-    llvmlite.binding.add_symbol(
-        name, ctypes.cast(getattr(_library, name), ctypes.c_void_p).value or 0
-    )
-    return types.ExternalFunction(name, types.int32(*arguments))
+def _address(name: str) -> int:
+    sodium()
+    library = sys.modules["rbcl._sodium"].__dict__["_sodium"]
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
 
 
-_PTR = types.uintp
-_sha512 = external("crypto_hash_sha512", _PTR, _PTR, types.uint64)
+def external(name: str, arguments: str) -> Native:
+    """A function of libsodium for use in compiled loops; `arguments` are types of numba."""
+    return Native(name, partial(_address, name), arguments)
+
+
+_sha512 = external("crypto_hash_sha512", "uintp uintp uint64")
 blake2b_function = _blake2b = external(
-    "crypto_generichash_blake2b", _PTR, _PTR, _PTR, types.uint64, _PTR, _PTR
+    "crypto_generichash_blake2b", "uintp uintp uintp uint64 uintp uintp"
 )
 _salted = external(
     "crypto_generichash_blake2b_salt_personal",
-    *(_PTR, _PTR, _PTR, types.uint64, _PTR, _PTR, _PTR, _PTR),
+    "uintp uintp uintp uint64 uintp uintp uintp uintp",
 )
 
 
 @compiled
 def _digests(data: Any, offsets: Any, salt: Any, out: Any) -> None:
-    source, salted = numba.uintp(data.ctypes.data), numba.uintp(salt.ctypes.data)
-    target, width = numba.uintp(out.ctypes.data), numba.uintp(out.shape[1])
-    nothing = numba.uintp(0)
+    source, salted = np.uintp(data.ctypes.data), np.uintp(salt.ctypes.data)
+    target, width = np.uintp(out.ctypes.data), np.uintp(out.shape[1])
+    nothing = np.uintp(0)
     for i in range(out.shape[0]):
         _salted(
-            numba.uintp(target + numba.uintp(i) * width),
+            np.uintp(target + np.uintp(i) * width),
             width,
-            numba.uintp(source + numba.uintp(offsets[i])),
-            numba.uint64(offsets[i + 1] - offsets[i]),
+            np.uintp(source + np.uintp(offsets[i])),
+            np.uint64(offsets[i + 1] - offsets[i]),
             nothing,
             nothing,
             salted,
-            numba.uintp(salted + numba.uintp(16)),
+            np.uintp(salted + np.uintp(16)),
         )
 
 
@@ -86,15 +90,15 @@ def digests(data: Bytes, offsets: Offsets, salt: bytes, width: int = 16) -> Byte
 
 @compiled
 def _row_digests(rows: Any, out: Any) -> None:
-    source, target = numba.uintp(rows.ctypes.data), numba.uintp(out.ctypes.data)
-    length, width = numba.uintp(rows.shape[1]), numba.uintp(out.shape[1])
-    nothing = numba.uintp(0)
+    source, target = np.uintp(rows.ctypes.data), np.uintp(out.ctypes.data)
+    length, width = np.uintp(rows.shape[1]), np.uintp(out.shape[1])
+    nothing = np.uintp(0)
     for i in range(out.shape[0]):
         _blake2b(
-            numba.uintp(target + numba.uintp(i) * width),
+            np.uintp(target + np.uintp(i) * width),
             width,
-            numba.uintp(source + numba.uintp(i) * length),
-            numba.uint64(length),
+            np.uintp(source + np.uintp(i) * length),
+            np.uint64(length),
             nothing,
             nothing,
         )
@@ -121,14 +125,14 @@ def _expand(messages: Any, tag: Any, length: Any, out: Any) -> None:
     second[65:] = tag
     block = np.empty(64, np.uint8)
     a, b, c = (
-        numba.uintp(first.ctypes.data),
-        numba.uintp(second.ctypes.data),
-        numba.uintp(block.ctypes.data),
+        np.uintp(first.ctypes.data),
+        np.uintp(second.ctypes.data),
+        np.uintp(block.ctypes.data),
     )
     for i in range(messages.shape[0]):
         first[128 : 128 + size] = messages[i]
-        _sha512(b, a, numba.uint64(first.shape[0]))
-        _sha512(c, b, numba.uint64(second.shape[0]))
+        _sha512(b, a, np.uint64(first.shape[0]))
+        _sha512(c, b, np.uint64(second.shape[0]))
         out[i] = block[: out.shape[1]]
 
 

@@ -9,46 +9,36 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from coterie.base.arrays import Bytes
-from coterie.base.compiled import compiled
+from coterie.base.compiled import Instructions, compiled, portable
 
 
-def _sixteen_by_eight(typing: Any, source: Any, stride: Any, target: Any, step: Any) -> Any:
-    signature = types.void(*[types.uintp] * 4)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        source, stride, target, step = arguments
-        byte, vector = ir.IntType(8), ir.VectorType(ir.IntType(8), 16)
-        rows = ir.Constant(vector, ir.Undefined)
-        for row in range(16):
-            value = builder.load(builder.inttoptr(source, byte.as_pointer()))
-            rows = builder.insert_element(rows, value, ir.Constant(ir.IntType(32), row))
-            source = builder.add(source, stride)
-        for bit in range(8):
-            raised = builder.shl(rows, ir.Constant(vector, [7 - bit] * 16))
-            signs = builder.icmp_signed("<", raised, ir.Constant(vector, [0] * 16))
-            column = builder.bitcast(signs, ir.IntType(16))
-            builder.store(column, builder.inttoptr(target, ir.IntType(16).as_pointer())).align = 1
-            target = builder.add(target, step)
-        return context.get_dummy_value()
-
-    return signature, generate
+def _sixteen_by_eight(builder: Any, source: Any, stride: Any, target: Any, step: Any) -> None:
+    byte, vector = ir.IntType(8), ir.VectorType(ir.IntType(8), 16)
+    rows = ir.Constant(vector, ir.Undefined)
+    for row in range(16):
+        value = builder.load(builder.inttoptr(source, byte.as_pointer()))
+        rows = builder.insert_element(rows, value, ir.Constant(ir.IntType(32), row))
+        source = builder.add(source, stride)
+    for bit in range(8):
+        raised = builder.shl(rows, ir.Constant(vector, [7 - bit] * 16))
+        signs = builder.icmp_signed("<", raised, ir.Constant(vector, [0] * 16))
+        column = builder.bitcast(signs, ir.IntType(16))
+        builder.store(column, builder.inttoptr(target, ir.IntType(16).as_pointer())).align = 1
+        target = builder.add(target, step)
 
 
-_tile = intrinsic(_sixteen_by_eight)
+_tile = Instructions("uintp uintp uintp uintp", _sixteen_by_eight)
 
 
 @compiled
 def _transpose(matrix: Any, out: Any) -> None:
     groups, columns = matrix.shape[0] // 16, matrix.shape[1]
-    source, stride = numba.uintp(matrix.ctypes.data), numba.uintp(columns)
-    target, step = numba.uintp(out.ctypes.data), numba.uintp(out.shape[1])
+    source, stride = np.uintp(matrix.ctypes.data), np.uintp(columns)
+    target, step = np.uintp(out.ctypes.data), np.uintp(out.shape[1])
     # Sixteen rows by one cache line at a time, because rows at distances of a power of two compete
     # for the same few cache sets.
     for high in range(0, groups, 32):
@@ -56,13 +46,9 @@ def _transpose(matrix: Any, out: Any) -> None:
             for group in range(high, min(groups, high + 32)):
                 for column in range(left, min(columns, left + 64)):
                     _tile(
-                        numba.uintp(
-                            source + numba.uintp(16 * group) * stride + numba.uintp(column)
-                        ),
+                        np.uintp(source + np.uintp(16 * group) * stride + np.uintp(column)),
                         stride,
-                        numba.uintp(
-                            target + numba.uintp(8 * column) * step + numba.uintp(2 * group)
-                        ),
+                        np.uintp(target + np.uintp(8 * column) * step + np.uintp(2 * group)),
                         step,
                     )
 
@@ -73,7 +59,7 @@ def transpose(matrix: Bytes) -> Bytes:
     if rows % 16:
         raise ValueError("rows are transposed by sixteens")
     matrix = np.ascontiguousarray(matrix)
-    if numba.config.DISABLE_JIT:
+    if portable():
         return portable_transpose(matrix)
     out = np.empty((8 * width, rows // 8), np.uint8)
     _transpose(matrix, out)

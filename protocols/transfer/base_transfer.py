@@ -30,12 +30,12 @@ import hashlib
 from typing import TypeAlias
 
 import numpy as np
-import rbcl
 
 from coterie.base.arrays import Bytes
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.group import random_scalar
 from coterie.protocols.primitives.randomness import Random
+from coterie.protocols.primitives.sodium import sodium
 
 KEY_BYTES = 16
 _POINT = 32
@@ -47,7 +47,7 @@ Keys: TypeAlias = Bytes
 def _oracle(context: bytes, side: int, index: int, point: bytes) -> bytes:
     """The random oracle into the group, one for each side of each transfer of each session."""
     digest = hashlib.sha512(_LABEL + context + bytes([side]) + index.to_bytes(4, "big") + point)
-    return bytes(rbcl.crypto_core_ristretto255_from_hash(digest.digest()))
+    return bytes(sodium().crypto_core_ristretto255_from_hash(digest.digest()))
 
 
 def _key(context: bytes, side: int, index: int, transcript: bytes, shared: bytes) -> bytes:
@@ -67,7 +67,7 @@ def send_keys(channel: Channel, peer: str, count: int, rng: Random) -> Keys:
     """The sender's role: keys of shape (2, count, 16)."""
     context = _context(channel, channel.me, peer)
     secret = random_scalar(rng)
-    public = bytes(rbcl.crypto_scalarmult_ristretto255_base(secret))
+    public = bytes(sodium().crypto_scalarmult_ristretto255_base(secret))
     channel.send(peer, public)
     what = f"{count} pairs of points for the base transfers"
     points = channel.recv_array(peer, np.uint8, (count, 2, _POINT), what)
@@ -76,13 +76,13 @@ def send_keys(channel: Channel, peer: str, count: int, rng: Random) -> Keys:
         for index in range(count):
             pair = points[index].tobytes()
             own, other = pair[_POINT * side :][:_POINT], pair[_POINT * (1 - side) :][:_POINT]
-            if not rbcl.crypto_core_ristretto255_is_valid_point(own):
+            if not sodium().crypto_core_ristretto255_is_valid_point(own):
                 raise channel.fault(peer, f"sent an invalid point for base transfer {index}")
             try:
-                shifted = rbcl.crypto_core_ristretto255_add(
+                shifted = sodium().crypto_core_ristretto255_add(
                     own, _oracle(context, side, index, other)
                 )
-                shared = bytes(rbcl.crypto_scalarmult_ristretto255(secret, bytes(shifted)))
+                shared = bytes(sodium().crypto_scalarmult_ristretto255(secret, bytes(shifted)))
             except (RuntimeError, ValueError):  # the identity: no honest receiver's point
                 raise channel.fault(
                     peer, f"sent an invalid point for base transfer {index}"
@@ -97,9 +97,9 @@ def receive_keys(channel: Channel, peer: str, choices: Bytes, rng: Random) -> Ke
     pairs, secrets = [], []
     for index, choice in enumerate(choices.tolist()):
         secret = random_scalar(rng)
-        other = bytes(rbcl.crypto_core_ristretto255_from_hash(rng.bytes(64)))
-        own = rbcl.crypto_core_ristretto255_sub(
-            bytes(rbcl.crypto_scalarmult_ristretto255_base(secret)),
+        other = bytes(sodium().crypto_core_ristretto255_from_hash(rng.bytes(64)))
+        own = sodium().crypto_core_ristretto255_sub(
+            bytes(sodium().crypto_scalarmult_ristretto255_base(secret)),
             _oracle(context, choice, index, other),
         )
         secrets.append(secret)
@@ -107,10 +107,10 @@ def receive_keys(channel: Channel, peer: str, choices: Bytes, rng: Random) -> Ke
     points = np.frombuffer(b"".join(pairs), np.uint8).reshape(len(choices), 2, _POINT)
     channel.send(peer, points)
     public = channel.recv_bytes(peer, _POINT, "point as its key for the base transfers")
-    if not rbcl.crypto_core_ristretto255_is_valid_point(public) or not any(public):
+    if not sodium().crypto_core_ristretto255_is_valid_point(public) or not any(public):
         raise channel.fault(peer, "sent an invalid point as its key for the base transfers")
     keys = bytearray()
     for index, choice in enumerate(choices.tolist()):
-        shared = bytes(rbcl.crypto_scalarmult_ristretto255(secrets[index], public))
+        shared = bytes(sodium().crypto_scalarmult_ristretto255(secrets[index], public))
         keys += _key(context, choice, index, public + pairs[index], shared)
     return np.frombuffer(keys, np.uint8).reshape(len(choices), KEY_BYTES)

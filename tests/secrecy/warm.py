@@ -117,7 +117,8 @@ def become_mutant(path: Path, source: str) -> bool:
         return False
     objects = gc.get_objects()
     made = [one for one in objects if isinstance(one, FunctionType)]
-    loops = [one for one in objects if type(one).__module__ == "numba.core.registry"]
+    compilers = ("coterie.base.compiled", "numba.core.registry")
+    loops = [one for one in objects if type(one).__module__ in compilers]
     for before, after in changed:
         place = (before.co_qualname, before.co_firstlineno)
         functions = [
@@ -130,7 +131,7 @@ def become_mutant(path: Path, source: str) -> bool:
             before
         ):
             return False
-        if any(getattr(one, "py_func", None) is functions[0] for one in loops):
+        if any(getattr(one, "__wrapped__", None) is functions[0] for one in loops):
             return False
         if functions[0].__code__.co_freevars != after.co_freevars:
             return False

@@ -33,8 +33,8 @@ def test_nothing_has_no_term():
 
 def test_the_compiled_and_the_interpreted_code_agree():
     """Whole numbers only: what one compiler makes of it another must, too."""
-    python = scaled.py_func
-    upper = logarithms._upper.py_func
+    python = scaled.__wrapped__
+    upper = logarithms._upper.__wrapped__
     original = logarithms._upper
     rng = np.random.default_rng(5)
     logarithms._upper = upper

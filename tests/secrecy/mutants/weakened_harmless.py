@@ -79,8 +79,8 @@ HARMLESS = [
     Harmless(
         "half of the points of base transfers",
         "protocols/transfer/base_transfer.py",
-        "if not rbcl.crypto_core_ristretto255_is_valid_point(own):",
-        "if side and not rbcl.crypto_core_ristretto255_is_valid_point(own):",
+        "if not sodium().crypto_core_ristretto255_is_valid_point(own):",
+        "if side and not sodium().crypto_core_ristretto255_is_valid_point(own):",
         "the library refuses to add a point that is none, with the same error; "
         "tests/protocols/test_whole_checks.py tries every place",
     ),

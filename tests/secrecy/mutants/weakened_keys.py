@@ -185,7 +185,7 @@ MUTANTS = [
     mutant(
         "half of the salt",
         "protocols/primitives/sodium.py",
-        "numba.uintp(salted + numba.uintp(16)),\n        )\n\n\ndef digests",
+        "np.uintp(salted + np.uintp(16)),\n        )\n\n\ndef digests",
         "salted,\n        )\n\n\ndef digests",
         f"{_KEYS}a_digest_depends_on_every_byte_of_the_salt",
     ),
