@@ -36,7 +36,12 @@ from coterie.party.settings import (
 )
 from coterie.transport.error_messages import EXPLAINED
 from coterie.transport.session import Heartbeat
-from coterie.trust.identity import Identity, Pin, load_identity, load_pin
+from coterie.trust.identity import Caller, Identity, Pin, load_identity, load_pin
+
+NO_OPERATORS = (
+    "whoever has the server's key may approve jobs, under any name; list people's certificates under "
+    "'operators: {NAME: {certificate: NAME.crt}}'"
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,7 @@ class PartyConfig:
     notify: Notify | None = None
     digest: str = ""  # of the contents of `files`, but not of the private key
     tables: Mapping[str, tuple[Source, Policy]] = field(default_factory=dict)  # the named tables
+    operators: Mapping[str, Pin] = field(default_factory=dict)  # who may decide, by certificate
 
     def for_job(self, job: Job) -> PartyConfig:
         """This file as it is for one job: with the table that the job names, and its policy."""
@@ -103,6 +109,16 @@ class PartyConfig:
             examinations=min(policy.examinations for policy in policies),
         )
 
+    def decides(self, caller: Caller) -> bool:
+        """Whether the caller is one of the listed operators, by its certificate."""
+        pin = self.operators.get(caller.name)
+        return pin is not None and caller.fingerprint in pin.fingerprints
+
+    def is_operator(self, caller: Caller) -> bool:
+        """Whether the caller may look at everything: a listed operator, or the party's own key."""
+        own = caller.name == self.name and caller.fingerprint == self.identity.fingerprint
+        return own or self.decides(caller)
+
     def connect(self, peer: str) -> grpc.Channel:
         """A gRPC channel to a peer of the roster, which must show the pinned certificate."""
         known = self.peers[peer]
@@ -134,6 +150,9 @@ def load_party(path: Path) -> PartyConfig:
     policy, pinned = section.read("policy", lambda node: _policy(node, pins), (Policy(), no_pins))
     for _, _, more in tables.values():
         pinned = {**more, **pinned}
+    proposers = policy.coordinators.union(*(one.coordinators for _, one, _ in tables.values()))
+    taken = {name, *peers, *proposers}
+    operators = section.read("operators", lambda node: _operators(node, pins, taken), no_pins)
     compute = section.read("compute", read_compute, "local")
     audit_head = section.read("audit_head", lambda node: folder / node.text(), None)
     limits = section.read("limits", read_limits, Limits())
@@ -165,6 +184,7 @@ def load_party(path: Path) -> PartyConfig:
         notify,
         _digest(text, named),
         {name: (source, policy) for name, (source, policy, _) in tables.items()},
+        operators,
     )
 
 
@@ -248,8 +268,9 @@ class _Pins:
 
     def read(self, node: Node | None, name: str) -> Pin | None:
         """The certificates that a node names, one or several."""
-        if node is None:
-            return None
+        return None if node is None else self.load(node, name)
+
+    def load(self, node: Node, name: str) -> Pin:
         paths = [self._folder / text for text in node.texts()]
         if not paths:
             raise node.error("must name a certificate")
@@ -281,6 +302,27 @@ def _peers(node: Node, pins: _Pins, me: str) -> dict[str, Peer]:
         entry.close()
         peers[name] = Peer(name, address, pin)
     return peers
+
+
+def _operators(node: Node, pins: _Pins, taken: set[str]) -> dict[str, Pin]:
+    """The people who may decide for this party, each with the certificates that prove who it is.
+
+    `taken` are the names of the party, its peers and coordinators: a person who approves jobs has a
+    name that stands for nothing else.
+    """
+    found: dict[str, Pin] = {}
+    for name, entry_node in node.section().entries():
+        if name in taken:
+            raise entry_node.error(
+                f"'{name}' is the party, one of its peers or a coordinator; a person who approves jobs "
+                "needs a certificate with a name of its own"
+            )
+        entry = entry_node.section()
+        found[name] = pins.load(entry.required("certificate"), name)
+        entry.close()
+    if not found:
+        raise node.error("names nobody who may decide; leave the key out instead")
+    return found
 
 
 def _address(node: Node, any_port: bool = False) -> str:

@@ -19,7 +19,7 @@ from coterie.party.books.state_folder import take
 from coterie.party.books.whole_file import remove_leftovers
 from coterie.party.callers.admission import CAPACITY, Admission
 from coterie.party.callers.gate import REVOKED, Gate
-from coterie.party.config import PartyConfig
+from coterie.party.config import NO_OPERATORS, PartyConfig
 from coterie.party.health import Health
 from coterie.party.history.releases import History
 from coterie.party.live import EVERY, Change, Live
@@ -129,6 +129,8 @@ class PartyServer:
                 "(in use, or not an address of this machine)"
             )
         self._server.start()
+        if not self.config.operators:
+            log.warning("%s", NO_OPERATORS)
         self._health.serve()
         self._audit.note(
             "server started",

@@ -31,7 +31,7 @@ from coterie.jobs.run.party_run import WIRE
 from coterie.party.answers import RECEIPT, SERVER
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.models import ModelFolder
-from coterie.party.callers.permissions import Permissions, abort
+from coterie.party.callers.permissions import Decider, Permissions, abort
 from coterie.party.config import PartyConfig
 from coterie.party.holds import answer
 from coterie.party.job_record import ENDED, Record
@@ -89,7 +89,7 @@ class JobService(JobsServicer):
         caller = self._permissions.caller(context)
         checks = self._proposals.examine(request, caller)
         shown = None
-        if self._permissions.is_operator(caller):
+        if self._config.is_operator(caller):
             live = self._live
             shown = pb.Configuration(
                 digest=live.config.digest, since=live.since, refused=live.problem
@@ -110,9 +110,10 @@ class JobService(JobsServicer):
         record = self._permissions.any_job(request.job_id, context)
         waiting = {State.WAITING}
         reason = one_line(request.reason)
-        person = one_line(request.person)
+        decider = self._permissions.decider(context, request.person)
+        person = decider.person
         if request.about:
-            return self._answer(record, request, person, reason, context)
+            return self._answer(record, request, decider, reason, context)
         if request.yes:
             with record.changed:
                 done = record.state == State.WAITING
@@ -134,8 +135,8 @@ class JobService(JobsServicer):
             "approved" if request.yes else "denied",
             job=record.job_id,
             by=self._config.name,
-            person=person,
             reason=reason,
+            **decider.facts,
         )
         if request.yes and record.eager:
             self._worker.turns.queue(record)
@@ -152,7 +153,12 @@ class JobService(JobsServicer):
             abort(context, grpc.StatusCode.INTERNAL, why)
 
     def _answer(
-        self, record: Record, request: Any, person: str, reason: str, context: grpc.ServicerContext
+        self,
+        record: Record,
+        request: Any,
+        decider: Decider,
+        reason: str,
+        context: grpc.ServicerContext,
     ) -> pb.Decision:
         """The operator's answer to a running job, which is in the audit log before it counts."""
         if record.held is None or record.held.about != request.about:
@@ -165,11 +171,11 @@ class JobService(JobsServicer):
             job=record.job_id,
             by=self._config.name,
             about=request.about,
-            person=person,
             reason=reason,
+            **decider.facts,
         )
         try:
-            counts = answer(record, request.about, request.yes, reason, person)
+            counts = answer(record, request.about, request.yes, reason, decider.person)
         except EnvironmentFaultError as error:
             why = f"the answer could not be written, and does not count: {error}"
             abort(context, grpc.StatusCode.INTERNAL, why)
@@ -186,12 +192,12 @@ class JobService(JobsServicer):
     def RemoveModel(  # noqa: N802
         self, request: Any, context: grpc.ServicerContext
     ) -> pb.Explanation:
-        self._permissions.require_operator(context)
+        decider = self._permissions.decider(context, request.person)
         note = functools.partial(self._permissions.note, context, by=self._config.name)
         try:
             folder = ModelFolder(self._config.state)
             return pb.Explanation(
-                json=json.dumps(remove_model(folder, request.name, request.person, note))
+                json=json.dumps(remove_model(folder, request.name, decider.facts, note))
             )
         except UsageError as error:
             abort(context, grpc.StatusCode.NOT_FOUND, str(error))
@@ -199,7 +205,7 @@ class JobService(JobsServicer):
             abort(context, grpc.StatusCode.INTERNAL, str(error))
 
     def Prune(self, request: Any, context: grpc.ServicerContext) -> pb.Explanation:  # noqa: N802
-        self._permissions.require_operator(context)
+        self._permissions.decider(context, "")
         try:
             return pb.Explanation(json=json.dumps(self.prune()))
         except EnvironmentFaultError as error:
@@ -291,11 +297,12 @@ class JobService(JobsServicer):
     def Cancel(self, request: Any, context: grpc.ServicerContext) -> pb.Cancelled:  # noqa: N802
         caller = self._permissions.caller(context)
         record = self._permissions.job(request.job_id, context, operator=True)
+        facts = {}
+        if caller.name != record.coordinator:
+            facts = self._permissions.decider(context, request.person).facts
         reason = one_line(request.reason)
         words = f"cancelled by {caller.name}" + (f": {reason}" if reason else "")
         self._worker.stop(record, CancelledError(words))
-        person = one_line(request.person)
-        facts = {"person": person} if person else {}
         self._permissions.note(
             context, "cancelled", job=record.job_id, by=caller.name, reason=reason, **facts
         )

@@ -13,18 +13,26 @@ from coterie.party.config import PartyConfig, load_party
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2_grpc import JobsStub
 from coterie.transport.call_errors import failure_reason
+from coterie.trust.identity import find_identity
 
 SECONDS = 10.0  # for the answer of a server on this machine
 
 
 class Operator:
-    """A connection to the party's own server, with the party's own certificate."""
+    """A connection to the party's own server, with the party's own certificate or a person's."""
 
-    def __init__(self, config: Path, address: str | None = None) -> None:
-        """`address` is where the server is, if this machine reaches it by another address."""
+    def __init__(
+        self, config: Path, address: str | None = None, identity: Path | None = None
+    ) -> None:
+        """`address` is where the server is, if this machine reaches it by another address.
+
+        `identity` is the folder with the certificate of one of the party file's `operators`.
+        """
         self.config: PartyConfig = load_party(config)
         self.address = address or self.config.own_address
-        self.channel = self.config.identity.connect(self.config.name, self.address)
+        shown = find_identity(identity) if identity else self.config.identity
+        self.person = shown.name if identity else None
+        self.channel = shown.connect(self.config.name, self.address)
         self._stub: Any = JobsStub(self.channel)  # type: ignore[no-untyped-call]
 
     def __enter__(self) -> Operator:

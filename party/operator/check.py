@@ -24,7 +24,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from coterie.base.checks import Check, failed, passed, validity
 from coterie.base.errors import CertificateError, CoterieError, EnvironmentFaultError, UsageError
 from coterie.jobs.matching.hygiene import profile
-from coterie.party.config import PartyConfig, Peer, load_party
+from coterie.party.config import NO_OPERATORS, PartyConfig, Peer, load_party
 from coterie.party.history.releases import History
 from coterie.party.live import EVERY
 from coterie.party.steward.budgets import budgets_of
@@ -46,6 +46,7 @@ def examine(file: Path) -> Iterator[Check]:
         return
     yield passed("file", "read", f"{file}: the party '{config.name}', listening on {config.listen}")
     yield _certificate(config)
+    yield _operators(config)
     yield _state(config)
     yield _server(config)
     if config.policy.use or not config.tables:
@@ -63,6 +64,14 @@ def examine(file: Path) -> Iterator[Check]:
 def _certificate(config: PartyConfig) -> Check:
     """Checks the certificate's remaining time; key, name and validity were checked on reading."""
     return validity("tls", "certificate", config.identity.expires, datetime.now(UTC))
+
+
+def _operators(config: PartyConfig) -> Check:
+    """Who may approve: people by certificate, or whoever has the server's key."""
+    if not config.operators:
+        return Check("operators", "listed", "warning", NO_OPERATORS)
+    names = ", ".join(sorted(config.operators))
+    return passed("operators", "listed", f"jobs are approved by {names}")
 
 
 def _state(config: PartyConfig) -> Check:

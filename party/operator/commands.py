@@ -22,7 +22,7 @@ from coterie.party.desk.connection import SECONDS, Operator
 from coterie.party.desk.desk import Desk
 from coterie.party.job_record import OUTPUT, REPEAT
 from coterie.party.operator.check import examine
-from coterie.party.operator.options import CONFIG, JSON, PERSON, print_result
+from coterie.party.operator.options import CONFIG, IDENTITY, JSON, PERSON, print_result
 from coterie.party.server import PartyServer
 from coterie.party.steward.explain import date, lines
 from coterie.protos import jobs_pb2 as pb
@@ -117,15 +117,21 @@ def check(file: Path, as_json: bool) -> int:
 @click.argument("file", metavar="PARTY.yaml", type=click.Path(path_type=Path))
 @click.option("--server", metavar="HOST:PORT", help="Where the server is, if not where it listens.")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="The page's own port.")
+@IDENTITY
 @PERSON
 @JSON
-def desk(file: Path, server: str | None, port: int, person: str, as_json: bool) -> int:
+def desk(
+    file: Path, server: str | None, port: int, identity: Path | None, person: str, as_json: bool
+) -> int:
     """Serve the steward's page on this machine, until Ctrl-C.
 
     Jobs that wait for consent, explained, to approve or refuse; the jobs that go on; partners and
     what they owe; the audit log; health. The link works once.
     """
-    with Operator(file, server) as operator, Desk(operator, person, port) as page:
+    with (
+        Operator(file, server, identity) as operator,
+        Desk(operator, operator.person or person, port) as page,
+    ):
         stopping = threading.Event()
         previous = signal.signal(signal.SIGTERM, lambda *_: stopping.set())
         try:
@@ -154,6 +160,7 @@ def desk(file: Path, server: str | None, port: int, person: str, as_json: bool) 
     flag_value=OUTPUT,
     help="To the output of a running job, which 'show --output' shows.",
 )
+@IDENTITY
 @PERSON
 @JSON
 def approve(
@@ -162,11 +169,12 @@ def approve(
     refuse: bool,
     reason: str,
     about: str | None,
+    identity: Path | None,
     person: str,
     as_json: bool,
 ) -> int:
     """Say yes (or --no) to a job that waits for consent. JOB is its id, or its name."""
-    with Operator(config) as operator:
+    with Operator(config, identity=identity) as operator:
         if about is None:
             job_id = operator.job_in((pb.WAITING,), job, "waits for consent")
         else:
@@ -184,11 +192,14 @@ def approve(
 @click.argument("job")
 @CONFIG
 @click.option("--reason", default="", help="The reason that the coordinator and the peers get.")
+@IDENTITY
 @PERSON
 @JSON
-def cancel(job: str, config: Path, reason: str, person: str, as_json: bool) -> int:
+def cancel(
+    job: str, config: Path, reason: str, identity: Path | None, person: str, as_json: bool
+) -> int:
     """End a job that has not ended, whether it runs or not. JOB is its id, or its name."""
-    with Operator(config) as operator:
+    with Operator(config, identity=identity) as operator:
         going_on = (pb.WAITING, pb.ACCEPTED, pb.QUEUED, pb.RUNNING)
         job_id = operator.job_in(going_on, job, "goes on")
         request = pb.Cancellation(job_id=job_id, reason=reason, person=person)

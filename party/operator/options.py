@@ -27,6 +27,15 @@ PERSON = click.option(
 )
 
 
+IDENTITY = click.option(
+    "--identity",
+    type=click.Path(path_type=Path),
+    envvar="COTERIE_OPERATOR_IDENTITY",
+    show_envvar=True,
+    help="Folder with your own NAME.crt, NAME.key and ca.crt, where the party file lists operators.",
+)
+
+
 def print_result(as_json: bool, facts: dict[str, Any], text: str) -> None:
     """Prints the facts as JSON, or the text for a person."""
     click.echo(json.dumps(facts) if as_json else text)

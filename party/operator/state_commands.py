@@ -24,7 +24,7 @@ from coterie.party.config import load_party
 from coterie.party.desk.connection import SECONDS, Operator
 from coterie.party.history.releases import History
 from coterie.party.operator.forget_history import forget_history
-from coterie.party.operator.options import CONFIG, JSON, PERSON, print_result
+from coterie.party.operator.options import CONFIG, IDENTITY, JSON, PERSON, print_result
 from coterie.party.steward.backup import back_up, restore
 from coterie.party.steward.budgets import budget_facts, budget_lines
 from coterie.party.steward.remove_model import remove_model_unserved
@@ -108,34 +108,36 @@ def models(config: Path, as_json: bool) -> int:
 @click.command("remove-model")
 @click.argument("name")
 @CONFIG
+@IDENTITY
 @PERSON
 @JSON
-def remove_model(name: str, config: Path, person: str, as_json: bool) -> int:
+def remove_model(name: str, config: Path, identity: Path | None, person: str, as_json: bool) -> int:
     """Remove this party's part of the kept model NAME; the audit log says so.
 
     No job can use the model from then on. A running server does it; without one the command does.
     """
-    with Operator(config) as operator:
+    with Operator(config, identity=identity) as operator:
         request = pb.ModelRef(name=name, person=person)
         try:
             answer = operator.call(lambda stub: stub.RemoveModel(request, timeout=SECONDS))
             found = json.loads(answer.json)
         except UnreachableError:
-            found = remove_model_unserved(operator.config, name, person)
+            found = remove_model_unserved(operator.config, name, operator.person or person)
         print_result(as_json, found, f"the model '{name}' is removed")
     return 0
 
 
 @click.command()
 @CONFIG
+@IDENTITY
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @JSON
-def prune(config: Path, dry_run: bool, as_json: bool) -> int:
+def prune(config: Path, dry_run: bool, identity: Path | None, as_json: bool) -> int:
     """Remove what is older than `retention` in the party file permits.
 
     A running server does it, which also does so every hour; without one the command does.
     """
-    with Operator(config) as operator:
+    with Operator(config, identity=identity) as operator:
         try:
             answer = operator.call(
                 lambda stub: (stub.WouldPrune if dry_run else stub.Prune)(

@@ -7,7 +7,7 @@ interruption ends with an error that names the model. The peers' parts are their
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,12 +20,12 @@ from coterie.party.steward.opened_audit import opened_audit
 
 
 def remove_model(
-    folder: ModelFolder, name: str, person: str, note: Callable[..., None]
+    folder: ModelFolder, name: str, who: Mapping[str, str], note: Callable[..., None]
 ) -> dict[str, Any]:
-    """Removes the model, which may be one that cannot be read; what was removed."""
+    """Removes the model, which may be one that cannot be read; what was removed. `who` did it."""
     if name not in folder.names():
         raise UsageError(f"no model '{one_line(name)}' is kept here")
-    note("model removed", model=name, person=one_line(person))
+    note("model removed", model=name, **who)
     folder.remove(name)
     return {"removed": name}
 
@@ -38,7 +38,10 @@ def remove_model_unserved(config: PartyConfig, name: str, person: str) -> dict[s
         audit = opened_audit(config)
         try:
             return remove_model(
-                ModelFolder(config.state), name, person, partial(audit.note, by=config.name)
+                ModelFolder(config.state),
+                name,
+                {"person": one_line(person)},
+                partial(audit.note, by=config.name),
             )
         finally:
             audit.close()

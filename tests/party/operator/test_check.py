@@ -20,15 +20,23 @@ def about(checks, subject, name=None):
 
 
 def test_all_is_well_when_everybody_serves(houses):
+    houses.authority.issue("ada")
+    houses.write("bank", operators={"ada": {"certificate": "certs/ada.crt"}})
     houses.serve_all()
     found = check(houses)
     assert {c.state for c in found} == {"ok"}
     assert [c.subject for c in found] == [
-        "file", "tls", "state", "server", "data", "policy", "peer", "peer"
+        "file", "tls", "operators", "state", "server", "data", "policy", "peer", "peer"
     ]  # fmt: skip
     assert about(found, "data").detail == f"{houses.folder / 'bank.csv'}: 20 records with ID"
     assert about(found, "policy").detail == "intersect to analyst, at once"
     assert "proves to be 'card' and serves" in about(found, "peer", "card").detail
+
+
+def test_a_server_s_key_that_approves_is_a_warning(houses):
+    found = about(check(houses), "operators")
+    assert found.state == "warning"
+    assert "whoever has the server's key may approve jobs" in found.detail
 
 
 def test_nothing_is_made(houses):
@@ -119,11 +127,11 @@ def test_the_command_prints_a_line_a_check_and_gives_the_first_exit_code(houses,
     assert run(["party", "check", path]) == 3
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [
-        "ok", "ok", "ok", "ok", "failed", "ok", "warning", "warning"
+        "ok", "ok", "warning", "ok", "ok", "failed", "ok", "warning", "warning"
     ]  # fmt: skip
     assert run(["party", "check", path, "--json"]) == 3
     report = json.loads(capsys.readouterr().out)
-    assert (report["ok"], report["exit_code"], len(report["checks"])) == (False, 3, 8)
+    assert (report["ok"], report["exit_code"], len(report["checks"])) == (False, 3, 9)
 
 
 def test_identifiers_that_may_not_match_are_a_warning_with_the_rule_that_mends_them(houses):

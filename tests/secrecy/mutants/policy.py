@@ -9,7 +9,38 @@ _ROOM = "tests/chosen_inputs"
 _RULES = f"{_ROOM}/test_policy_rules.py"
 _WORST = f"{_RULES}::test_the_worst_value_of_a_key_needs_a_permission"
 
+_OPERATORS = f"{_ROOM}/test_operators.py"
+
 MUTANTS = [
+    mutant(
+        "decisions by whoever has the server's key, where people are listed",
+        "party/callers/permissions.py",
+        "if not self._config.decides(caller):",
+        "if not self._config.is_operator(caller):",
+        f"{_OPERATORS}::test_the_server_s_own_key_decides_nothing_where_people_are_listed[approve]",
+        f"{_OPERATORS}::test_the_server_s_own_key_decides_nothing_where_people_are_listed[prune]",
+    ),
+    mutant(
+        "operators by name alone",
+        "party/config.py",
+        "return pin is not None and caller.fingerprint in pin.fingerprints",
+        "return pin is not None",
+        f"{_OPERATORS}::test_a_second_certificate_in_a_listed_name_decides_nothing",
+    ),
+    mutant(
+        "operators under the names of coordinators",
+        "party/config.py",
+        "taken = {name, *peers, *proposers}",
+        "taken = {name, *peers}",
+        f"{_OPERATORS}::test_nobody_approves_under_a_name_that_proposes_or_computes[analyst]",
+    ),
+    mutant(
+        "the typed name of whoever approves",
+        "party/callers/permissions.py",
+        "return Decider(caller.name, caller.fingerprint)",
+        "return Decider(typed, caller.fingerprint)",
+        f"{_OPERATORS}::test_what_a_person_decides_is_noted_with_the_certificate_whatever_name_is_typed",
+    ),
     mutant(
         "servers of others, where the policy names none",
         _POLICY,
