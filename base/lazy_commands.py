@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from typing import Any
 
 import click
+
+from coterie.base.registry import at_place
 
 
 class LazyCommands(click.Group):
@@ -22,8 +23,7 @@ class LazyCommands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.places:
             return None
-        module, _, attribute = self.places[name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        command: click.Command = at_place(self.places[name][0])
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

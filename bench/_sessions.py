@@ -7,7 +7,6 @@ and gives every one a channel to the others.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import multiprocessing
 import queue
 import tempfile
@@ -17,6 +16,7 @@ from concurrent import futures
 from pathlib import Path
 from typing import Any
 
+from coterie.base.registry import at_place
 from coterie.coordinator.demo.ports import free_ports
 from coterie.protocols.messaging.channel import Channel
 
@@ -67,11 +67,8 @@ def _party(
     service.add(session)
     address = {name: f"127.0.0.1:{port}" for name, port in zip(names, ports, strict=True)}
     session.start(lambda peer: identity.connect(peer, address[peer]))
-    module, _, function = place.partition(":")
     try:
-        result = getattr(importlib.import_module(module), function)(
-            Channel(session, "bench"), names, argument
-        )
+        result = at_place(place)(Channel(session, "bench"), names, argument)
         session.finish()
     except BaseException as error:
         session.fail(error)

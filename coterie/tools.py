@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from coterie.base.errors import UsageError
+from coterie.base.registry import at_place
 
 # Everything after NAME is passed to the benchmark or experiment, `--help` included.
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -91,9 +92,8 @@ def experiment(as_json: bool, name: str | None, arguments: tuple[str, ...]) -> i
     chosen = _chosen("experiment", name, sorted(EXPERIMENTS), as_json)
     if not chosen:
         return 0
-    module, _, function = EXPERIMENTS[chosen].partition(":")
     given = [*(["--json"] if as_json else []), *arguments]
-    return int(getattr(importlib.import_module(module), function)(given) or 0)
+    return int(at_place(EXPERIMENTS[chosen])(given) or 0)
 
 
 def _chosen(what: str, name: str | None, known: list[str], as_json: bool) -> str | None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
-import importlib
 import io
 import itertools
 import json
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from coterie.base.errors import CoterieError, EnvironmentFaultError, UsageError
+from coterie.base.registry import at_place
 from coterie.experiments.printed.committed import FIGURES, Figure
 from coterie.experiments.printed.rows import ROWS, SOURCES, STATES
 from coterie.experiments.secure_data_integration.adult_data import add_data_option
@@ -54,10 +54,9 @@ def run_one(name: str, data: Path | None, out: Path, quick: bool) -> Any:
         given += ["--out", str(out)]
     if "quick" in OPTIONS[name] and quick:
         given.append("--quick")
-    module, _, function = EXPERIMENTS[name].partition(":")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        getattr(importlib.import_module(module), function)(given)
+        at_place(EXPERIMENTS[name])(given)
     return json.loads(printed.getvalue())
 
 

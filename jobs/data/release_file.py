@@ -49,10 +49,14 @@ def coded_columns(table: pa.Table) -> dict[str, Released]:
     """The columns of a table of texts, each as codes and the different texts; null is the empty text."""
     found = {}
     for name in table.column_names:
-        column = pc.fill_null(table.column(name), "").combine_chunks().dictionary_encode()
+        column = table.column(name)
+        # Of calls that do the same, those that do not import pandas where it is installed.
+        if column.null_count:  # not in a CSV file
+            column = pc.fill_null(column, "")
+        column = column.combine_chunks().dictionary_encode()
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
-        codes = column.indices.to_numpy().astype(np.int64)
+        codes = np.from_dlpack(column.indices).astype(np.int64)
         found[name] = Released(codes, tuple(column.dictionary.to_pylist()))
     return found
 

@@ -33,20 +33,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, cast
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar, cast
 
 from coterie.base.errors import RefusedError
-from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import Common, Job
 from coterie.jobs.file.result_file import Claim
-from coterie.jobs.kinds.kept_models import Models
 from coterie.jobs.kinds.needs import Needs
-from coterie.jobs.pages.page import Part
-from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.primitives.randomness import Random
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from coterie.jobs.data.workspace import Workspace
+    from coterie.jobs.kinds.kept_models import Models
+    from coterie.jobs.pages.page import Part
+    from coterie.protocols.messaging.channel import Channel
+    from coterie.protocols.primitives.randomness import Random
 
 J = TypeVar("J", bound=Job)
 P = TypeVar("P")
