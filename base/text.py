@@ -41,6 +41,12 @@ def numbered(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 22nd."""
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
 def first_names(names: Sequence[str], most: int = 20) -> str:
     """Names with commas between them: the first `most`, then the number of the others."""
     left = len(names) - most

@@ -8,13 +8,15 @@ and what the attack does not tell.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from coterie.anonymity.anatomy.anatomy import GROUP
 from coterie.anonymity.models.audit import Released
-from coterie.anonymity.risk.linkage import Linked, link
-from coterie.anonymity.table.taxonomy import Taxonomy
+from coterie.anonymity.risk.linkage import UNKNOWN, Linked, link
+from coterie.anonymity.table.intervals import read_interval
+from coterie.anonymity.table.taxonomy import TOP, Taxonomy
 from coterie.base.errors import DataError, UsageError
 from coterie.base.text import numbered
 from coterie.jobs.data.batches import column_names
@@ -32,7 +34,8 @@ _SHOWN = 10
 
 def attack(folder: Path, known: Path, columns: Sequence[str] = ()) -> dict[str, Any]:
     """Links the release in a result folder with a table of people, on the columns that both have."""
-    taxonomies, sensitive = _meaning(folder)
+    meaning = _meaning(folder)
+    taxonomies, sensitive = meaning.taxonomies, meaning.sensitive
     release = _read(folder / RELEASE)
     people = _read(known)
     anatomised = is_anatomised(folder)
@@ -48,13 +51,18 @@ def attack(folder: Path, known: Path, columns: Sequence[str] = ()) -> dict[str, 
             f"{known}: none of its columns is in the release, which has {', '.join(release)}"
         )
     targets = [name for name in release if name not in shared]
+    outside = [name for name in shared if name not in meaning.guarded]
+    covered = {name: people[name] for name in shared if name in meaning.guarded}
+    by_qids = link(release, covered, taxonomies, []) if outside and covered else None
     found = link(release, {name: people[name] for name in shared}, taxonomies, targets)
     if anatomised:
         targets, found = with_sensitive(folder, targets, found)
     return {
         "records": len(next(iter(release.values())).codes),
         "linked_on": shared,
-        **_summary(found, targets, sensitive),
+        "outside_qids": outside,
+        "found_by_qids": None if by_qids is None else _found(by_qids),
+        **_summary(found, targets, sensitive, _roots(release, taxonomies)),
         "people": [
             {
                 "row": row + 1,
@@ -68,8 +76,16 @@ def attack(folder: Path, known: Path, columns: Sequence[str] = ()) -> dict[str, 
     }
 
 
-def _meaning(folder: Path) -> tuple[Mapping[str, Taxonomy], list[str]]:
-    """The taxonomies of a release, and its sensitive columns."""
+@dataclass(frozen=True)
+class _Meaning:
+    """The taxonomies of a release, its sensitive columns, and the columns of its qids."""
+
+    taxonomies: Mapping[str, Taxonomy]
+    sensitive: list[str]
+    guarded: set[str]
+
+
+def _meaning(folder: Path) -> _Meaning:
     if is_table_result(folder):
         file = load_table_file(saved_path(folder))
         attributes: Sequence[Any] = file.attributes
@@ -80,7 +96,21 @@ def _meaning(folder: Path) -> tuple[Mapping[str, Taxonomy], list[str]]:
             raise UsageError(f"{folder}: a job of kind '{job.kind}' releases no records to attack")
         attributes, requirements = job.attributes, job.requirements
     taxonomies = {a.name: a.taxonomy for a in attributes if a.taxonomy is not None}
-    return taxonomies, sorted({name for r in requirements for name in r.sensitive_columns})
+    return _Meaning(
+        taxonomies,
+        sorted({name for r in requirements for name in r.sensitive_columns}),
+        {name for r in requirements for name in r.qid},
+    )
+
+
+def _roots(release: Mapping[str, Released], taxonomies: Mapping[str, Taxonomy]) -> dict[str, str]:
+    """Of each column the value that covers all others: a root, or the only interval that is shown."""
+    roots = {
+        name: column.values[0]
+        for name, column in release.items()
+        if len(column.values) == 1 and read_interval(column.values[0])
+    }
+    return roots | {name: taxonomy.root for name, taxonomy in taxonomies.items()}
 
 
 def _read(path: Path) -> dict[str, Released]:
@@ -98,14 +128,28 @@ def _chance(found: Linked, row: int) -> float:
     return 1 / most if found.candidates[row] else 0.0
 
 
-def _summary(found: Linked, targets: Sequence[str], sensitive: Sequence[str]) -> dict[str, Any]:
+def _found(found: Linked) -> int:
+    """The people who match one record alone that nobody else matches."""
+    return sum(_chance(found, row) == 1 for row in range(len(found.candidates)))
+
+
+def _is_certain(shares: Mapping[str, float], root: str | None) -> bool:
+    """Whether all candidates share a value that says something: `*`, `?` and a root do not."""
+    return len(shares) == 1 and next(iter(shares)) not in (TOP, *UNKNOWN, root)
+
+
+def _summary(
+    found: Linked, targets: Sequence[str], sensitive: Sequence[str], roots: Mapping[str, str]
+) -> dict[str, Any]:
     certain = {
-        name: sum(len(inferred.get(name, ())) == 1 for inferred in found.inferred)
+        name: sum(
+            _is_certain(inferred.get(name, {}), roots.get(name)) for inferred in found.inferred
+        )
         for name in targets
     }
     return {
         "matched": int((found.candidates > 0).sum()),
-        "found": sum(_chance(found, row) == 1 for row in range(len(found.candidates))),
+        "found": _found(found),
         "certain": certain,
         "sensitive": [name for name in targets if name in sensitive] or list(targets),
     }
@@ -117,6 +161,15 @@ def by_chance(result: dict[str, Any]) -> list[dict[str, Any]]:
     return sorted(matching, key=lambda person: (-person["chance"], person["row"]))
 
 
+def outside_lines(result: dict[str, Any]) -> list[str]:
+    """What the columns that no qid covers have to do with it."""
+    if not result["outside_qids"]:
+        return []
+    names, by_qids = ", ".join(result["outside_qids"]), result["found_by_qids"]
+    rest = "" if by_qids is None else f"; by the columns of the qids alone {by_qids:,} are found"
+    return [f"no qid covers {names}, so that no k protects against who knows it{rest}"]
+
+
 def lines(result: dict[str, Any]) -> list[str]:
     """A few lines for a person; the people who are found most surely first."""
     people = result["people"]
@@ -126,6 +179,7 @@ def lines(result: dict[str, Any]) -> list[str]:
         f"{result['matched']:,} match a record, {result['found']:,} match one record alone "
         "and nobody else does",
     ]
+    found += outside_lines(result)
     found += [
         f"{name}: certain for {result['certain'][name]:,} people, if they are in the release"
         for name in result["sensitive"]

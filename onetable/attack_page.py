@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from coterie.base.text import one_line
 from coterie.jobs.pages.charts import histogram
 from coterie.jobs.pages.markup import Content, foreign, listed
 from coterie.jobs.pages.page import Opinion, Part, note, page, table
-from coterie.onetable.attack import by_chance
+from coterie.onetable.attack import by_chance, outside_lines
 
 _SHOWN = 100  # people
 _SIZES = (1, 2, 5, 10, 20, 50, 100)  # the least candidates of each bar
@@ -32,6 +33,7 @@ def _verdict(result: dict[str, Any]) -> Opinion:
         f"People who match at least one record: {result['matched']:,} of {people:,}.",
         f"People who match one record alone, which nobody else matches, and so are found: {found:,}.",
     ]
+    lines += [one_line(line[0].upper() + line[1:] + ".", 400) for line in outside_lines(result)]
     lines += [
         [foreign(name), ": people for whom it is certain, if they are in the release at all: ", f"{result['certain'][name]:,}."]
         for name in result["sensitive"]

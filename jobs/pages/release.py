@@ -18,6 +18,7 @@ import numpy as np
 from coterie.anonymity.models.audit import Released, group_numbers
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.intervals import Interval, read_interval, read_old_interval
+from coterie.anonymity.table.scales import Scale
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array, Ints
 from coterie.jobs.data.release_file import read_release as read_columns
@@ -50,17 +51,23 @@ class ShownAttribute(Protocol):
     def taxonomy(self) -> Taxonomy | None: ...
     @property
     def limits(self) -> tuple[float, float] | None: ...
+    @property
+    def scale(self) -> Scale: ...
 
 
 @dataclass(frozen=True)
 class Release:
-    """A released table and what was promised about it. `suppressed` records are not in the table."""
+    """A released table and what was promised about it. `suppressed` records are not in the table.
+
+    `detail` is the share of each column's detail that a joint result names and `coterie verify` checks.
+    """
 
     columns: Mapping[str, Released]
     attributes: Sequence[ShownAttribute]
     requirements: Sequence[Requirement]
     class_name: str | None
     suppressed: int
+    detail: Mapping[str, float] | None = None
 
     @property
     def records(self) -> int:
@@ -73,10 +80,11 @@ def read_release(
     requirements: Sequence[Requirement],
     class_name: str | None,
     suppressed: int,
+    detail: Mapping[str, float] | None = None,
 ) -> Release:
     names = [a.name for a in attributes] + ([] if class_name is None else [class_name])
     columns = read_columns(path, names, "the job")
-    return Release(columns, attributes, requirements, class_name, suppressed)
+    return Release(columns, attributes, requirements, class_name, suppressed, detail)
 
 
 def release_parts(release: Release) -> list[Part]:
@@ -266,7 +274,9 @@ def _detail(release: Release) -> Part:
     """
     kept: dict[str, float] = {}
     for attribute in release.attributes:
-        if attribute.in_qid:
+        if attribute.in_qid and release.detail is not None:
+            kept[attribute.name] = release.detail[attribute.name]
+        elif attribute.in_qid:
             column = release.columns[attribute.name]
             shown = float((1 - _widths(attribute, column))[column.codes].sum())
             kept[attribute.name] = shown / (release.records + release.suppressed)
@@ -331,14 +341,11 @@ def _bars_of(kept: Mapping[str, float]) -> list[Content]:
     return found
 
 
-def _interval(value: str) -> Interval | None:
-    if found := read_interval(value) or read_old_interval(value):
+def _interval(value: str, scale: Scale) -> Interval | None:
+    if found := read_interval(value, scale) or read_old_interval(value, scale):
         return found
-    try:
-        number = float(value)
-    except ValueError:
-        return None
-    return Interval(number, number, True) if math.isfinite(number) else None
+    number = scale.read(value)
+    return Interval(number, number, True, scale) if math.isfinite(number) else None
 
 
 def _widths(attribute: ShownAttribute, column: Released) -> Array:
@@ -348,13 +355,18 @@ def _widths(attribute: ShownAttribute, column: Released) -> Array:
         at = {label: node for node, label in enumerate(tree.labels)}
         nodes = [at.get(value) for value in column.values]
         return np.array([0.0 if node is None else tree.width(node) for node in nodes])
-    intervals = [_interval(value) for value in column.values]
+    intervals = [_interval(value, attribute.scale) for value in column.values]
     if all(interval is None for interval in intervals):  # the value or `*`
         return np.array([float(value == "*") for value in column.values])
     known = [interval for interval in intervals if interval is not None]
     low, high = attribute.limits or (min(i.low for i in known), max(i.high for i in known))
     span = (high - low) or 1.0
-    return np.array([0.0 if i is None else min((i.high - i.low) / span, 1.0) for i in intervals])
+    return np.array(
+        [
+            float(value == "*") if i is None else min((i.high - i.low) / span, 1.0)
+            for value, i in zip(column.values, intervals, strict=True)
+        ]
+    )
 
 
 def _drawing(attribute: ShownAttribute, column: Released, most: int) -> Element:
@@ -365,7 +377,7 @@ def _drawing(attribute: ShownAttribute, column: Released, most: int) -> Element:
         return _cut_tree(attribute.taxonomy, shown, most)
     ordered = sorted(
         ((interval, share, value) for value, share in zip(column.values, shares, strict=True)
-         if (interval := _interval(value)) is not None),
+         if (interval := _interval(value, attribute.scale)) is not None),
         key=lambda entry: (entry[0].low, entry[0].high),
     )  # fmt: skip
     apart = all(a[0].high <= b[0].low for a, b in itertools.pairwise(ordered))

@@ -75,6 +75,26 @@ def test_the_textbooks_people_are_found(capsys, tmp_path):
         assert people[name]["inferred"]["Disease"] == {"HIV": 1.0}
 
 
+def test_a_column_that_shows_nothing_is_no_knowledge(capsys, tmp_path):
+    """Of six records at k = 6 the ZIP is `*` and the age one interval: neither is certain for anybody."""
+    attacked(capsys, tmp_path, 6)
+    (tmp_path / "names.csv").write_text("Disease\nDiabetes\n")
+    command = ["attack", str(tmp_path / "out"), "--known", str(tmp_path / "names.csv")]
+    assert run([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["certain"] == {"Age": 0, "ZIP": 0}
+
+
+def test_a_column_that_no_qid_covers_is_named(capsys, tmp_path):
+    attacked(capsys, tmp_path, 3)
+    (tmp_path / "known.csv").write_text("Age,Disease\n36,Diabetes\n")
+    command = ["attack", str(tmp_path / "out"), "--known", str(tmp_path / "known.csv")]
+    assert run([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["found"], found["found_by_qids"], found["outside_qids"]) == (1, 0, ["Disease"])
+    assert run(command) == 0
+    assert "no qid covers Disease" in capsys.readouterr().out
+
+
 def test_groups_of_three_still_tell_a_disease_that_all_have(capsys, tmp_path):
     """Table 20.3: the young all have HIV, so that nobody need be found."""
     people = by_name(attacked(capsys, tmp_path, 3, "--json"))

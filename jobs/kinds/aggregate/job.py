@@ -22,6 +22,7 @@ from fractions import Fraction
 from typing import Any
 
 from coterie.anonymity.table.intervals import GAP
+from coterie.base.text import ordinal
 from coterie.jobs.data.domains import CodedAttribute, read_domain, read_gaps
 from coterie.jobs.data.measured import MeasuredAttribute, read_measured
 from coterie.jobs.data.taxonomy_files import TaxonomyFiles
@@ -51,9 +52,12 @@ class Measure:
     what: str
     column: str = ""
     share: Fraction | None = None
+    rank: int = 1  # of `smallest` and `largest`: so many records are at or beyond it
 
     @property
     def title(self) -> str:
+        if self.rank > 1:
+            return f"{ordinal(self.rank)} {self.what} of {self.column}"
         if self.share is not None:
             return f"quantile {float(self.share):g} of {self.column}"
         return f"{self.what} of {self.column}" if self.column else self.what
@@ -116,6 +120,7 @@ def read_aggregate(section: Section, common: Common) -> AggregateJob:
         )
     if horizontal and (node := section.optional("id")):
         raise node.error("with 'partition: horizontal' records are not matched: leave it out")
+    minimum = read_minimum(section)
     return AggregateJob(
         **vars(common),
         matching=None if horizontal else read_matching(section),
@@ -124,9 +129,12 @@ def read_aggregate(section: Section, common: Common) -> AggregateJob:
         servers=read_servers(section, common),
         mixed=partition == "mixed",
         by=by,
-        measures=measures,
+        measures=tuple(
+            replace(one, rank=minimum) if one.what in ("smallest", "largest") else one
+            for one in measures
+        ),
         measured=measured,
-        minimum=read_minimum(section),
+        minimum=minimum,
         dominance=dominance,
         base=base,
         noise=noise,

@@ -18,8 +18,6 @@ _MEANINGS = {
     "sum": "Sum: the values of its records added up.",
     "mean": "Mean: the sum divided by the number of records.",
     "variance": "Variance: how far the values lie apart, as the mean square of their distances from the mean.",
-    "smallest": "Smallest: near this value lies the least one of the group.",
-    "largest": "Largest: near this value lies the greatest one of the group.",
 }
 _NOISE = (
     "Noise was added to the numbers by chance, so that nobody can tell from them whether any one "
@@ -58,6 +56,11 @@ def report_groups(job: AggregateJob, groups: Sequence[ClaimedGroup]) -> Part:
 
 
 def _meaning(measure: Measure) -> str:
+    if measure.what in ("smallest", "largest"):
+        return (
+            f"{measure.title.partition(' of ')[0].capitalize()}: so many records of the group have this "
+            "value or one beyond it, so that it is about no single person. It is the lower end of a bucket."
+        )
     if measure.share is None:
         return _MEANINGS[measure.what]
     share = float(measure.share)

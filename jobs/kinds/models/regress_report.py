@@ -113,9 +113,11 @@ def _cautions(found: ClaimedModel) -> list[str]:
     cautions = []
     if not found.settled:
         cautions.append(
-            "The search ended one step before the optimum, because the last step was up to fewer "
+            "The model has not settled. The search ended one step before the optimum, because the last step was up to fewer "
             "records than the job's minimum."
         )
+    if found.survival:
+        cautions.append(found.coarsened())
     if (bound := found.measures.get("approximation")) is not None:
         cautions.append(
             "The sigmoid was computed approximately: a coefficient is at most "

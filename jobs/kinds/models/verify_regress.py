@@ -6,12 +6,14 @@ best; what follows from other numbers of the result is computed again.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from coterie.base.errors import VerificationError
+from coterie.base.text import numbered
 from coterie.jobs.file.result_file import Claim, read_rows
 from coterie.jobs.kinds.aggregate.report import promise as noise_in_words
 from coterie.jobs.kinds.aggregate.verify import verify_promise
@@ -90,6 +92,16 @@ class ClaimedModel:
         if read_rows(path) != self.table:
             raise VerificationError(f"{path}: has other coefficients than result.json")
 
+    def coarsened(self) -> str:
+        """How coarse the times of a survival model are, by the classes of its curve."""
+        starts = [0.0, *(time for time, _ in self.survival)]
+        widest = max(itertools.pairwise(starts), key=lambda ends: ends[1] - ends[0])
+        return (
+            f"Times were joined into {numbered(len(self.survival), 'cell')}, the widest "
+            f"from {widest[0]:g} to {widest[1]:g}: coefficients differ from those of exact times. A "
+            "'grid' with finer steps changes the cells, as far as each keeps the minimum of events."
+        )
+
     def lines(self) -> list[str]:
         """The model in a few lines for a person."""
         fit = ", ".join(
@@ -99,9 +111,10 @@ class ClaimedModel:
             f"{self.promise.model} model of {self.promise.outcome}, {self.iterations} iterations"
         )
         if not self.settled:
-            first += ", stopped one step early: fewer than `minimum` records would have decided it"
+            first += ", not settled: stopped one step early, since fewer than `minimum` records would have decided it"
         return [
             f"{first}: {fit}" if fit else first,
+            *([self.coarsened()] if self.survival else []),
             *([noise_in_words(self.promise.noise)] if self.promise.noise else []),
             *(
                 f"  {name}: {value:.6g}"

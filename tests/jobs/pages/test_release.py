@@ -9,6 +9,7 @@ import pytest
 
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.specialization.specialize import Requirement
+from coterie.anonymity.table.scales import DATE, NUMBER
 from coterie.anonymity.table.taxonomy import taxonomy_of
 from coterie.jobs.pages.markup import element
 from coterie.jobs.pages.page import Opinion, page
@@ -23,8 +24,8 @@ ROWS = (
 )
 
 
-def attribute(name, taxonomy=None, limits=None, in_qid=True):
-    return SimpleNamespace(name=name, taxonomy=taxonomy, limits=limits, in_qid=in_qid)
+def attribute(name, taxonomy=None, limits=None, in_qid=True, scale=NUMBER):
+    return SimpleNamespace(name=name, taxonomy=taxonomy, limits=limits, in_qid=in_qid, scale=scale)
 
 
 ATTRIBUTES = [
@@ -80,6 +81,24 @@ def test_detail_kept_is_one_less_the_mean_width_and_none_of_a_record_that_is_lef
     job = 1 - np.mean([0.5 if row[0] == "Care" else 0 for row in ROWS] + [1])
     age = 1 - np.mean([0.25 if row[1] == "[0, 10)" else 0.75 for row in ROWS] + [1])
     assert f"Job {job:.0%} Age {age:.0%}" in words(detail)
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        (("[2000-01-01, 2000-01-11)", "[2000-01-11, 2000-01-21]"), 0.5),
+        (("2000-01-01", "*"), 0.5),  # a flat column whose values look like dates
+    ],
+)
+def test_the_detail_of_dates_is_that_of_their_intervals(values, shown):
+    born = Released(np.array([0, 0, 1, 1]), values)
+    release = Release(
+        {"Born": born}, [attribute("Born", scale=DATE)], [Requirement(("Born",), 2)], None, 0
+    )
+    *_, detail = release_parts(release)
+    assert f"Born {shown:.0%}" in words(detail)
+    *_, told = release_parts(replace(release, detail={"Born": 0.34}))
+    assert "Born 34%" in words(told)
 
 
 def test_the_cut_is_framed_in_the_taxonomy_and_nothing_below_it_is_drawn(release):

@@ -22,9 +22,11 @@ _SHOWN = 300  # specializations in the table
 
 def report_release(job: IntegrateJob, result: Claim, folder: Path) -> list[Part]:
     suppressed = result.optional("suppressed")
+    detail = result.optional("detail")  # older results have none
     release = read_release(
         folder / RELEASE, job.attributes, job.requirements, job.class_name,
         0 if suppressed is None else suppressed.integer(minimum=0),
+        None if detail is None else {n: c.number() for n, c in detail.entries().items()},
     )  # fmt: skip
     alone = result.optional("alone")
     measures = [

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import CoterieError, DataError
+from coterie.jobs.kinds.job_file import load_job
 from tests.jobs.kinds.aggregate.samples import (
     ATTRIBUTES,
     BASIC,
@@ -148,6 +149,8 @@ def test_the_extremes_are_those_that_as_many_records_as_the_minimum_reach(tmp_pa
     [group] = run(write_job(tmp_path, table, keys))["groups"]
     ages = sorted(table["Age"].tolist())
     assert group["measures"] == [ages[3], ages[-4]]
+    job = load_job(tmp_path / "job.yaml")
+    assert [one.title for one in job.measures] == ["4th smallest of Age", "4th largest of Age"]
 
 
 def test_extremes_in_declared_buckets_are_their_lower_ends(tmp_path):

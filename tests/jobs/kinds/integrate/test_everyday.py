@@ -16,7 +16,11 @@ from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
 from coterie.coordinator.simulate.simulation import simulate
+from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
+from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.pages.markup import element
+from tests.jobs.pages.reading import Reading
 
 N = 200
 JOB = """\
@@ -407,6 +411,9 @@ def test_the_share_of_detail_is_counted_from_the_released_values(tmp_path):
     assert result["detail"]["Town"] == 1
     values = len(result["cut"]["Pay"])
     assert f"  Pay: {shown:.0%} of its detail kept, {values} values" in lines
+    parts = KINDS["integrate"].report(load_job(tmp_path / "job.yaml"), Claim(result), out)
+    drawn = " ".join(Reading(str(element("div", *part.content))).words for part in parts)
+    assert all(f"{name} {share:.0%}" in drawn for name, share in result["detail"].items())
     told = json.loads((out / "result.json").read_text())
     told["detail"]["Pay"] = 0.999
     (out / "result.json").write_text(json.dumps(told))

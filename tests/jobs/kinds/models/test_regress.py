@@ -1,6 +1,8 @@
 """Models as jobs: what they answer, what they refuse, what a result must be like."""
 
+import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -10,8 +12,9 @@ from coterie.base.errors import CoterieError, DataError, UsageError, Verificatio
 from coterie.coordinator.results.verify import lines, verify
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job, parse_job
+from coterie.jobs.kinds.models.regress import promise_of
 from coterie.jobs.kinds.models.regress_report import coefficient_plot, report_model
-from coterie.jobs.kinds.models.verify_regress import ClaimedModel, ModelPromise
+from coterie.jobs.kinds.models.verify_regress import ClaimedModel, ModelPromise, verify_model
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.pages.charts import WIDTH
 from coterie.jobs.pages.markup import element
@@ -90,6 +93,10 @@ def test_a_cox_job_gives_the_model_of_all_records_on_the_joined_times(tmp_path):
     verify(tmp_path / "out")
     page = str(KINDS["regress"].report(load_job(path), _claim(result), tmp_path / "out"))
     assert "who have had no event" in page
+    told = verify_model(promise_of(load_job(tmp_path / "job.yaml")), _claim(result)).lines()
+    widest = max(b - a for a, b in itertools.pairwise([0.0, *ends]))
+    start, end = re.search(r"widest from (\S+) to (\S+):", "\n".join(told)).groups()
+    assert float(end) - float(start) == pytest.approx(widest)
     step = {**result["survival"][0], "events": 4}
     changed = {**result, "survival": [step, *result["survival"][1:]]}
     with pytest.raises(VerificationError, match="at least 5"):
