@@ -228,10 +228,12 @@ def _judge_exact(policy: Policy, needs: Needs, others: Collection[str]) -> list[
     if not missing:
         return []
     names = ", ".join(missing)
+    way = "ask for 'noise' where the kind has it"
+    if needs.answers.noise is not None:
+        way = "leave out 'partition: mixed' and 'missing: drop', by which noise does not hide gaps"
     return [
         f"policy.exact does not list {names}, and the job gives exact answers that combine data "
-        f"of theirs with this party's. To permit it, write 'exact: [{names}]' under policy, or ask "
-        "for 'noise' where the kind has it"
+        f"of theirs with this party's. To permit it, write 'exact: [{names}]' under policy, or {way}"
     ]
 
 

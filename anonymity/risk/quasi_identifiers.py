@@ -117,7 +117,7 @@ def possible(
     The search ends at sets of `largest` columns, and where there are too many of one size. A set of the
     fewest columns is always among those found, whatever its size, unless `largest` forbids it.
     """
-    least = least_cells(alpha, population)
+    least = max(2, least_cells(alpha, population))  # one cell is that of no column
     # A column with one value is in no minimal set.
     order = sorted((name for name in values if values[name] > 1), key=lambda name: values[name])
     sizes = [values[name] for name in order]

@@ -6,6 +6,7 @@ by a value unless `columns.drop` permits it. Tests that show a leak say why the 
 
 import csv
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.jobs.kinds.registry import KINDS
 from coterie.party.books.models import ModelFolder
 from coterie.party.config import load_party
-from coterie.party.policy import Policy, judge
+from coterie.party.policy import Budget, Policy, judge
 from coterie.party.preflight import check_policy
 from coterie.party.steward.plain_words import plain_words
 from coterie.protocols.integration.bounds import Demand, records_within_bounds
@@ -255,3 +256,44 @@ def test_a_filter_in_a_job_file_is_nothing_to_a_server(houses):
     answer = coordinator.propose(yaml.safe_dump(job))[1]["bank"]
     assert answer.state == pb.ACCEPTED
     assert answer.records == 20
+
+
+GAPS = {
+    "mixed": "id: ID\npartition: mixed\nattributes: {Pay: {range: [0, 9]}, Sex: {values: [f, m]}}\n",
+    "horizontal": "partition: horizontal\nattributes: {Pay: {range: [0, 9], missing: drop}, Sex: {values: [f, m]}}\n",
+}
+
+
+def asked_with_noise(folder, partition, pay):
+    """What the bank sees besides noise, by whether the hospital's one person has a value."""
+    folder.mkdir()
+    (folder / "hospital.csv").write_text(f"ID,Sex,Pay\np1,f,{pay}\n")
+    mine = ",," if partition == "mixed" else ",m,5"
+    (folder / "bank.csv").write_text(f"ID,Sex,Pay\np1{mine}\n")
+    path = folder / "job.yaml"
+    path.write_text(
+        "kind: aggregate\nname: x\nparties: {bank: {data: bank.csv}, hospital: {data: hospital.csv}}\n"
+        f"{GAPS[partition]}by: [Sex]\nmeasures: [{{sum: Pay}}]\nminimum: 1\nnoise: {{epsilon: 0.001}}\n"
+    )
+    (folder / "out").mkdir()
+    try:
+        return simulate(load_job(path), folder, folder / "out", seed="1")["records"]
+    except DataError:
+        return "ended"
+
+
+@pytest.mark.parametrize("partition", GAPS)
+def test_where_noise_does_not_hide_gaps_a_partner_needs_its_name(tmp_path, partition):
+    """The bank brings one person, with an empty cell: the job ends, or counts, by the hospital's value."""
+    seen = {pay: asked_with_noise(tmp_path / f"pay{pay}", partition, pay) for pay in ("", "7")}
+    assert seen[""] != seen["7"]  # an exact answer, whatever the noise
+    job = load_job(tmp_path / "pay7" / "job.yaml")
+    rules = {
+        "coordinators": frozenset({"analyst"}), "kinds": frozenset({"aggregate"}), "peers": frozenset({"bank"}),
+        "use": frozenset({"Pay", "Sex"}), "ids": frozenset({frozenset({"ID"})}), "smallest_k": 1,
+        "budget": Budget(Fraction(1), Fraction(0), 30),
+    }  # fmt: skip
+    [reason] = judge(Policy(**rules), job, "hospital", "analyst")
+    assert reason.startswith("policy.exact does not list bank")
+    assert "write 'exact: [bank]' under policy, or leave out 'partition: mixed'" in reason
+    assert judge(Policy(**rules, exact=frozenset({"bank"})), job, "hospital", "analyst") == []

@@ -75,6 +75,16 @@ class AggregateJob(StatisticsJob):
     base: int | None  # to whose multiples numbers are rounded
     noise: Noise | None = None
 
+    @property
+    def exact(self) -> bool:
+        """Whether anything is told without noise that depends on values.
+
+        With noise that is whether each cell lies at one party, and how many rows have no gap.
+        """
+        gaps = [item.missing for item in self.attributes.values()]
+        gaps += [item.missing for item in self.measured.values()]
+        return self.noise is None or self.mixed or (self.horizontal and "drop" in gaps)
+
     def asks(self, column: str, *what: str) -> bool:
         """Whether one of these measures of the column is asked for."""
         return any(one.column == column and one.what in what for one in self.measures)

@@ -115,7 +115,7 @@ class Aggregate(StatisticsKind[AggregateJob]):
             groups=Groups(smallest=job.minimum),
             answers=Answers(
                 counted=counted,
-                exact=job.noise is None,
+                exact=job.exact,
                 noise=(job.noise.epsilon, job.noise.delta) if job.noise else None,
                 servers=job.servers,
                 thresholds=thresholds_of(job, "dominance", "base", minimum=job.minimum)

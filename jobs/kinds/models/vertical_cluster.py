@@ -80,12 +80,12 @@ def cluster_vertically(
             raise DataError("no cluster has, with noise, `minimum` records: ask for fewer clusters")
         return _sorted(
             [
-                ([o + u * at for o, u, at in zip(origins, units, centre, strict=True)], size)
+                ([_in_range(o + u * at, *ends) for o, u, at, ends in zip(origins, units, centre, limits, strict=True)], size)
                 for centre, size in zip(found.centres, found.sizes, strict=True)
             ],
             iterations,
             False,
-        )
+        )  # fmt: skip
 
     def large(share: UInt32s | None, cells: int) -> Mask:
         with channel.step("cells"):
@@ -120,6 +120,11 @@ def cluster_vertically(
 def _sorted(rows: list[tuple[Vector, int]], iterations: int, settled: bool) -> Clusters:
     rows.sort()
     return Clusters([row for row, _ in rows], [size for _, size in rows], iterations, settled)
+
+
+def _in_range(value: float, low: float, high: float) -> float:
+    """A centre with noise lies within the steps of a range, which may end beyond the range itself."""
+    return min(max(value, low), high)
 
 
 def _with_noise(

@@ -53,12 +53,17 @@ def test_no_distribution_is_above_the_bound_and_one_attains_it(cells, people):
 def test_minimal_sets_are_those_of_trying_all(seed):
     rng = np.random.default_rng(seed)
     values = {f"c{j}": int(v) for j, v in enumerate(rng.integers(1, 12, 6))}
-    population, alpha = int(rng.integers(2, 5000)), float(rng.uniform(0.05, 0.9))
+    population, alpha = (
+        int(rng.integers(2, 5000)),
+        float(rng.choice([1e-6, 0.01, rng.uniform(0.05, 0.9)])),
+    )
     names = list(values)
     good = [
         {names[j] for j in s}
         for s in subsets(6)
-        if s and singleton_share(prod(values[names[j]] for j in s), population) >= alpha
+        if s
+        and all(values[names[j]] > 1 for j in s)
+        and singleton_share(prod(values[names[j]] for j in s), population) >= alpha
     ]
     minimal = [s for s in good if not any(other < s for other in good)]
     found = possible(values, population, alpha).sets

@@ -107,9 +107,30 @@ MUTANTS = [
     mutant(
         "exact sums over rows that a partner invented",
         "jobs/kinds/aggregate/kind.py",
-        "exact=job.noise is None,",
-        "exact=job.matching is not None and job.noise is None,",
+        "exact=job.exact,",
+        "exact=job.matching is not None and job.exact,",
         f"{_ROOM}/test_invented_rows.py::test_exact_answers_over_rows_of_a_partner_need_its_name",
+    ),
+    mutant(
+        "noise before which cells of two parties are compared",
+        "jobs/kinds/aggregate/job.py",
+        "return self.noise is None or self.mixed or",
+        "return self.noise is None or",
+        f"{_ROOM}/test_left_out_rows.py::test_where_noise_does_not_hide_gaps_a_partner_needs_its_name",
+    ),
+    mutant(
+        "noise beside an exact number of rows without a gap",
+        "jobs/kinds/aggregate/job.py",
+        '(self.horizontal and "drop" in gaps)',
+        "False",
+        f"{_ROOM}/test_left_out_rows.py::test_where_noise_does_not_hide_gaps_a_partner_needs_its_name",
+    ),
+    mutant(
+        "gaps of the first attribute alone",
+        "jobs/kinds/aggregate/job.py",
+        '(self.horizontal and "drop" in gaps)',
+        '(self.horizontal and "drop" in gaps[:1])',
+        f"{_ROOM}/test_left_out_rows.py::test_where_noise_does_not_hide_gaps_a_partner_needs_its_name",
     ),
     mutant(
         "files of a job at any place of a recipient",

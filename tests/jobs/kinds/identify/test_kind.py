@@ -123,6 +123,9 @@ def test_the_smallest_and_the_dullest_tables(tmp_path):
     few = {name: np.arange(4) for name in SIZES}
     result = run(tmp_path, "alpha: 0.3\n", few)
     assert {one["separation"] for one in result["sets"]} == {None}
+    # So small a share is reached by a column of one value: columns of two are the smallest sets.
+    result = run(tmp_path, "alpha: 0.01\n", few)
+    assert sorted(one["columns"] for one in result["sets"]) == sorted([name] for name in SIZES)
 
 
 def test_an_empty_value_is_an_error_or_a_value(tmp_path):

@@ -10,6 +10,7 @@ from scipy.stats import kstest, laplace, norm
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.coordinator.results.folder import summary
 from coterie.coordinator.results.verify import verify
+from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.kinds.job_file import load_job
 from coterie.jobs.kinds.models.noisy import REACH, ProductNoise, cluster_scales, product_queries
@@ -198,6 +199,21 @@ def test_noisy_clusters_are_near_the_middles_and_say_that_they_have_noise(tmp_pa
         KINDS["cluster"].summary(job, claim({**result, "centres": [[99.0, 0.0]] * 3}))
     with pytest.raises(VerificationError, match="another promise"):
         KINDS["cluster"].summary(job, claim({**result, "noise": {"epsilon": 1.0, "delta": 0.0}}))
+
+
+@pytest.mark.parametrize("seed", "abc")
+def test_a_noisy_centre_at_the_end_of_a_range_blames_nobody(tmp_path, seed):
+    """The steps of the shorter range end beyond it, and much noise moves a centre to that end."""
+    table = {"Age": np.array([-20.0, 20.0] * 10), "Tall": np.array([-7.0, 9.0] * 10)}
+    path = test_cluster.divided(tmp_path, table, "minimum: 1\nnoise: {epsilon: 0.01}\n")
+    path.write_text(
+        path.read_text().replace(
+            "Tall: {party: bank, range: [-20, 20]", "Tall: {party: bank, range: [-7.3, 9.3]"
+        )
+    )
+    (tmp_path / "out").mkdir()
+    result = simulate(load_job(path), tmp_path, tmp_path / "out", seed=seed)
+    assert all(-20 <= age <= 20 and -7.3 <= tall <= 9.3 for age, tall in result["centres"])
 
 
 def test_a_party_needs_a_budget_and_no_word_for_exact_answers(tmp_path):

@@ -221,6 +221,14 @@ def test_a_tree_tells_no_more_than_before_unless_the_job_asks(tmp_path):
     assert not names & {"tree: leaves are large enough", "tree: records of leaves"}
 
 
+def test_where_no_count_is_small_a_leaf_may_have_no_record(tmp_path):
+    table = people()
+    table["Job"] = ["AB"[row % 2] for row in range(N)]
+    table["Class"] = ["yes" if job == "A" else "no" for job in table["Job"]]
+    result, _ = shown(tmp_path, "max_depth: 1\nminimum: 1\nshow: [records, accuracy]", table)
+    assert sorted(result["shown"]["records"]) == [0, N // 2, N - N // 2]
+
+
 def test_records_of_leaves_are_not_shown_of_horizontal_tables(tmp_path):
     path = horizontal_job(tmp_path, "tree", "show: [records]", people())
     with pytest.raises(UsageError, match="a party could take off the records that it knows"):
