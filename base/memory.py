@@ -33,7 +33,7 @@ def let_go(array: Array) -> None:
 
     An array that is no mapped file is left as it is.
     """
-    file = getattr(array, "base", None)
+    file = array.base
     if isinstance(file, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
         file.madvise(mmap.MADV_DONTNEED)
 

@@ -9,9 +9,8 @@ why a job has ended, stands in `transport.error_messages`.
 from __future__ import annotations
 
 import logging
-from typing import Any
 
-from coterie.jobs.matching.hygiene import findings_of
+from coterie.jobs.matching.identifiers import identifiers_of
 from coterie.protocols.messaging.opening import declare, tell
 
 log = logging.getLogger("coterie.party")
@@ -68,16 +67,16 @@ NOTICE = declare(
 ASK = "ask the data owner to run 'coterie party check' to see how its identifiers are written"
 
 
-def about_identifiers(prepared: Any, explain: str, counts: bool) -> list[str]:
+def about_identifiers(prepared: object, explain: str, counts: bool) -> list[str]:
     """What `doctor` is told about the identifiers of this party, by `policy.explain`.
 
     Without the permission the answer is the same for all identifiers; the log has the findings.
     """
-    if getattr(prepared, "identifiers", None) is None:
+    identifiers = identifiers_of(prepared)
+    if identifiers is None:
         return []
-    findings = findings_of(prepared)
-    for finding in findings:
+    for finding in identifiers.findings:
         log.info("identifiers: %s", finding.line())
     if explain != "rows":
         return [ASK]
-    return tell(IDENTIFIERS, [finding.line(counts) for finding in findings])
+    return tell(IDENTIFIERS, [finding.line(counts) for finding in identifiers.findings])

@@ -42,7 +42,7 @@ from coterie.party.worker import Worker
 from coterie.protocols.messaging.opening import tell
 from coterie.protos import jobs_pb2 as pb
 from coterie.protos.jobs_pb2 import State
-from coterie.transport.error_messages import describe, describe_to_coordinator
+from coterie.transport.error_messages import describe, describe_to_coordinator, exit_code_of
 from coterie.trust.identity import Caller
 
 log = logging.getLogger("coterie.party")
@@ -304,7 +304,7 @@ class Proposals:
         return pb.Decision(
             state=State.REFUSED,
             reason=tell(DECISION, describe_to_coordinator(error, self._config.any_policy.explain)),
-            exit_code=getattr(error, "exit_code", 70),
+            exit_code=exit_code_of(error),
         )
 
 

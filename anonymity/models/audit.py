@@ -51,7 +51,7 @@ def group_numbers(columns: Sequence[Released]) -> Ints:
 def check_risk(
     table: Mapping[str, Released], result: Any, names: Sequence[str], qids: Sequence[Sequence[str]]
 ) -> None:
-    """Checks that the chances to find a person are as a result claims; older results claim none."""
+    """Checks that the chances to find a person are as a result claims; a recipient's claims none."""
 
     def sizes_of(qid: Sequence[str]) -> Ints:
         return np.bincount(group_numbers([table[name] for name in qid]))

@@ -27,7 +27,7 @@ import numpy as np
 
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.risk.grouping import grouped
-from coterie.anonymity.table.intervals import read_interval, read_old_interval
+from coterie.anonymity.table.intervals import read_interval
 from coterie.anonymity.table.taxonomy import TOP, Taxonomy
 from coterie.base.arrays import Array, Ints, Mask
 
@@ -95,8 +95,6 @@ def _ends(text: str) -> tuple[float, float, bool] | None:
         return _number(days[1]), _number(days[2]), days[3] == "]"
     if interval := read_interval(text):
         return interval.low, interval.high, interval.closed
-    if old := read_old_interval(text):
-        return old.low, old.high, True  # does not say whether it is closed
     number = _number(text)
     return None if math.isnan(number) else (number, number, True)
 

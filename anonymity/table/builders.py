@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from coterie.anonymity.table.intervals import Interval, number_text
+from coterie.anonymity.table.intervals import Interval
+from coterie.anonymity.table.scales import number_text
 from coterie.anonymity.table.taxonomy import TOP
 from coterie.base.errors import DataError
 

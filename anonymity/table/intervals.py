@@ -1,8 +1,7 @@
 """Writes and reads the intervals of a release.
 
 `[1, 37)` contains 1 and not 37; the topmost interval of a column also contains its upper end:
-`[37, 99]`. Releases whose result has no version use the older notation `[1-37)` for both.
-The ends are written on the column's scale: `[1971-03-13, 1980-01-01)`. `[1, 99] or ?` also stands for
+`[37, 99]`. The ends are written on the column's scale: `[1971-03-13, 1980-01-01)`. `[1, 99] or ?` also stands for
 records that have no value.
 """
 
@@ -10,17 +9,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from coterie.anonymity.table.scales import NUMBER, Scale, number_text
+from coterie.anonymity.table.scales import NUMBER, Scale
 
 GAP = "?"  # how a missing value is shown, and how many tables write one
 _OR_GAP = f" or {GAP}"
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _INTERVAL = re.compile(rf"\[({_NUMBER}), ({_NUMBER})([)\]])")
 _OTHER_INTERVAL = re.compile(r"\[([^,\s][^,]*), ([^,\s][^,]*)([)\]])")
-_OLD_INTERVAL = re.compile(rf"\[({_NUMBER})-({_NUMBER})\)")
 
 
 @dataclass(frozen=True)
@@ -53,43 +50,9 @@ def read_interval(text: str, scale: Scale = NUMBER) -> Interval | None:
     return Interval(low, high, closed, scale, gap) if holds else None
 
 
-def read_old_interval(text: str, scale: Scale = NUMBER) -> Interval | None:
-    """An interval in the older notation, which does not say whether it is closed."""
-    match = _OLD_INTERVAL.fullmatch(text)
-    return Interval(float(match[1]), float(match[2]), False) if match else None
-
-
-@dataclass(frozen=True)
-class Notation:
-    """How a release writes intervals."""
-
-    read: Callable[[str, Scale], Interval | None]
-    write: Callable[[Interval], str]
-    says_closed: bool
-
-
-NOTATION = Notation(read_interval, str, True)
-OLD_NOTATION = Notation(
-    read_old_interval, lambda i: f"[{number_text(i.low)}-{number_text(i.high)})", False
-)
-
-
 def lower_end(text: str, scale: Scale = NUMBER) -> float | None:
     """Where a value or an interval of a scale begins; None for any other text."""
-    if interval := read_interval(text, scale) or read_old_interval(text):
+    if interval := read_interval(text, scale):
         return interval.low
     number = scale.read(text)
     return number if math.isfinite(number) else None
-
-
-__all__ = [
-    "GAP",
-    "NOTATION",
-    "OLD_NOTATION",
-    "Interval",
-    "Notation",
-    "lower_end",
-    "number_text",
-    "read_interval",
-    "read_old_interval",
-]

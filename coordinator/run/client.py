@@ -118,18 +118,9 @@ class PartyClient:
         return decision
 
     def start(self, job_id: str) -> None:
-        """Starts the job, which begins when all its parties have a place for it.
-
-        A server without a queue begins at once.
-        """
-        request = pb.JobRef(job_id=job_id)
+        """Starts the job, which begins when all its parties have a place for it."""
         with self._named("start the job", CALL_SECONDS, "start"):
-            try:
-                self._jobs.Queue(request, timeout=CALL_SECONDS)
-            except grpc.RpcError as error:
-                if error.code() != grpc.StatusCode.UNIMPLEMENTED:
-                    raise
-                self._jobs.Start(request, timeout=CALL_SECONDS)
+            self._jobs.Queue(pb.JobRef(job_id=job_id), timeout=CALL_SECONDS)
 
     def jobs(self) -> list[pb.JobSummary]:
         """All jobs that the server knows, requested page by page: for its operator."""

@@ -214,13 +214,7 @@ def _houses(facts: list[Facts], silent_after: float) -> Element:
             for a, b, shift in ((here, there, -3.0), (there, here, 3.0))
             if (a, b) in flows
         ]
-    named = {giver for giver, _ in flows}
     moving = [f"{a} sends {b} {_rate(rate)}" for (a, b), rate in flows.items()]
-    moving += [  # of a server of an earlier version only the sum is known
-        f"{one.party} sends {_rate(one.sending)}"
-        for one in facts
-        if one.sending > 0 and one.party not in named
-    ]
     about = (
         "The parties of the job. " + ("; ".join(moving) or "Nothing flows between them now") + "."
     )

@@ -33,8 +33,7 @@ def probe(name: str, address: str, identity: Identity, seconds: float) -> Iterat
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        yield failed(name, "name", f"'{host}' does not resolve: {reason}", gone)
+        yield failed(name, "name", f"'{host}' does not resolve: {_reason(error)}", gone)
         return
     addresses = sorted({str(item[4][0]) for item in found})
     known = "an address" if addresses == [host] else ", ".join(addresses)
@@ -45,11 +44,15 @@ def probe(name: str, address: str, identity: Identity, seconds: float) -> Iterat
         yield failed(name, "port", f"{address} does not answer within {seconds:g} s", gone)
         return
     except OSError as error:
-        yield failed(name, "port", f"{address}: {error.strerror or error}", gone)
+        yield failed(name, "port", f"{address}: {_reason(error)}", gone)
         return
     with connection:
         yield passed(name, "port", f"{address} is open")
         yield from _handshake(name, address, identity, connection, seconds)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _handshake(
@@ -86,7 +89,7 @@ def _handshake(
         yield failed(
             name,
             "tls",
-            f"{address} broke off the handshake ({getattr(error, 'strerror', None) or error}); "
+            f"{address} broke off the handshake ({_reason(error)}); "
             f"it may not accept the certificate of '{identity.name}'",
             wrong,
         )

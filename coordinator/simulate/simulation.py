@@ -21,7 +21,7 @@ from coterie.jobs.kinds.kept_models import Models, NoModels, ResultModels
 from coterie.jobs.kinds.kind import AnyKind
 from coterie.jobs.kinds.needs import Needs
 from coterie.jobs.kinds.registry import KINDS
-from coterie.jobs.matching.identifiers import Matching
+from coterie.jobs.matching.identifiers import matching_of
 from coterie.jobs.matching.would_match import would_match
 from coterie.jobs.run.party_run import FINISH, Progress, assemble, run_party
 from coterie.jobs.run.received import add_recipients, recipients_of, take_in
@@ -136,8 +136,8 @@ def _models(folder: Path | None, party: str, wanted: Needs) -> Models:
 
 def identifier_hints(job: Job, tables: Mapping[str, pa.Table]) -> dict[str, Any]:
     """What may keep records from matching, and how many would match under each proposed rule."""
-    matching: object = getattr(job, "matching", None)
-    if not isinstance(matching, Matching):
+    matching = matching_of(job)
+    if matching is None:
         return {}
     hints = would_match(matching, tables)
     return {"identifiers": hints} if hints else {}

@@ -193,9 +193,7 @@ class DuckDb(Database):
             require_columns(columns, rows.columns, str(self))
             with _complaints(self, error, rows=True):
                 chosen = rows.project(", ".join(map(quoted, columns)))
-                # Newer versions of DuckDB have the first name, older ones the second.
-                open_reader = getattr(chosen, "to_arrow_reader", None) or chosen.fetch_record_batch
-                yield open_reader(), lambda table: as_text(table, str(self))
+                yield chosen.to_arrow_reader(), lambda table: as_text(table, str(self))
 
     def names(self) -> list[str]:
         with self._rows() as (rows, _):

@@ -171,9 +171,3 @@ def _mod_11(text: str) -> bool:
 
 
 _SCHEMES: dict[str, Callable[[str], bool]] = {"Luhn": _luhn, "EAN": _ean, "modulo 11": _mod_11}
-
-
-def findings_of(prepared: object) -> tuple[Finding, ...]:
-    """What was found in the identifiers of a party's prepared data; nothing where it has none."""
-    identifiers = getattr(prepared, "identifiers", None)
-    return tuple(getattr(identifiers, "findings", ()))

@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -66,6 +66,28 @@ class PreparedIdentifiers:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+
+@runtime_checkable
+class _Matched(Protocol):
+    @property
+    def matching(self) -> Matching | None: ...
+
+
+@runtime_checkable
+class _Identified(Protocol):
+    @property
+    def identifiers(self) -> PreparedIdentifiers | None: ...
+
+
+def matching_of(job: object) -> Matching | None:
+    """How a job matches records; not all kinds do."""
+    return job.matching if isinstance(job, _Matched) else None
+
+
+def identifiers_of(prepared: object) -> PreparedIdentifiers | None:
+    """The identifiers in what a kind has prepared; not all kinds have any."""
+    return prepared.identifiers if isinstance(prepared, _Identified) else None
 
 
 def read_matching(section: Section) -> Matching:

@@ -17,7 +17,7 @@ import numpy as np
 
 from coterie.anonymity.models.audit import Released, group_numbers
 from coterie.anonymity.specialization.specialize import Requirement
-from coterie.anonymity.table.intervals import Interval, read_interval, read_old_interval
+from coterie.anonymity.table.intervals import Interval, read_interval
 from coterie.anonymity.table.scales import Scale
 from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Array, Ints
@@ -342,7 +342,7 @@ def _bars_of(kept: Mapping[str, float]) -> list[Content]:
 
 
 def _interval(value: str, scale: Scale) -> Interval | None:
-    if found := read_interval(value, scale) or read_old_interval(value, scale):
+    if found := read_interval(value, scale):
         return found
     number = scale.read(value)
     return Interval(number, number, True, scale) if math.isfinite(number) else None

@@ -32,7 +32,7 @@ def sodium() -> Any:
         # rbcl writes its library to a temporary file at every import and leaves the file there. The
         # library is mapped by now, so the file can go; Windows cannot remove a loaded file.
         os.unlink(sys.modules["rbcl._sodium"].__dict__["lib_path"])
-    if not getattr(rbcl, "crypto_scalarmult_ristretto255_BYTES", 32) == 32:
+    if rbcl.crypto_scalarmult_ristretto255_BYTES != 32:
         raise ImportError("rbcl carries a libsodium with another ristretto255 than RFC 9496")
     return rbcl
 

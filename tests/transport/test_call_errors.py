@@ -19,7 +19,10 @@ class Call:
         ("Hostname Verification Check failed.", HOPELESS[2]),
         ("connect: Connection refused (111)", "connection refused"),
         ("last error: UNKNOWN: ipv4:127.0.0.1:7000: tcp handshaker shutdown", "no answer"),
-        ("DNS resolution failed for bank:7000", "its address has no entry in the name service"),
+        (
+            "address lookup failed for bank:7000: Domain name not found",
+            "its address has no entry in the name service",
+        ),
     ],
 )
 def test_what_a_person_can_mend_is_named(details, reason):

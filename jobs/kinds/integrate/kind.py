@@ -246,7 +246,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
 
 
 def _not_promised(job: IntegrateJob, result: Claim) -> list[str]:
-    """What all columns tell together, by the risk of a result; older results have none."""
+    """What all columns tell together, by the risk of a result; a recipient's has none."""
     if (risk := result.optional("risk")) is None:
         return []
     figures = {

@@ -28,14 +28,7 @@ import numpy as np
 
 from coterie.anonymity.models.audit import Released, check_risk, group_numbers
 from coterie.anonymity.specialization.specialize import suppression_limit
-from coterie.anonymity.table.intervals import (
-    GAP,
-    NOTATION,
-    OLD_NOTATION,
-    Interval,
-    Notation,
-    lower_end,
-)
+from coterie.anonymity.table.intervals import GAP, Interval, lower_end, read_interval
 from coterie.anonymity.table.taxonomy import TOP
 from coterie.base.errors import VerificationError
 from coterie.base.text import numbered
@@ -114,20 +107,19 @@ def _verify_release(job: IntegrateJob, result: Any, path: Path) -> dict[str, Any
             "suppressed"
         )
     check_order(table, path)
-    notation = _notation(result)
     for attribute in job.attributes:
         if attribute.in_qid:
-            _check_cut(attribute, table[attribute.name], result["cut"][attribute.name], notation)
+            _check_cut(attribute, table[attribute.name], result["cut"][attribute.name])
         else:
-            _check_plain(attribute, table[attribute.name], path, notation)
+            _check_plain(attribute, table[attribute.name], path)
     requirements = check_requirements(job.requirements, result["anonymity"], table, "the job")
     in_qid = [attribute.name for attribute in job.attributes if attribute.in_qid]
     check_risk(table, result, in_qid, [requirement.qid for requirement in job.requirements])
-    _check_utility(job, result, table, suppressed, notation)
+    _check_utility(job, result, table, suppressed)
     _check_reached(result, requirements)
     _check_mapped(job, result)
-    check_winners(job, result, table, bool(suppressed), notation)
-    check_slack(job.requirements, job.slack, result, _with_steps_left(job, result, notation))
+    check_winners(job, result, table, bool(suppressed))
+    check_slack(job.requirements, job.slack, result, _with_steps_left(job, result))
     sizes = np.bincount(group_numbers([table[name] for name in in_qid]))
     return {
         "records": records,
@@ -142,7 +134,7 @@ def released_columns(job: IntegrateJob) -> list[str]:
     return names if job.class_name is None else [*names, job.class_name]
 
 
-def _with_steps_left(job: IntegrateJob, result: Any, notation: Notation) -> list[str]:
+def _with_steps_left(job: IntegrateJob, result: Any) -> list[str]:
     """The attributes whose final cut has a value that could be specialized further."""
     found = []
     for attribute in job.attributes:
@@ -155,21 +147,14 @@ def _with_steps_left(job: IntegrateJob, result: Any, notation: Notation) -> list
             left = list(cut) == [TOP]
         else:
             known = [value for value in cut if not (attribute.gap and value == GAP)]
-            ends = [interval_of(v, attribute.name, notation, attribute.scale) for v in known]
+            ends = [interval_of(v, attribute.name, attribute.scale) for v in known]
             left = any(one.low < one.high for one in ends)
         if left:
             found.append(attribute.name)
     return found
 
 
-def _notation(result: Any) -> Notation:
-    """The notation of intervals: results without a version use the older one."""
-    return NOTATION if "version" in result.get("job", {}) else OLD_NOTATION
-
-
-def _check_cut(
-    attribute: ReleasedAttribute, column: Released, cut: Sequence[str], notation: Notation
-) -> None:
+def _check_cut(attribute: ReleasedAttribute, column: Released, cut: Sequence[str]) -> None:
     where = f"column '{attribute.name}'"
     intervals: list[Interval] = []
     for value in column.values:
@@ -192,7 +177,7 @@ def _check_cut(
     else:
         known = [value for value in cut if not (attribute.gap and value == GAP)]
         intervals = sorted(
-            (interval_of(value, where, notation, attribute.scale) for value in known),
+            (interval_of(value, where, attribute.scale) for value in known),
             key=lambda i: (i.low, i.high),
         )
         if [i.gap for i in intervals] != [attribute.gap and len(known) == len(cut)] * len(known):
@@ -202,15 +187,13 @@ def _check_cut(
     ends = [low, *(last for _, last in spans)]
     if [first for first, _ in spans] != ends[:-1] or ends[-1] != high:
         raise VerificationError(f"{where}: the cut {', '.join(cut)} does not cover each value once")
-    if intervals and notation.says_closed:
+    if intervals:
         closed = [i.closed for i in intervals]
         if closed != [False] * (len(closed) - 1) + [True]:
             raise VerificationError(f"{where}: not the topmost interval alone is closed")
 
 
-def _check_plain(
-    attribute: ReleasedAttribute, column: Released, path: Path, notation: Notation
-) -> None:
+def _check_plain(attribute: ReleasedAttribute, column: Released, path: Path) -> None:
     where = f"{path}: column '{attribute.name}'"
     for value in column.values:
         if attribute.taxonomy is not None and value not in attribute.taxonomy.leaves:
@@ -218,18 +201,16 @@ def _check_plain(
         if attribute.type is not None and not (attribute.gap and value == GAP):
             scale = attribute.scale
             low, high = attribute.limits or (-math.inf, math.inf)
-            number = lower_end(value, scale) if notation.read(value, scale) is None else None
+            number = lower_end(value, scale) if read_interval(value, scale) is None else None
             if number is None or not low <= number <= high:
                 raise VerificationError(f"{where}: '{value}' is not {scale.noun} in its range")
 
 
 def _check_utility(
-    job: IntegrateJob, result: Any, table: Mapping[str, Released], gone: int, notation: Notation
+    job: IntegrateJob, result: Any, table: Mapping[str, Released], gone: int
 ) -> None:
-    """The measures that the release itself gives; older results have none."""
-    claimed = result.get("utility")
-    if claimed is None:
-        return
+    """The measures that the release itself gives."""
+    claimed = result["utility"]
     names = [attribute.name for attribute in job.attributes if attribute.in_qid]
     records = len(table[names[0]].codes)
     total = records + gone
@@ -241,7 +222,7 @@ def _check_utility(
             column = table[attribute.name]
             cut = result["cut"][attribute.name]
             for value, times in zip(column.values, np.bincount(column.codes).tolist(), strict=True):
-                width, height = _share(attribute, value, cut, notation)
+                width, height = _share(attribute, value, cut)
                 widths, heights = widths + times * width, heights + times * height
                 by_column[attribute.name] = by_column.get(attribute.name, 0.0) + times * (1 - width)
     cells = len(names) * total
@@ -253,7 +234,7 @@ def _check_utility(
     for key, own in found.items():
         if not math.isclose(claimed[key], own, rel_tol=1e-9, abs_tol=1e-9):
             raise VerificationError(f"{RESULT} says {key} = {claimed[key]}, the release {own}")
-    for name, share in result.get("detail", {}).items():
+    for name, share in result["detail"].items():
         if not math.isclose(share, by_column[name] / total, abs_tol=1e-6):
             raise VerificationError(
                 f"{RESULT} says that {share:.1%} of the detail of '{name}' is kept, the release "
@@ -262,7 +243,7 @@ def _check_utility(
 
 
 def _check_reached(result: Any, requirements: Sequence[Mapping[str, Any]]) -> None:
-    """What the models have reached is what the release shows; older results do not say it."""
+    """What the models have reached is what the release shows."""
     for number, (claimed, held) in enumerate(
         zip(result.get("reached", []), requirements, strict=False)
     ):
@@ -285,9 +266,7 @@ def _check_mapped(job: IntegrateJob, result: Any) -> None:
             )
 
 
-def _share(
-    attribute: ReleasedAttribute, value: str, cut: Sequence[str], notation: Notation
-) -> tuple[float, float]:
+def _share(attribute: ReleasedAttribute, value: str, cut: Sequence[str]) -> tuple[float, float]:
     """How much of the attribute's leaves, and of its tree's height, a value covers."""
     where = f"column '{attribute.name}'"
     if attribute.flat:
@@ -297,9 +276,9 @@ def _share(
         if gap and value == GAP:
             return 0.0, 0.0
         known = [one for one in cut if not (gap and one == GAP)]
-        ends = [interval_of(one, where, notation, scale) for one in known]
+        ends = [interval_of(one, where, scale) for one in known]
         low, high = attribute.limits or (min(i.low for i in ends), max(i.high for i in ends))
-        own = interval_of(value, where, notation, scale)
+        own = interval_of(value, where, scale)
         width = (own.high - own.low) / (high - low) if high > low else 0.0
         return width, width
     taxonomy = attribute.taxonomy

@@ -14,7 +14,7 @@ import numpy as np
 
 from coterie.anonymity.models.audit import Released
 from coterie.anonymity.table.columns import IntervalTree, TaxonomyTree, Tree
-from coterie.anonymity.table.intervals import GAP, Interval, Notation
+from coterie.anonymity.table.intervals import GAP, Interval, read_interval
 from coterie.anonymity.table.scales import Scale
 from coterie.anonymity.table.taxonomy import TOP, Taxonomy, taxonomy_of
 from coterie.base.errors import VerificationError
@@ -41,8 +41,8 @@ def span_of(taxonomy: Taxonomy, value: str, where: str) -> tuple[float, float]:
     return taxonomy.first[node], taxonomy.last[node]
 
 
-def interval_of(value: str, where: str, notation: Notation, scale: Scale) -> Interval:
-    interval = notation.read(value, scale)
+def interval_of(value: str, where: str, scale: Scale) -> Interval:
+    interval = read_interval(value, scale)
     if interval is None or interval.low > interval.high:
         raise VerificationError(f"{where}: '{value}' is not an interval")
     return interval
@@ -51,20 +51,17 @@ def interval_of(value: str, where: str, notation: Notation, scale: Scale) -> Int
 class _Cut:
     """The cut of one attribute while the specializations are replayed, value by value."""
 
-    def __init__(
-        self, attribute: ReleasedAttribute, final: Sequence[str], notation: Notation
-    ) -> None:
+    def __init__(self, attribute: ReleasedAttribute, final: Sequence[str]) -> None:
         tree = attribute.tree()
         scale, gap = attribute.scale, attribute.gap
         if attribute.flat:
             tree = TaxonomyTree(taxonomy_of([[v, TOP] if v != TOP else [TOP] for v in final]))
         elif tree is None:
             known = [value for value in final if not (gap and value == GAP)]
-            ends = [interval_of(value, attribute.name, notation, scale) for value in known]
+            ends = [interval_of(value, attribute.name, scale) for value in known]
             low, high = min(i.low for i in ends), max(i.high for i in ends)
             tree = IntervalTree(low, high, scale, gap)
         self.tree: Tree = tree
-        self._notation = notation
         self.nodes = {self._label(0): 0}
         taxonomy = attribute.taxonomy
         if taxonomy is None:
@@ -77,7 +74,7 @@ class _Cut:
 
     def _label(self, node: int) -> str:
         if isinstance(self.tree, IntervalTree) and not self.tree.is_gap(node):
-            return self._notation.write(self.tree.interval(node))
+            return str(self.tree.interval(node))
         return self.tree.label(node)
 
     def specialize(self, value: str, children: Sequence[str]) -> list[int] | None:
@@ -88,7 +85,7 @@ class _Cut:
         if isinstance(self.tree, IntervalTree):
             if len(children) != self.tree.width(node):
                 return None
-            upper = self._notation.read(children[1], self.tree.scale)
+            upper = read_interval(children[1], self.tree.scale)
             if upper is None or not self.tree.can_split(node, upper.low):
                 return None
             self.tree.split(node, upper.low)
@@ -117,11 +114,10 @@ def check_winners(
     result: Any,
     table: Mapping[str, Released],
     suppressed: bool,
-    notation: Notation,
 ) -> None:
     """Replays the specializations from the topmost values down to the cut."""
     attributes = {attribute.name: attribute for attribute in job.attributes if attribute.in_qid}
-    cuts = {name: _Cut(attributes[name], result["cut"][name], notation) for name in attributes}
+    cuts = {name: _Cut(attributes[name], result["cut"][name]) for name in attributes}
     contributions = dict.fromkeys(job.houses, 0.0)
     steps = []
     for number, winner in enumerate(result["winners"]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -286,23 +285,6 @@ def test_a_split_at_the_largest_value_can_be_replayed(tmp_path: Path) -> None:
     told = simulate(load_job(job), job.parent, out, seed="verify")
     assert "[44, 44]" in told["cut"]["Salary"]
     assert verify(out)["records"] == 34
-
-
-def test_a_result_without_a_version_is_read_in_the_older_notation(result: Path) -> None:
-    def older(text: str) -> str:
-        return re.sub(r"\[([\d.-]+), ([\d.-]+)[\])]", r"[\1-\2)", text)
-
-    path = result / "result.json"
-    told = json.loads(older(path.read_text()))
-    path.write_text(json.dumps(told))
-    with pytest.raises(VerificationError):  # judged by its version
-        verify(result)
-    del told["job"]
-    path.write_text(json.dumps(told))
-    lines = (result / "release.csv").read_text().splitlines()
-    release = [lines[0], *sorted(older(line).replace('"', "") for line in lines[1:])]
-    (result / "release.csv").write_text("\n".join(release) + "\n")
-    assert verify(result)["records"] == 34
 
 
 @pytest.mark.parametrize("score", ["information-gain", "discernibility",

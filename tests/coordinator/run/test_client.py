@@ -33,7 +33,7 @@ class Party(jobs_pb2_grpc.JobsServicer):
     def Fetch(self, request, context):  # noqa: N802
         yield from self.chunks
 
-    def Start(self, request, context):  # noqa: N802
+    def Queue(self, request, context):  # noqa: N802
         context.abort(self.status, "because\nof this")
 
 

@@ -29,12 +29,10 @@ def report_release(job: IntegrateJob, result: Claim, folder: Path) -> list[Part]
         None if detail is None else {n: c.number() for n, c in detail.entries().items()},
     )  # fmt: skip
     alone = result.optional("alone")
-    measures = [
-        measures_part(utility, alone.entries() if alone is not None else None)
-        for utility in [result.optional("utility")]
-        if utility is not None  # older results have none
-    ]
-    return [*release_parts(release), *measures, _course(job, result)]
+    measures = measures_part(
+        result.entry("utility"), alone.entries() if alone is not None else None
+    )
+    return [*release_parts(release), measures, _course(job, result)]
 
 
 def _debts(party: str, given: Mapping[str, float]) -> list[str]:
