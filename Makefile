@@ -2,6 +2,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+RUNTIME := $(VENV)/.installed-runtime
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: demo test guard kernels coverage quick traces secrecy openings docs pictures sbom soak soak-jobs soak-kills kills fuzz world lint protos compose-test clean
 .DEFAULT_GOAL := help
@@ -24,14 +26,21 @@ help:
 	@echo "make world         100,000 simulated worlds with faults at any moment, 54 minutes at most; RUNS and SECONDS change it"
 	@echo "make compose-test  the multi-party simulation on a Docker engine"
 
-$(STAMP): pyproject.toml
+# `make demo` installs what Coterie needs to run, all others what is needed to change it.
+$(BIN)/pip:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -e '.[dev]'
+
+$(RUNTIME): pyproject.toml | $(BIN)/pip
+	$(INSTALL) -e .
 	touch $@
 
-demo: $(STAMP)
-	$(BIN)/coterie demo --out demo-out
+$(STAMP): pyproject.toml | $(BIN)/pip
+	$(INSTALL) -e '.[dev]'
+	touch $(RUNTIME) $@
+
+demo: $(RUNTIME)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/coterie demo --out demo-out
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
