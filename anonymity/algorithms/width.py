@@ -29,8 +29,7 @@ import numpy as np
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
 from coterie.anonymity.algorithms.bounds import check_limit, keepable
-from coterie.anonymity.algorithms.conditions import Condition, joint_conditions, judged_table
-from coterie.anonymity.algorithms.local_recoding import extents, shown_regions
+from coterie.anonymity.algorithms.conditions import Condition, condition_of, judged_table
 from coterie.anonymity.cuts.candidates import cutter_of
 from coterie.anonymity.cuts.groups import (
     Branch,
@@ -44,9 +43,11 @@ from coterie.anonymity.cuts.groups import (
     listed,
     started_groups,
 )
+from coterie.anonymity.cuts.joined import joined
 from coterie.anonymity.cuts.judging import forbidden
 from coterie.anonymity.cuts.regions import Region, Space, space_of
 from coterie.anonymity.cuts.scoring import WIDTH, Scoring
+from coterie.anonymity.cuts.tight import boxes_of
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import start_codes, start_nodes
 from coterie.anonymity.table.columns import CategoricalColumn, Column, ContinuousColumn
@@ -80,7 +81,7 @@ def cut_by_width(
         },
     )
     judged = judged_table(bounded, requirements)
-    conditions = in_order(joint_conditions(requirements, judged), requirements)
+    conditions = conditions_of(judged, requirements)
     kept = keepable(judged, conditions)
     required = ", ".join(f"k = {condition.k}" for condition in conditions)
     check_limit(table.records, table.records - len(kept), most_suppressed, required)
@@ -112,15 +113,18 @@ def cut_by_width(
     return Anonymized("mondrian", table, kept, shown, details)
 
 
-def in_order(
-    conditions: Sequence[Condition], requirements: Sequence[Requirement]
-) -> list[Condition]:
-    """The conditions in the order of the first requirement that each of them has."""
-    firsts = [requirement.qid[0] for requirement in requirements]
-    return sorted(
-        conditions,
-        key=lambda condition: next(i for i, a in enumerate(firsts) if a in condition.attributes),
-    )
+def conditions_of(table: Table, requirements: Sequence[Requirement]) -> list[Condition]:
+    """One condition for all entries that share attributes, on a judged table."""
+    return [
+        Condition(
+            one.names,
+            one.k,
+            tuple(
+                m for place in one.places for m in condition_of(requirements[place], table).models
+            ),
+        )
+        for one in joined(requirements, table.names)
+    ]
 
 
 def started(
@@ -161,7 +165,7 @@ def grown(
         codes = codes_of_cuts(partition, cuts, cutters)
         refused = forbidden(partition.open, cuts, codes, models)
         decisions: list[Decision] = [
-            Strike(cut.attribute) if cut is not None and at in refused else cut
+            Strike(cut.attribute, "") if cut is not None and at in refused else cut
             for at, cut in enumerate(best)
         ]
         found += branches_of(partition, decisions, level, number)
@@ -185,7 +189,7 @@ def _shown(
 ) -> Generalized:
     """The released column; tight boxes show the ends of a group's numbers."""
     if tight and isinstance(column, ContinuousColumn):
-        return shown_regions(column, *extents(column, part), part)
+        regions = boxes_of(column, part, len(regions))
     number = {region: at for at, region in enumerate(dict.fromkeys(regions))}
     texts = [space.text(region) for region in number]
     label = {text: at for at, text in enumerate(dict.fromkeys(texts))}

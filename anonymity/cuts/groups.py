@@ -38,9 +38,10 @@ class Cut:
 
 @dataclass(frozen=True)
 class Strike:
-    """An attribute whose cut of a group would violate a model."""
+    """An attribute whose cut of a group would violate a model; only its party may know which."""
 
-    attribute: int
+    attribute: int | None
+    party: str
 
 
 # What becomes of an open group: None if it is final.
@@ -92,11 +93,13 @@ class Partition:
     k: int
     open: Segments
     regions: list[list[Region]]  # of each open group, in the order of `names`
-    struck: list[frozenset[int]] = field(default_factory=list)
+    struck: list[frozenset[int]] = field(default_factory=list)  # as far as it is known here
+    strikes: list[tuple[str, ...]] = field(default_factory=list)  # the party of each
     final: list[tuple[Segments, list[list[Region]]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.struck = self.struck or [frozenset()] * len(self.regions)
+        self.strikes = self.strikes or [()] * len(self.regions)
 
     def settle(self, attribute: int, regions: Sequence[Region]) -> None:
         for own, region in zip(self.regions, regions, strict=True):
@@ -118,6 +121,7 @@ class Partition:
         new_sizes: list[int] = []
         regions: list[list[Region]] = []
         struck: list[frozenset[int]] = []
+        strikes: list[tuple[str, ...]] = []
         ended: list[int] = []
         for at, decision in enumerate(decisions):
             own = self.open.rows[starts[at] : starts[at] + sizes[at]]
@@ -129,19 +133,25 @@ class Partition:
                     new_sizes.append(size)
                     regions.append(below)
                     struck.append(frozenset())
+                    strikes.append(())
             elif decision is None:
                 ended.append(at)
             else:
                 rows.append(own)
                 new_sizes.append(int(sizes[at]))
                 regions.append(self.regions[at])
-                more = {decision.attribute} if isinstance(decision, Strike) else set()
+                more: set[int] = set()
+                by: tuple[str, ...] = ()
+                if isinstance(decision, Strike):
+                    by = (decision.party,)
+                    more = set() if decision.attribute is None else {decision.attribute}
                 struck.append(self.struck[at] | more)
+                strikes.append(self.strikes[at] + by)
         self._end(ended)
         none = np.zeros(0, self.open.rows.dtype)
         kept = np.concatenate([none, *rows])
         self.open = Segments(kept, np.array(new_sizes, np.int64))
-        self.regions, self.struck = regions, struck
+        self.regions, self.struck, self.strikes = regions, struck, strikes
 
     def _end(self, groups: Sequence[int]) -> None:
         if groups:
@@ -152,7 +162,14 @@ class Partition:
         """Makes all open groups final."""
         self._end(range(len(self.regions)))
         self.open = Segments(self.open.rows[:0], self.open.sizes[:0])
-        self.regions, self.struck = [], []
+        self.regions, self.struck, self.strikes = [], [], []
+
+    def show(self, attribute: int, regions: Sequence[Region]) -> None:
+        """Puts other regions in the place of those of the final groups."""
+        following = iter(regions)
+        for _, block in self.final:
+            for own in block:
+                own[attribute] = next(following)
 
     def shown(self, attribute: int, records: int) -> tuple[Array, list[Region]]:
         """The group of each record, and the region of each group, when all groups are final."""

@@ -53,7 +53,16 @@ class Missing:
     """The records without a value."""
 
 
-Region: TypeAlias = "Node | Rest | Span | Missing"
+@dataclass(frozen=True)
+class Box:
+    """The lowest and the highest number of a final group; both belong to it."""
+
+    low: float
+    high: float
+    gap: bool
+
+
+Region: TypeAlias = "Node | Rest | Span | Missing | Box"
 Named: TypeAlias = "str | dict[str, str]"  # a region in a result
 
 
@@ -159,7 +168,11 @@ class NumberSpace(Space):
     def text(self, region: Region) -> str:
         if isinstance(region, Missing):
             return GAP
-        assert isinstance(region, Span)  # noqa: S101
+        assert isinstance(region, Span | Box)  # noqa: S101
+        if isinstance(region, Box):
+            if region.low == region.high and not region.gap:
+                return self.scale.write(region.low)
+            return str(Interval(region.low, region.high, True, self.scale, region.gap))
         return str(Interval(region.low, region.high, region.closed, self.scale, region.gap))
 
     def codes(self, column: Column, region: Region) -> tuple[int, int]:
@@ -167,6 +180,9 @@ class NumberSpace(Space):
         ranks = len(column.values)
         if isinstance(region, Missing):
             return ranks, column.size
+        if isinstance(region, Box):
+            last = int(column.values.searchsorted(region.high, "right"))
+            return int(column.values.searchsorted(region.low)), column.size if region.gap else last
         assert isinstance(region, Span)  # noqa: S101
         first = int(column.values.searchsorted(region.low))
         if region.gap:

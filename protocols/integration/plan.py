@@ -34,6 +34,10 @@ class Plan:
     # What the numbers of attributes without taxonomy stand for, and whether some may be missing.
     scales: Mapping[str, tuple[Scale, bool]] = field(default_factory=dict)
     slack: bool = False  # whether the parties open at which smaller k the run would differ
+    # With `method: mondrian`: the start values of bounded attributes, priorities, exact ends.
+    start_values: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    priority: Mapping[str, float] = field(default_factory=dict)
+    tight: bool = False
     # The party that counts the groups of entries with `k_map` in its population; not in `names`.
     witness: str | None = None
 

@@ -83,18 +83,24 @@ class Pair:
         return self._garbled(circuit, mine, "shares")
 
     def all_hold(self, shares: Bits, reveal: Reveal) -> Bits:
-        """The conjunction of shared bits, `_WIDTH` at a time."""
+        """The conjunction of shared bits."""
+        return self.groups_hold(shares.reshape(1, -1), reveal)
+
+    def groups_hold(self, shares: Bits, reveal: Reveal) -> Bits:
+        """The conjunction of the shared bits of each row, `_WIDTH` at a time."""
         circuit = _all_circuit()
+        count = len(shares)
         while True:
-            rows = -(-len(shares) // _WIDTH)
-            padded = np.full(rows * _WIDTH, int(self.proposes), np.uint8)
-            padded[: len(shares)] = shares
-            last = rows == 1
-            shares = self._garbled(
-                circuit, padded.reshape(rows, _WIDTH), reveal if last else "shares"
+            parts = -(-shares.shape[1] // _WIDTH)
+            padded = np.full((count, parts * _WIDTH), int(self.proposes), np.uint8)
+            padded[:, : shares.shape[1]] = shares
+            last = parts == 1
+            found = self._garbled(
+                circuit, padded.reshape(count * parts, _WIDTH), reveal if last else "shares"
             )
             if last:
-                return shares
+                return found
+            shares = found.reshape(count, parts)
 
     def _garbled(self, circuit: Circuit, mine: Bits, reveal: Reveal) -> Bits:
         name = "proposer" if self.proposes else "holder"

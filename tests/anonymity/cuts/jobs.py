@@ -2,8 +2,7 @@
 
 import random
 
-from coterie.anonymity.algorithms.conditions import joint_conditions, judged_table
-from coterie.anonymity.algorithms.width import WidthOptions, cut_by_width, in_order
+from coterie.anonymity.algorithms.width import WidthOptions, cut_by_width
 from coterie.anonymity.models.privacy import AlphaAnonymity, DistinctDiversity
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.specialization.starting import start_nodes
@@ -114,11 +113,7 @@ class RandomJob:
         options = WidthOptions(self.score, tight, "class")
         return cut_by_width(self.table(at_most), self.requirements, most, options)
 
-    def conditions(self):
-        judged = judged_table(self.table(), self.requirements)
-        return in_order(joint_conditions(self.requirements, judged), self.requirements)
-
-    def expected(self, at_most=None, rows=None):
+    def expected(self, at_most=None, rows=None, holders=None, epsilon=None):
         """What the reference shows of these rows; requirements joined by hand."""
         kept = range(len(self.texts["ill"])) if rows is None else rows
         texts = [{name: self.texts[name][i] for name in self.texts} for i in kept]
@@ -130,7 +125,7 @@ class RandomJob:
             ordered = [name for name in self.names if name in names]
             models = [holds_of(texts, r.model) for r in entries if r.model is not None]
             job.conditions.append((ordered, max(r.k for r in entries), models))
-        return reference.run(job)
+        return reference.run(job, holders, epsilon)
 
 
 def joined(requirements):

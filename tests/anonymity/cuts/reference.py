@@ -7,6 +7,7 @@ children that went off), ("span", lo, hi, closed, gap), ("?",). A group is a lis
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from fractions import Fraction
 
 from tests.anonymity.specialization.exact_scores import gain_ratio, information_gain
@@ -179,22 +180,54 @@ def starting(job, names):
     return list(found.items())
 
 
-def run(job):
-    """The tree of cuts as a set of texts, and for each row what each attribute shows."""
+def told(group, parts, records):
+    """The contribution of a cut, times 2^30, to 60 digits."""
+
+    def weight(rows):
+        return len(rows) * Decimal(len(rows)).ln() / Decimal(2).ln()
+
+    with localcontext() as context:
+        context.prec = 60
+        bits = (weight(group) - sum(weight(rows) for _, rows in parts)) / records
+        return int((bits * 2**30).quantize(Decimal(1), ROUND_HALF_EVEN))
+
+
+def run(job, holders=None, epsilon=None):
+    """The tree of cuts, for each row what each attribute shows, and the parties' contributions.
+
+    `holders` has the party of each attribute; with `epsilon` parties take part by the strategy.
+    """
+    holders = holders or dict.fromkeys(job.attributes, "")
+    names = sorted(set(holders.values()))
+    mu = dict.fromkeys(names, 0)
     tree, shown = [], [{} for _ in job.rows]
-    for place, (names, k, models) in enumerate(job.conditions):
-        level = 0
-        opened = [
-            (dict(zip(names, r, strict=True)), rows, set()) for r, rows in starting(job, names)
+    opened = [
+        [
+            (dict(zip(attributes, r, strict=True)), rows, set())
+            for r, rows in starting(job, attributes)
         ]
-        while opened:
-            level += 1
+        for attributes, _, _ in job.conditions
+    ]
+    level = 0
+    while any(opened):
+        level += 1
+        taking = [
+            n
+            for n in names
+            if epsilon is None
+            or all(mu[n] <= mu[m] + round(epsilon * 2**30) for m in names if m != n)
+        ]
+        something = False
+        worth = dict.fromkeys(names, 0)
+        for place, (attributes, k, models) in enumerate(job.conditions):
             following = []
-            for regions, group, struck in opened:
+            for regions, group, struck in opened[place]:
                 settled = {n: settle(job, n, r, group) for n, r in regions.items()}
                 best = None
-                for name in names:
-                    parts = None if name in struck else cut(job, name, settled[name], group, k)
+                for name in attributes:
+                    if name in struck or holders[name] not in taking:
+                        continue
+                    parts = cut(job, name, settled[name], group, k)
                     if parts:
                         points = score(job, name, settled[name], group, parts)
                         if best is None or points > best[0]:
@@ -202,11 +235,15 @@ def run(job):
                 if best is None:
                     for i in group:
                         shown[i] |= settled
+                    if len(taking) < len(names):
+                        following.append((settled, group, struck))
                     continue
+                something = True
                 points, name, parts = best
                 if not all(holds(rows) for holds in models for _, rows in parts):
                     following.append((settled, group, struck | {name}))
                     continue
+                worth[holders[name]] += told(group, parts, len(job.rows))
                 tree.append(
                     {
                         "level": level,
@@ -219,5 +256,9 @@ def run(job):
                     }
                 )
                 following += [(settled | {name: part}, rows, set()) for part, rows in parts]
-            opened = following
-    return tree, shown
+            opened[place] = following
+        for name in names:
+            mu[name] += worth[name]
+        if not something:
+            break
+    return tree, shown, mu

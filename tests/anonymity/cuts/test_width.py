@@ -31,7 +31,7 @@ ADULT = Path(os.environ.get("COTERIE_ADULT", Path(__file__).parents[4] / "shared
 def test_random_tables_are_cut_as_the_reference_cuts_them(seed):
     job = RandomJob(seed)
     answer = job.released()
-    tree, shown = job.expected()
+    tree, shown, _ = job.expected()
     by_level = sorted(tree, key=lambda cut: (cut["level"], cut["condition"]))
     assert keys(answer.details["tree"]) == keys(by_level)
     assert shown_rows(answer) == [
@@ -58,7 +58,7 @@ def test_bounds_start_with_a_group_for_each_combination_that_stays(seed):
         answer = job.released(marks, most=len(job.texts["ill"]))
     if answer is None:
         return
-    _, shown = job.expected(marks, answer.kept.tolist())
+    _, shown, _ = job.expected(marks, answer.kept.tolist())
     assert shown_rows(answer) == [
         {name: reference.text(row[name]) for name in job.names} for row in shown
     ]
@@ -138,6 +138,12 @@ def test_cuts_of_two_numbers_with_known_values():
         (2, "y", ["[0, 9)", "[9, 100]"], 1),
         (2, "x", ["[4, 6)", "[6, 10]"], pytest.approx(0.6)),
     ]
+
+
+def test_of_two_equally_even_cuts_the_smaller_number_is_taken():
+    column = continuous_column("x", ["0", "0", "5", "5", "9", "9"], (0, 10))
+    tree = cut_by_width(Table((column,)), [Requirement(("x",), 2)]).details["tree"]
+    assert tree[0]["parts"] == ["[0, 5)", "[5, 10]"]
 
 
 def test_dates_are_shown_as_dates():

@@ -1,0 +1,71 @@
+"""Scenes of joint Mondrian: what of losing and refused cuts must not be told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coterie.anonymity.models.distinct_diversity import DistinctDiversity
+from coterie.anonymity.specialization.specialize import Labels, Requirement
+from coterie.anonymity.table.columns import ContinuousColumn, IntervalTree
+from coterie.protocols.integration.mondrian.cut_together import cut_together
+from coterie.protocols.integration.plan import Plan
+from tests.protocols.scenes.form import THREE, TWO, scene
+
+ROWS = 160
+
+
+def column(name, values):
+    distinct, codes = np.unique(np.asarray(values, float), return_inverse=True)
+    return ContinuousColumn(name, codes.astype(np.uint8), distinct, (0.0, 1000.0))
+
+
+def cutting(parties, holders, columns, k, sensitive="", ills=None):
+    """Parties that cut by x, which matters most, and y."""
+    model = DistinctDiversity(2) if sensitive else None
+    plan = Plan(
+        parties,
+        {name: IntervalTree(0.0, 1000.0) for name in holders},
+        holders,
+        (Requirement(tuple(holders), k, "ill" if sensitive else None, model),),
+        sensitive_holders={"ill": sensitive} if sensitive else {},
+        rule="width",
+        priority={"x": 100.0, "y": 1.0},
+    )
+
+    def party(channel, rng):
+        own = {name: columns[name] for name in holders if holders[name] == channel.me}
+        labels = {"ill": Labels(ills, ("a", "b"))} if channel.me == sensitive else {}
+        outcome = cut_together(channel, plan, own, labels, ROWS, rng)
+        return [len(outcome.tree), *(str(branch.region) for branch in outcome.tree)]
+
+    return dict.fromkeys(parties, party)
+
+
+@scene("integration/mondrian/cut_together integration/mondrian/winners", THREE, runs=4)
+def cuts_that_lose_a_level(watched, world):
+    """One party's cuts win all groups; what another one's would be, and their scores, is secret."""
+    winner, loser = (name for name in THREE if name != watched)
+    rows = np.arange(ROWS)
+    uneven = np.where(rows % 10 < (5, 3)[world], 0, (1000, 600)[world])
+    columns = {"x": column("x", rows // 10 * 66), "y": column("y", uneven)}
+    return cutting(THREE, {"x": winner, "y": loser}, columns, 10)
+
+
+@scene("integration/mondrian/judged_cuts integration/mondrian/winners", THREE, runs=4)
+def cuts_that_a_model_refuses(watched, world):
+    """A part would have one sensitive value alone in either world; the cut itself is secret."""
+    proposer = next(name for name in THREE if name != watched)
+    rows = np.arange(ROWS)
+    ills = (rows >= ROWS // 2).astype(np.uint8)
+    columns = {"x": column("x", np.where(rows < (ROWS // 2, ROWS // 4)[world], 0, 700))}
+    return cutting(THREE, {"x": proposer}, columns, 10, watched, ills)
+
+
+@scene("integration/mondrian/judged_cuts", TWO, runs=4)
+def sensitive_values_behind_a_verdict(watched, world):
+    """The cuts are permitted in both worlds; which records have which sensitive value is secret."""
+    holder = next(name for name in TWO if name != watched)
+    rows = np.arange(ROWS)
+    columns = {"x": column("x", rows // 10 * 66)}
+    ills = (rows % (2, 3)[world] == 0).astype(np.uint8)
+    return cutting(TWO, {"x": watched}, columns, 10, holder, ills)

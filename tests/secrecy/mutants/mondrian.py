@@ -1,0 +1,44 @@
+"""Mutants of joint Mondrian: of what losing and refused cuts must not tell, and of its rule."""
+
+from __future__ import annotations
+
+from tests.secrecy.mutants.form import mutant, view
+
+MUTANTS = [
+    mutant(
+        "scores of cuts that lose, although they are hidden",
+        "protocols/integration/mondrian/cut_together.py",
+        "        open_keys = part and self._hidden is None\n",
+        "        open_keys = part\n",
+        view("cuts_that_lose_a_level", "ann"),
+    ),
+    mutant(
+        "scores of cuts that a model refuses",
+        "protocols/integration/mondrian/winners.py",
+        "self._session.argmax(keys, reveal_maximum=not hidden)",
+        "self._session.argmax(keys, reveal_maximum=True)",
+        view("cuts_that_a_model_refuses", "ann"),
+    ),
+    mutant(
+        "the later of two equal children joins a rest",
+        "anonymity/cuts/candidates.py",
+        "key=lambda at: (sizes[at], -at)",
+        "key=lambda at: (sizes[at], at)",
+        "tests/anonymity/cuts/test_width.py::test_two_small_children_and_one_that_goes_off",
+    ),
+    mutant(
+        "of two cuts that are equally even the one at the smaller number",
+        "anonymity/cuts/candidates.py",
+        "np.abs(2 * before - sizes) <= np.abs(2 * after - sizes)",
+        "np.abs(2 * before - sizes) < np.abs(2 * after - sizes)",
+        "tests/anonymity/cuts/test_width.py::test_of_two_equally_even_cuts_the_smaller_number_is_taken",
+    ),
+    mutant(
+        "a group is not final while somebody stays away",
+        "protocols/integration/mondrian/cut_together.py",
+        "decisions.append(None if everybody else STAYS)",
+        "decisions.append(None)",
+        "tests/protocols/integration/mondrian/test_cut_together.py::"
+        "test_a_party_that_is_ahead_stays_away_and_cuts_what_is_left_later",
+    ),
+]
