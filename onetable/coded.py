@@ -66,6 +66,12 @@ class CodedColumn:
             return "date"
         return "mixed" if numbers * 2 >= len(known) else "text"
 
+    @property
+    def type_of_dates(self) -> str:
+        """The `type` of a column of the kind `date`, as files write it."""
+        known = self.values.filter(pc.not_equal(self.values, GAP))
+        return "datetime" if pc.max(pc.utf8_length(known)).as_py() > len("2020-01-31") else "date"
+
     def counts(self) -> Ints:
         """How often each value occurs."""
         found = np.zeros(self.distinct, np.int64)

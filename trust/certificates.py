@@ -85,6 +85,35 @@ def issue(
     return hand_over(folder, name, signed, target)
 
 
+def earlier_hosts(folder: Path, name: str, force: bool) -> list[str]:
+    """The hosts of the certificate in `folder`/`name` that is to be replaced; an error without `force`."""
+    require_certificate_name(name)
+    target = folder / name
+    certificate, key = target / f"{name}.crt", target / f"{name}.key"
+    there = next((path for path in (key, certificate) if path.exists()), None)
+    if there is None:
+        return []
+    if not force:
+        raise UsageError(
+            f"{there}: is here already, and a server that uses it would be cut off; say --force to "
+            "replace key and certificate (its host names are kept)"
+        )
+    if not certificate.exists():
+        return []
+    try:
+        names = (
+            load_certificate(certificate)
+            .extensions.get_extension_for_class(x509.SubjectAlternativeName)
+            .value
+        )
+    except x509.ExtensionNotFound:
+        return []
+    hosts = names.get_values_for_type(x509.DNSName)
+    return [host for host in hosts if host != name] + [
+        str(address) for address in names.get_values_for_type(x509.IPAddress)
+    ]
+
+
 def hand_over(folder: Path, name: str, signed: x509.Certificate, target: Path) -> Issued:
     """Writes the certificate, and the authority's certificate and revocation list, into `target`.
 

@@ -57,16 +57,21 @@ def init(folder: Path, days: int, as_json: bool) -> None:
 )
 @click.option("--host", "hosts", multiple=True, help="Another host name or address; repeatable.")
 @_days(365)
+@click.option("--force", is_flag=True, help="Replace the key and the certificate of this name.")
 @JSON
-def issue(name: str, folder: Path, hosts: tuple[str, ...], days: int, as_json: bool) -> None:
+def issue(
+    name: str, folder: Path, hosts: tuple[str, ...], days: int, force: bool, as_json: bool
+) -> None:
     """Make a key and a certificate for the party or coordinator NAME.
 
     They are in the folder DIR/NAME: NAME.crt, NAME.key (mode 0600) and ca.crt. Earlier files of
-    this name are replaced.
+    this name are replaced by --force alone; the host names of the earlier certificate stay.
     """
+    from coterie.trust.certificates import earlier_hosts
     from coterie.trust.certificates import issue as work
 
-    _print_issued(work(folder, name, hosts, days), as_json)
+    kept = earlier_hosts(folder, name, force)
+    _print_issued(work(folder, name, [*kept, *hosts], days), as_json)
 
 
 def _print_issued(issued: Any, as_json: bool) -> None:

@@ -96,7 +96,7 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
     candidates = [c.name for c in table.columns if c.name not in apart and c.distinct > 1]
     if not candidates:
         raise DataError(f"{source}: no column is left that could be in a qid")
-    flat = {n for n in candidates if table.column(n).kind != "number"}
+    flat = {n for n in candidates if table.column(n).kind not in ("number", "date")}
     case = Case(table, candidates, {}, list(wishes.sensitive), flat, bound=_bound(wishes.sensitive))
     plan = suggest(case, wishes)
     place = path if out is None else _relative(path, out.parent)
@@ -114,6 +114,8 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
         keys = []
         if in_qid and column.name in flat:
             keys.append("flat: true")
+        if in_qid and column.kind == "date":
+            keys.append(f"type: {column.type_of_dates}")
         if in_qid and column.missing:
             keys.append("missing: value" if column.name in flat else "missing: drop")
         comment = (

@@ -7,7 +7,7 @@ and its peers' servers.
 
 from __future__ import annotations
 
-import os
+import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -75,18 +75,27 @@ def _operators(config: PartyConfig) -> Check:
 
 
 def _state(config: PartyConfig) -> Check:
-    """Checks that the folder exists and is writable, or can be created. Nothing is created."""
+    """Checks that the folder exists and is writable, or can be created. Nothing is left."""
     place = config.state
     while not place.exists() and place != place.parent:
         place = place.parent
     if not place.is_dir():
         reason = f"{place}: is not a folder"
-    elif not os.access(place, os.W_OK | os.X_OK):
+    elif not _writable(place):
         reason = f"{place}: cannot be written to"
     else:
         will = "" if place == config.state else ", will be made"
         return passed("state", "folder", f"{config.state}{will}")
     return failed("state", "folder", reason, EnvironmentFaultError.exit_code)
+
+
+def _writable(place: Path) -> bool:
+    """Whether a file can be made here: permissions alone do not tell, as for root, or in /proc."""
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            return True
+    except OSError:
+        return False
 
 
 def _server(config: PartyConfig) -> Check:

@@ -93,7 +93,7 @@ def test_an_authority_is_never_overwritten_and_an_identity_is_renewed(authority,
     before = (authority / "ca.crt").read_bytes(), (bank / "bank.crt").read_bytes()
     done = coterie("certs", "init", authority)
     assert (done.code, "never overwritten" in done.error) == (2, True)
-    assert coterie("certs", "issue", "bank", "--dir", authority).code == 0
+    assert coterie("certs", "issue", "bank", "--dir", authority, "--force").code == 0
     after = (authority / "ca.crt").read_bytes(), (bank / "bank.crt").read_bytes()
     assert before[0] == after[0]
     assert before[1] != after[1]
@@ -225,3 +225,26 @@ def test_no_key_and_no_certificate_is_in_the_project():
         if path.is_file():
             assert b"-----BEGIN EC PRIVATE" + b" KEY" not in path.read_bytes(), name
             assert b"-----BEGIN PRIVATE" + b" KEY" not in path.read_bytes(), name
+
+
+def test_a_second_certificate_of_a_name_needs_force_and_keeps_the_hosts(authority, bank):
+    before = (bank / "bank.key").read_bytes()
+    again = coterie("certs", "issue", "bank", "--dir", authority)
+    assert again.code == 2
+    assert "--force" in again.err
+    assert (bank / "bank.key").read_bytes() == before
+    done = coterie("certs", "issue", "bank", "--dir", authority, "--host", "10.0.0.7", "--force")
+    assert done.code == 0
+    assert (bank / "bank.key").read_bytes() != before
+    assert coterie("certs", "issue", "bank", "--dir", authority, "--force").code == 0
+    names = certs.load_certificate(bank / "bank.crt").extensions.get_extension_for_class(
+        x509.SubjectAlternativeName
+    )
+    assert names.value.get_values_for_type(x509.DNSName) == ["bank", "bank.example"]
+    assert [str(a) for a in names.value.get_values_for_type(x509.IPAddress)] == ["10.0.0.7"]
+
+
+def test_a_key_that_others_can_read_is_no_identity(bank):
+    (bank / "bank.key").chmod(0o640)
+    with pytest.raises(CertificateError, match=r"others may read bank\.key.*chmod 600"):
+        find_identity(bank)

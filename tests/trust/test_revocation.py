@@ -43,7 +43,7 @@ def test_a_list_holds_what_was_revoked_and_openssl_agrees(authority, tmp_path):
 def test_a_name_means_all_its_certificates_and_a_file_means_one(authority):
     coterie("certs", "issue", "bank", "--dir", authority)
     first = serial(authority / "bank" / "bank.crt")
-    coterie("certs", "issue", "bank", "--dir", authority)
+    coterie("certs", "issue", "bank", "--dir", authority, "--force")
     second = serial(authority / "bank" / "bank.crt")
     revoke(authority, str(authority / "bank" / "bank.crt"))
     assert load_revoked(authority / "ca.crl", authority / "ca.crt") == {second}

@@ -180,3 +180,15 @@ def test_a_search_that_is_cut_off_gives_no_all_clear(capsys, tmp_path):
     assert found["quasi_identifiers"]
     few = advised(capsys, tmp_path / "wide.csv", "--known", "8")  # 2.6 billion sets
     assert len(few["requirement"]) == 1
+
+
+def test_dates_are_proposed_as_dates(capsys, tmp_path):
+    rows = [
+        f"20{10 + i % 9}-0{1 + i % 9}-11,2020-01-0{1 + i % 3} 10:00:00,{'ab'[i % 2]}"
+        for i in range(200)
+    ]
+    (tmp_path / "visits.csv").write_text("\n".join(["Born,Seen,Kind", *rows]) + "\n")
+    text = advised(capsys, tmp_path / "visits.csv")["yaml"]
+    assert "  Born: {type: date}" in text
+    assert "  Seen: {type: datetime}" in text
+    assert "  Kind: {flat: true}" in text

@@ -80,6 +80,10 @@ PROBLEMS = {
         ("data", 3, "no column 'Sec'"),
     ),
     "a file that is not there": ({"data": "nothing.csv"}, ("data", 3, "No such file")),
+    "a state folder that nobody can make": (
+        {"state": "/proc/coterie/state"},
+        ("state", 9, "cannot be written to"),
+    ),
     "a state folder that is a file": ({"state": "bank.csv"}, ("state", 9, "is not a folder")),
     "a peer outside of the roster": (
         {"policy": {"peers": ["lender", "card", "crad"]}},
