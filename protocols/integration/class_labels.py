@@ -84,7 +84,10 @@ def class_holders(
         compare_digests(channel, names, heard, "whether it holds the class")
     holders = channel.open(HOLDERS, tuple(name for name in names if told[name]))
     if not holders:
-        raise DataError(f"no party has (or may use) the class column '{class_name}'")
+        raise DataError(
+            f"no party has (or may use) the class column '{class_name}'; a party permits it by "
+            f"'class: [{class_name}]' under policy.columns"
+        )
     return holders
 
 

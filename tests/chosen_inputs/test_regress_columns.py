@@ -5,6 +5,7 @@ that both get. A column that singles a person out makes the model answer that pe
 the model's answer for the person is the salary itself, whatever the others earn.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +19,10 @@ from coterie.party.policy import Budget, Policy, judge
 from tests.jobs.kinds.models.people import write
 
 PEOPLE = 200
+POLICY = Policy(
+    coordinators=frozenset({"analyst"}), kinds=frozenset({"regress"}), peers=frozenset({"lender"}),
+    use=frozenset({"Salary"}), release=frozenset({"Salary"}), ids=frozenset({frozenset({"ID"})}), smallest_k=5,
+)  # fmt: skip
 SALARIES = np.random.default_rng(8).integers(20_000, 90_000, PEOPLE).astype(float)
 
 
@@ -93,6 +98,22 @@ def test_two_columns_that_differ_in_one_person_are_refused(tmp_path, values):
     assert run(tmp_path, spread(range(150, 155), values))["records"] == PEOPLE
 
 
+def test_three_columns_that_single_out_one_person_are_left_to_the_policy(tmp_path):
+    """A, B and both with one person more: any two differ in many people, all three in one.
+
+    Joint values of three and more columns of honest parties are rare, so that they cannot be refused.
+    """
+    at = np.arange(PEOPLE)
+    first, second = at < 40, (at >= 40) & (at < 90)
+    columns = {"A": first * 1, "B": second * 1, "C": (first | second | (at == 150)) * 1}
+    wanted = job(tmp_path, columns)
+    (tmp_path / "out").mkdir()
+    told = answers(simulate(wanted, tmp_path, tmp_path / "out", seed="4"), columns)
+    assert abs(told[150] - SALARIES[150]) < 1
+    [reason] = judge(POLICY, wanted, "bank", "analyst")
+    assert reason.startswith("policy.exact does not list lender")
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_column_from_which_a_sum_over_a_few_follows_is_refused(tmp_path, seed):
     """Judged by arithmetic: the sums of a column and of ones give those over its every value, if it
@@ -131,19 +152,14 @@ def test_a_far_value_is_refused_and_behind_noise_left_to_the_policy(tmp_path):
     assert abs(told[17] - SALARIES[17]) < 1
     assert np.median(np.abs(told - SALARIES)) > 1000
 
-    policy = {
-        "coordinators": frozenset({"analyst"}), "kinds": frozenset({"regress"}), "peers": frozenset({"lender"}),
-        "use": frozenset({"Salary"}), "release": frozenset({"Salary"}), "ids": frozenset({frozenset({"ID"})}),
-        "smallest_k": 5,
-    }  # fmt: skip
     plain, noisy = job(tmp_path, columns), job(tmp_path, columns, noise={"epsilon": 1})
-    [reason] = judge(Policy(**policy), plain, "bank", "analyst")
+    [reason] = judge(POLICY, plain, "bank", "analyst")
     assert reason.startswith("policy.exact does not list lender")
-    assert judge(Policy(**policy, exact=frozenset({"lender"})), plain, "bank", "analyst") == []
+    assert judge(replace(POLICY, exact=frozenset({"lender"})), plain, "bank", "analyst") == []
     budget = Budget(Fraction(2), Fraction(0), 30)
-    hidden = {**policy, "release": frozenset()}  # with noise nothing exact leaves the bank
-    assert judge(Policy(**hidden, budget=budget), noisy, "bank", "analyst") == []
-    [reason] = judge(Policy(**hidden), noisy, "bank", "analyst")
+    hidden = replace(POLICY, release=frozenset())  # with noise nothing exact leaves the bank
+    assert judge(replace(hidden, budget=budget), noisy, "bank", "analyst") == []
+    [reason] = judge(hidden, noisy, "bank", "analyst")
     assert reason.startswith("policy.budget is not set")
 
 

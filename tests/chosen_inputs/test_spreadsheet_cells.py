@@ -69,6 +69,14 @@ def test_a_release_has_values_as_they_were_read_and_verify_names_those_that_run(
     assert "a spreadsheet would run" in page
 
 
+def test_a_name_of_a_column_that_runs_is_named_too(released):
+    """The coordinator writes the names of the columns, which stand in the first row."""
+    out = released(name="=Note")
+    rows = cells(out / "release.csv")
+    found = coterie("verify", out, "--json")
+    assert found.json["formulas"] == {"=Note": sum(runs(row[1]) for row in rows)}
+
+
 def test_what_releases_no_table_is_refused_before_it_begins(tmp_path):
     job = tmp_path / "job.yaml"
     job.write_text(

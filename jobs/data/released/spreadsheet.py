@@ -30,6 +30,11 @@ def _formulas(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.and_not(begins, pc.match_substring_regex(texts, _NUMBER))
 
 
+def _marked(names: list[str]) -> list[bool]:
+    marks: list[bool] = _formulas(pa.chunked_array([names], pa.string())).to_pylist()
+    return marks
+
+
 def _pieces(path: Path) -> Iterator[pa.Table]:
     source = file_source(path)
     names = column_names(source)
@@ -44,8 +49,9 @@ def released_tables(folder: Path) -> list[Path]:
 
 
 def formulas_in(path: Path) -> dict[str, int]:
-    """How many cells of each column a spreadsheet would run; columns without any are left out."""
-    found: dict[str, int] = {}
+    """How many cells of each column, its name among them, a spreadsheet would run; none: left out."""
+    names = column_names(file_source(path))
+    found = {name: 1 for name, mark in zip(names, _marked(names), strict=True) if mark}
     for piece in _pieces(path):
         for name, column in zip(piece.column_names, piece.columns, strict=True):
             if number := pc.sum(_formulas(column)).as_py():
@@ -56,8 +62,7 @@ def formulas_in(path: Path) -> dict[str, int]:
 def write_copy(release: Path, copy: Path) -> None:
     """Writes the release again, with an apostrophe before every cell and name that would be run."""
     names = column_names(file_source(release))
-    marks = _formulas(pa.chunked_array([names], pa.string())).to_pylist()
-    shown = [f"'{name}" if mark else name for name, mark in zip(names, marks, strict=True)]
+    shown = [f"'{name}" if mark else name for name, mark in zip(names, _marked(names), strict=True)]
     schema = pa.schema([(name, pa.string()) for name in shown])
     options = pacsv.WriteOptions(quoting_style="needed", quoting_header="needed")
     with pacsv.CSVWriter(str(copy), schema, write_options=options) as out:
