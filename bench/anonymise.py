@@ -32,7 +32,9 @@ from typing import Any
 import numpy as np
 
 from coterie.anonymity.algorithms.anonymized import Anonymized
-from coterie.anonymity.algorithms.methods import anonymise
+from coterie.anonymity.algorithms.datafly import datafly_table
+from coterie.anonymity.algorithms.incognito import incognito
+from coterie.anonymity.algorithms.mondrian import mondrian
 from coterie.anonymity.algorithms.one_dimension.clusters import COSTS, optimal_clusters
 from coterie.anonymity.anatomy.anatomy import anatomise
 from coterie.anonymity.models.privacy import JointDiversity
@@ -62,7 +64,11 @@ CHOICES = {
         "native-country",
     ),
 }  # fmt: skip
-METHODS = ("mondrian", "incognito", "datafly")
+METHODS: dict[str, Callable[..., Anonymized]] = {
+    "mondrian": mondrian,
+    "incognito": incognito,
+    "datafly": datafly_table,
+}
 
 
 def timed(work: Callable[[], Any], repeat: int) -> tuple[Any, dict[str, Any]]:
@@ -83,7 +89,7 @@ def timed(work: Callable[[], Any], repeat: int) -> tuple[Any, dict[str, Any]]:
 def coterie_entry(table: Table, names: tuple[str, ...], method: str, k: int, repeat: int) -> Any:
 
     def work() -> Anonymized:
-        return anonymise(method, table, [Requirement(names, k)])
+        return METHODS[method](table, [Requirement(names, k)])
 
     work()  # compiles the kernels
     answer, spent = timed(work, repeat)
@@ -198,7 +204,7 @@ def several_sensitive_entries(data: Adult, repeat: int, quick: bool) -> list[dic
     least = 5 if quick else 10
     needs = [Requirement(names, 50, sensitive, JointDiversity(least, sensitive))]
     works: dict[str, Callable[[], Any]] = {
-        "mondrian": lambda: anonymise("mondrian", table, needs),
+        "mondrian": lambda: mondrian(table, needs),
         "anatomy": lambda: anatomise(table, needs),
     }
     found = []
@@ -230,7 +236,7 @@ def one_dimension(rows: int, k: int) -> dict[str, Any]:
 
 def lattice_entry(table: Table, names: tuple[str, ...], k: int, own: dict[str, Any]) -> Any:
     """The optimum of all nodes, beside every node counted by force."""
-    told = anonymise("incognito", table, [Requirement(names, k)]).details["lattice"]
+    told = incognito(table, [Requirement(names, k)]).details["lattice"]
     forced = by_force(table, names, k)
     keys = ("nodes", "satisfying", "minimal", "least_height")
     found = {key: told[key] for key in keys} | {"entropy_loss": own["entropy_loss"]}
@@ -338,7 +344,7 @@ def main(argv: list[str] | None = None) -> int:
                 own.append(entry | {"smallest_by_pycanon": told.get("smallest", told)})
             peers = [peer_entry(tool, options, raw, names) for tool in ("anonypy", "anjana")]
         if choice == "categorical":
-            lattice = lattice_entry(table, names, options.k, own[METHODS.index("incognito")])
+            lattice = lattice_entry(table, names, options.k, own[list(METHODS).index("incognito")])
         for entry in peers:
             if "seconds" in entry:
                 ratio = entry["cpu_seconds"] / max(own[0]["cpu_seconds"], 0.001)
@@ -346,7 +352,7 @@ def main(argv: list[str] | None = None) -> int:
         entries.append({"columns": list(names), "choice": choice, "records": len(rows),
                         "coterie": own, "peers": peers})  # fmt: skip
     big = random_table(options.rows)
-    _, spent = timed(lambda: anonymise("mondrian", big, [Requirement(big.names, options.k)]), 1)
+    _, spent = timed(lambda: mondrian(big, [Requirement(big.names, options.k)]), 1)
     mondrian_peak = round(peak_memory(), 2)
     command = [options.peers, str(Path(__file__).with_name("peers") / "anonymise.py")]
     result: dict[str, Any] = {

@@ -13,7 +13,7 @@ _CALLS = "coterie.coordinator.interface.calls"
 _INTERFACE = {
     "CoterieError": "coterie.base.errors",
     "Job": "coterie.coordinator.interface.jobs",
-    "anonymise": "coterie.onetable.frames",
+    "anonymise": "coterie.onetable.interface.frames",
     "inspect": "coterie.onetable.inspection.frames",
     "run": _CALLS,
     "simulate": _CALLS,

@@ -11,11 +11,9 @@ import pyarrow as pa
 from coterie.anonymity.table.columns import CATEGORIES, NUMBERS_ONLY, Column, encode_text
 from coterie.anonymity.table.table import Labels, Table
 from coterie.base.errors import DataError
-from coterie.jobs.data.missing import CURE, DROP, gaps_of, without_gaps
+from coterie.jobs.data.missing import CURE, gaps_of, without_gaps
 from coterie.jobs.data.own_columns import plain_column, qid_column
 from coterie.jobs.data.scaled import spelling_of
-from coterie.onetable.condense.keys import CONDENSE
-from coterie.onetable.quantiles.keys import QUANTILES
 from coterie.onetable.table_file import TableAttribute, TableFile
 
 
@@ -42,22 +40,31 @@ def named_in_errors(source: object) -> Iterator[None]:
         ) from None  # fmt: skip
 
 
-def prepare(file: TableFile) -> Prepared:
-    """Reads the source; raises a `DataError` with row and column for an unusable value."""
-    return prepare_text(file, file.source.read(file.columns), str(file.source))
+def prepare(file: TableFile, only_numbers: bool = False, cure: str = CURE) -> Prepared:
+    """Reads the source; raises a `DataError` with row and column for an unusable value.
+
+    With `only_numbers` nothing but numbers, dates and times is of use; `cure` says what to do about gaps.
+    """
+    text = file.source.read(file.columns)
+    return prepare_text(file, text, str(file.source), only_numbers, cure)
 
 
-def prepare_text(file: TableFile, text: pa.Table, source: str) -> Prepared:
+def prepare_text(
+    file: TableFile, text: pa.Table, source: str, only_numbers: bool = False, cure: str = CURE
+) -> Prepared:
     """What `prepare` returns, from a table of texts."""
     if not text.num_rows:
         raise DataError(f"{source}: the table has no records")
     dropping = {a.name: a.declared for a in file.attributes if a.missing == "drop"}
     text, dropped = without_gaps(text, dropping, source)
     with dropped.counted_as_read():
-        return replace(_prepare(file, text, source), dropped=len(dropped.rows))
+        found = _prepare(file, text, source, only_numbers, cure)
+        return replace(found, dropped=len(dropped.rows))
 
 
-def _prepare(file: TableFile, text: pa.Table, source: str) -> Prepared:
+def _prepare(
+    file: TableFile, text: pa.Table, source: str, only_numbers: bool, cure: str
+) -> Prepared:
     columns: list[Column] = []
     plain: dict[str, Labels] = {}
     sensitive = {name for r in file.requirements for name in r.sensitive_columns}
@@ -73,8 +80,8 @@ def _prepare(file: TableFile, text: pa.Table, source: str) -> Prepared:
         columns.append(
             qid_column(
                 attribute, values, source, spelling, most_flat=None,
-                otherwise=NUMBERS_ONLY if file.method in (CONDENSE, QUANTILES) else CATEGORIES,
-                cure=DROP if file.method == CONDENSE else CURE,
+                otherwise=NUMBERS_ONLY if only_numbers else CATEGORIES,
+                cure=cure,
             )
         )  # fmt: skip
     if file.class_name is not None:

@@ -53,7 +53,7 @@ WITH_PYTHON = [
 FRAGMENTS = {
     "fair-play.md": "its lines stand inside a protocol, which has a channel",
     "logarithm.md": "its lines stand inside a protocol, which has a channel",
-    "one-table.md": "a reader's own frame stands in its lines; tests/onetable/test_frames.py has them",
+    "one-table.md": "a reader's own frame stands in its lines; tests/onetable/interface/test_frames.py has them",
 }
 
 

@@ -33,6 +33,7 @@ FOLDERS = {
     "protocols": ["messaging", "primitives", "transfer", "intersection", "circuits", "multiparty",
                   "numbers", "statistics", "models", "aggregates", "patterns", "integration"],
     "jobs": ["file", "data", "matching", "pages", "kinds", "run"],
+    "onetable": ["checks", "large", "methods", "interface", "inspection", "advice", "attack"],
     "party": ["limits", "settings", "policy", "config", "answers", "job_record", "books", "history",
               "records", "holds", "live", "callers", "queue", "receptions", "output", "preflight",
               "steward", "health", "worker", "proposals", "service", "server", "desk", "operator",

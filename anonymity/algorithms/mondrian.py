@@ -69,9 +69,7 @@ _ROOM = 1 << 22  # the number of counts that are tested together
 
 @dataclass(frozen=True)
 class Options:
-    rule: Literal["entropy", "spread", "width"] = (
-        "entropy"  # "width" is a method of its own: `width`
-    )
+    rule: Literal["entropy", "spread"] = "entropy"  # `rule: width` is the module `width`
     relaxed: bool = False
     boxes: Literal["tight", "regions"] = "tight"
     categories: Literal["taxonomy", "order"] = "taxonomy"  # how `spread` measures categories

@@ -49,8 +49,7 @@ def condense(
     added to the state, which has sums and no record; --out makes a release of synthetic records.
     """
     from coterie.coordinator.results.folder import result_folder
-    from coterie.onetable.condense.release import lines as release_lines
-    from coterie.onetable.condense.stream import Stream, lines
+    from coterie.onetable.methods.condense.stream import Stream, lines
 
     if release_only and (follow or out is None):
         raise UsageError("--release-only goes with --out, and without --follow")
@@ -67,7 +66,7 @@ def condense(
     if out is not None:
         release = stream.release()
         with result_folder(out, force, spreadsheet):
-            release.write(stream.file, out)
+            release.write(out)
         summary["release"] = release.result
-        told += release_lines(release.result, out)
+        told += release.lines(out)
     print_result(summary, as_json, lambda: told)

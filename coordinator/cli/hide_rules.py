@@ -22,11 +22,10 @@ def hide_rules(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: 
     rules to hide.
     """
     from coterie.coordinator.results.folder import result_folder
-    from coterie.onetable.hiding.hide import hide_file, lines
-    from coterie.onetable.hiding.hide_file import load_hide_file
+    from coterie.onetable.methods.hide_rules.keys import load_hide_file
+    from coterie.onetable.methods.hide_rules.run import hide_file
 
-    file = load_hide_file(table)
-    hidden = hide_file(file)
+    hidden = hide_file(load_hide_file(table))
     with result_folder(out, force, spreadsheet):
-        hidden.write(file, out)
-    print_result(hidden.result, as_json, lambda: lines(hidden.result, out))
+        hidden.write(out)
+    print_result(hidden.result, as_json, lambda: hidden.lines(out))

@@ -23,14 +23,13 @@ def perturb(table: Path, out: Path, spreadsheet: bool, force: bool, as_json: boo
     reconstruct' estimates from it.
     """
     from coterie.coordinator.results.folder import result_folder
-    from coterie.onetable.randomize.perturb import lines, perturb_file
-    from coterie.onetable.randomize.perturb_file import load_perturb_file
+    from coterie.onetable.methods.perturb.keys import load_perturb_file
+    from coterie.onetable.methods.perturb.run import perturb_file
 
-    file = load_perturb_file(table)
-    noisy = perturb_file(file)
+    noisy = perturb_file(load_perturb_file(table))
     with result_folder(out, force, spreadsheet):
-        noisy.write(file, out)
-    print_result(noisy.result, as_json, lambda: lines(noisy.result, out))
+        noisy.write(out)
+    print_result(noisy.result, as_json, lambda: noisy.lines(out))
 
 
 @click.command()
@@ -63,7 +62,7 @@ def reconstruct(folder: Path, tried: Path | None, as_json: bool, **given: Any) -
 
     FOLDER is the result of 'coterie perturb'; its release.csv and noise.json are enough.
     """
-    from coterie.onetable.randomize.reconstruct import Settings, lines, reconstruct_folder
+    from coterie.onetable.methods.perturb.reconstruct import Settings, lines, reconstruct_folder
 
     found = reconstruct_folder(folder, Settings(**given), tried)
     print_result(found, as_json, lambda: lines(found))

@@ -66,42 +66,15 @@ def anonymise(
     """
     from coterie.base.sizes import half_of_the_memory
     from coterie.coordinator.results.folder import result_folder
-    from coterie.onetable.anonymise import anonymise_file, lines, write_result
-    from coterie.onetable.table_file import load_table_file
+    from coterie.onetable.methods.reading import load_table_file
+    from coterie.onetable.methods.registry import table_method
 
     file = load_table_file(table)
     budget = half_of_the_memory() if memory is None else memory
-    if compute is not None or file.method in ("mondrian", "quantiles"):
-        from coterie.onetable.large.release import anonymise_large, is_large
-
-        if compute is not None or is_large(file, budget):
-            with anonymise_large(file, budget, compute) as large:
-                with result_folder(out, force, spreadsheet):
-                    large.write(out, parquet)
-                print_result(large.result, as_json, lambda: lines(large.result, out))
-            return
-    if file.method == "condense":
-        from coterie.onetable.condense.release import condense_file
-        from coterie.onetable.condense.release import lines as condensed_lines
-
-        release = condense_file(file)
-        with result_folder(out, force, spreadsheet):
-            release.write(file, out, parquet)
-        print_result(release.result, as_json, lambda: condensed_lines(release.result, out))
-        return
-    if file.method == "anatomy":
-        from coterie.onetable.anatomy.release import anatomise_file
-        from coterie.onetable.anatomy.release import lines as anatomy_lines
-
-        made = anatomise_file(file)
+    with table_method(file.method).release(file, budget, compute) as made:
         with result_folder(out, force, spreadsheet):
             made.write(out, parquet)
-        print_result(made.result, as_json, lambda: anatomy_lines(made.result, out))
-        return
-    prepared, answer, result = anonymise_file(file)
-    with result_folder(out, force, spreadsheet):
-        write_result(file, prepared, answer, result, out, parquet)
-    print_result(result, as_json, lambda: lines(result, out))
+        print_result(made.result, as_json, lambda: made.lines(out))
 
 
 def _names(text: str | None) -> list[str]:
@@ -267,9 +240,9 @@ def attack(
     Says who is found, how surely, and which values follow. FOLDER is the result of anonymise or of
     an integrate job; columns are matched by their names.
     """
-    from coterie.onetable.attack import attack as work
-    from coterie.onetable.attack import lines
-    from coterie.onetable.attack_page import attack_page
+    from coterie.onetable.attack.attack import attack as work
+    from coterie.onetable.attack.attack import lines
+    from coterie.onetable.attack.page import attack_page
 
     result = work(folder, known, _names(columns))
     if page is not None:

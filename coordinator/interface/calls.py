@@ -21,7 +21,7 @@ from coterie.coordinator.run.progress import Board
 from coterie.coordinator.run.run_job import run_job
 from coterie.coordinator.simulate.simulation import simulate as simulate_job
 from coterie.jobs.data.sources import Source
-from coterie.onetable.frames import FrameSource
+from coterie.onetable.interface.frames import FrameSource
 from coterie.trust.identity import find_identity
 
 

@@ -32,11 +32,10 @@ from coterie.jobs.pages.page import (
     public_parts,
     table,
 )
-from coterie.jobs.run.archive import saved_job, saved_path
-from coterie.onetable.report import ANONYMOUS, RELEASE, described, report_table
-from coterie.onetable.table_file import load_table_file
-from coterie.onetable.verify import is_table_result
-from coterie.onetable.ways.registry import way_of
+from coterie.jobs.run.archive import saved_job
+from coterie.onetable.methods.registry import method_of_result
+from coterie.onetable.methods.results import is_table_result, report_table
+from coterie.onetable.released import RELEASE
 
 REPORT, PUBLIC = "report.html", "public.html"
 _STEPS = 200  # whose seconds are shown
@@ -72,21 +71,16 @@ def write_report(folder: Path) -> None:
 
 
 def _write_table_report(folder: Path, opinion: Opinion, result: Claim) -> None:
-    path, way = saved_path(folder), way_of(folder)
-    title, about = ANONYMOUS
+    method = method_of_result(folder)
     try:
-        if way is None:
-            file = load_table_file(path)
-            title, about = described(file.method)
-            parts = report_table(file, result, folder)
-        else:
-            title, about = way.title, way.about
-            parts = way.report(path, result)
+        parts = report_table(folder, result)
     except CoterieError as error:
         parts = [Part("The result", [note(foreign(str(error), 500))], public=False)]
-    whole = page("Report: one table", [about], opinion, [*parts, *_digests(folder, _OF_ONE_TABLE)])
+    whole = page(
+        "Report: one table", [method.about], opinion, [*parts, *_digests(folder, _OF_ONE_TABLE)]
+    )
     (folder / REPORT).write_text(whole, encoding="utf-8")
-    public = page(title, [about], _for_everybody(opinion), public_parts(parts))
+    public = page(method.title, [method.about], _for_everybody(opinion), public_parts(parts))
     (folder / PUBLIC).write_text(public, encoding="utf-8")
 
 

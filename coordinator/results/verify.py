@@ -3,7 +3,7 @@
 The job is stored beside the result (`job/`). Every kind has a `verify` that recomputes what can be
 recomputed, with code of its own. The first check that fails raises a `VerificationError`; a result
 in which nothing can be checked raises one, too. A release of one table has a table file in place of
-a job; `onetable.verify` checks it.
+a job; `onetable.methods.results` checks it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from coterie.jobs.data.released.spreadsheet import formulas_in, released_tables
 from coterie.jobs.file.result_file import read_claims
 from coterie.jobs.kinds.registry import KINDS
 from coterie.jobs.run.archive import saved_job
-from coterie.onetable.verify import is_table_result, verify_table
-from coterie.onetable.ways.registry import way_of
+from coterie.onetable.methods.results import is_table_result, verify_table
 
 
 class NothingVerifiedError(VerificationError):
@@ -44,8 +43,7 @@ def verify(folder: Path, data: Path | None = None) -> dict[str, Any]:
 
 def _verified(folder: Path, data: Path | None) -> dict[str, Any]:
     if is_table_result(folder):
-        way = way_of(folder)
-        return verify_table(folder, data) if way is None else way.verify(folder, data)
+        return verify_table(folder, data)
     if data is not None:
         raise UsageError("--data goes with a release of one table; nobody has the tables of a job")
     job = saved_job(folder)

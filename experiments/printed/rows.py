@@ -40,7 +40,7 @@ class Row:
 _EXAMPLES = "tests/papers/test_specialization_examples.py"
 _SEVERAL = "tests/papers/test_several_sensitive.py"
 _LOG = "tests/papers/test_logarithm_figures.py"
-_ATTACK = "tests/onetable/test_attack.py"
+_ATTACK = "tests/onetable/attack/test_attack.py"
 
 ROWS = (
     Row(1, "Table 1, Figures 1 and 2, Example 1: the running example", "equal", "34 records", "34 records", _EXAMPLES),

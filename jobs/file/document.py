@@ -221,6 +221,10 @@ class Section:
     def error(self, message: str) -> UsageError:
         return self.node.error(message)
 
+    def unread(self) -> list[tuple[str, Node]]:
+        """The keys that were not read, with their values."""
+        return [(key, node) for key, node in self._nodes.items() if key not in self._known]
+
     def close(self) -> None:
         """Refuses keys that were not read."""
         for key, node in self._key_nodes.items():

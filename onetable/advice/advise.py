@@ -41,16 +41,9 @@ from coterie.onetable.advice.suggestion import (
     suggest,
 )
 from coterie.onetable.coded import coded_table
-from coterie.onetable.condense.keys import CONDENSE
-from coterie.onetable.prepare import prepare
-from coterie.onetable.quantiles.keys import QUANTILES
-from coterie.onetable.table_file import load_table_file, parse_table_file
+from coterie.onetable.methods.reading import load_table_file, parse_table_file
+from coterie.onetable.methods.registry import table_method
 
-# Methods that fix which columns stand in a qid, and why.
-_OWN_QIDS = {
-    CONDENSE: "condensation keeps one k over all attributes",
-    QUANTILES: "quantiles makes groups of each column alone",
-}
 _TELLS_APART = 0.999  # a set that tells so many pairs apart is mentioned
 
 
@@ -179,9 +172,9 @@ def _for_table_file(path: Path, text: str, wishes: Wishes) -> dict[str, Any]:
         case_warnings,
     )
     plan = suggest(case, wishes)
-    if file.method in _OWN_QIDS:
+    if own_qids := table_method(file.method).own_qids:
         plan.qids = list(dict.fromkeys(requirement.qid for requirement in file.requirements))
-        plan.why.append(f"{_OWN_QIDS[file.method]}: only k is proposed")
+        plan.why.append(f"{own_qids}: only k is proposed")
         plan.kept.clear()
     if node is None:
         proposed = _with_k(text, document.required("k"), plan)
@@ -347,8 +340,10 @@ def _checked_table(
     file = parse_table_file(text, folder, "the proposed table file")
 
     def prepared() -> tuple[Table, Sequence[Requirement]]:
-        return prepare(file).table, [Requirement(r.qid, r.k) for r in file.requirements]
+        return table_method(file.method).prepared(file).table, [
+            Requirement(r.qid, r.k) for r in file.requirements
+        ]
 
-    if file.method not in _OWN_QIDS:
+    if not table_method(file.method).own_qids:
         add_cliffs(case, prepared, class_name)
     return answer(case, plan, text)

@@ -9,10 +9,10 @@ from coterie.base.errors import UsageError
 from coterie.jobs.data.sources import require_columns
 from coterie.jobs.data.text_form import as_text
 from coterie.onetable.coded import coded_table
-from coterie.onetable.frames import arrow_table
 from coterie.onetable.inspection.inspect import inspect_table
 from coterie.onetable.inspection.report import Inspection
 from coterie.onetable.inspection.settings import Settings, read_mask
+from coterie.onetable.interface.frames import arrow_table
 
 _NAME = "table"
 

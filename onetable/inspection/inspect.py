@@ -32,11 +32,12 @@ from coterie.base.errors import DataError, UsageError
 from coterie.jobs.data.batches import batches, column_names
 from coterie.jobs.data.sources import file_source, require_columns
 from coterie.onetable.coded import CodedColumn, CodedTable, coded_table
-from coterie.onetable.hiding.revealing import revealing
 from coterie.onetable.inspection.keys import keys_of
+from coterie.onetable.inspection.revealing import revealing
 from coterie.onetable.inspection.settings import Settings, check
-from coterie.onetable.prepare import prepare
-from coterie.onetable.table_file import TableFile, load_table_file
+from coterie.onetable.methods.reading import load_table_file
+from coterie.onetable.methods.registry import table_method
+from coterie.onetable.table_file import TableFile
 
 _CELLS = 50_000_000  # larger tables are sampled where all sets of columns would be looked at
 _SAMPLE = 200_000
@@ -276,7 +277,7 @@ def _qids(
             if table.records > _MEASURED:
                 raise DataError(f"the table has more than {_MEASURED:,} records")
             if file is not None:
-                prepared = prepared or prepare(file).table
+                prepared = prepared or table_method(file.method).prepared(file).table
             else:
                 prepared = _flat_table(table, names)
             entry["costs"] = [

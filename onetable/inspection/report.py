@@ -8,7 +8,7 @@ from typing import Any
 
 from coterie.anonymity.risk.quasi_identifiers import cut_off
 from coterie.base.text import numbered
-from coterie.onetable.hiding.revealing import revealing_lines
+from coterie.onetable.inspection.revealing import revealing_lines
 
 _SHOWN = 10
 _HOW = {

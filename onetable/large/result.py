@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import tempfile
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,24 +23,22 @@ from coterie.anonymity.table.stored import Grouped
 from coterie.anonymity.utility.stored import measured_stored
 from coterie.base.arrays import Array
 from coterie.base.memory import give_back, let_go
-from coterie.jobs.run.archive import save_job
-from coterie.onetable.anonymise import PARQUET, RELEASE, RESULT
+from coterie.onetable.released import PARQUET, RELEASE, Made, generalized_lines
 from coterie.onetable.table_file import TableFile
 
 
 @dataclass(frozen=True)
-class Large(ABC):
-    """An audited release that is still on disk, and the content of `result.json`."""
+class Large(Made[TableFile]):
+    """An audited release that is still on disk."""
 
-    file: TableFile
-    result: dict[str, Any]
+    def lines(self, out: Path) -> list[str]:
+        return generalized_lines(self.result, out)
 
     @abstractmethod
     def rows(self, schema: pa.Schema) -> Iterator[pa.Table]:
         """The rows of the release in their order, some at a time."""
 
-    def write(self, out: Path, parquet: bool = False) -> None:
-        """Writes the release, then the result: a folder with a result has a whole release."""
+    def write_tables(self, out: Path, parquet: bool) -> None:
         schema = pa.schema([(name, pa.string()) for name in self.file.columns])
         options = pacsv.WriteOptions(quoting_style="needed", quoting_header="needed")
         with contextlib.ExitStack() as files:
@@ -59,9 +56,7 @@ class Large(ABC):
             for part in self.rows(schema):
                 for writer in writers:
                     writer.write_table(part)
-        save_job(self.file, out)
         give_back()
-        (out / RESULT).write_text(json.dumps(self.result, indent=1) + "\n", encoding="utf-8")
 
 
 def result_of(

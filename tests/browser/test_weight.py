@@ -9,8 +9,8 @@ import pytest
 from coterie.jobs.file.result_file import Claim
 from coterie.jobs.pages.page import Opinion, page, public_parts
 from coterie.jobs.pages.release import release_parts
-from coterie.onetable.report import report_table
-from coterie.onetable.table_file import load_table_file
+from coterie.onetable.methods.generalizing.report import report_generalized
+from coterie.onetable.methods.reading import load_table_file
 from tests.browser.conftest import NEEDS_BROWSER
 from tests.jobs.pages.test_release import wide
 
@@ -48,7 +48,7 @@ def result_of_ten_millions():
 def parts(request, wide, tmp_path):
     if request.param == "columns":
         return release_parts(wide)
-    return report_table(table_file(tmp_path), Claim(result_of_ten_millions()), tmp_path)
+    return report_generalized(table_file(tmp_path), Claim(result_of_ten_millions()), tmp_path)
 
 
 def test_a_large_report_stays_small_and_opens(browser, parts, tmp_path):

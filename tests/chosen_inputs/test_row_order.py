@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import coterie
-from coterie.anonymity.algorithms.methods import METHODS
-from coterie.onetable.transformer import WHOLE, Generalizer
+from coterie.onetable.interface.transformer import WHOLE, Generalizer
+from coterie.onetable.methods.registry import GENERALIZING as METHODS
 
 PATIENTS = 1_500
 

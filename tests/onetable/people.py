@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from coterie.__main__ import run
-from coterie.anonymity.algorithms.methods import METHODS
+from coterie.onetable.methods.registry import GENERALIZING as METHODS
 
 SEVERAL_COLUMNS = [method for method in METHODS if method != "quantiles"]  # in one qid
 

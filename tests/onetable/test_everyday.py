@@ -10,7 +10,7 @@ import pytest
 
 from coterie.__main__ import run
 from coterie.jobs.run.archive import saved_path
-from coterie.onetable.frames import anonymise
+from coterie.onetable.interface.frames import anonymise
 from tests.onetable.people import SEVERAL_COLUMNS
 
 N = 120

@@ -14,7 +14,7 @@ import pytest
 
 import coterie
 from coterie.__main__ import run
-from coterie.anonymity.algorithms.methods import METHODS
+from coterie.onetable.methods.registry import GENERALIZING as METHODS
 from tests.onetable.people import PLACES, TABLE_FILE, rows, write_people
 
 NAMES = ["ID", "Age", "Place", "Sex", "Ill", "Class"]

@@ -9,8 +9,8 @@ import pytest
 import coterie
 from coterie.__main__ import run
 from coterie.base.errors import DataError, UsageError
+from tests.onetable.interface.test_frames import people
 from tests.onetable.people import write_people
-from tests.onetable.test_frames import people
 
 
 def test_a_frame_gives_what_the_command_gives(tmp_path, capsys):

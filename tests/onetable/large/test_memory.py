@@ -15,10 +15,10 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from coterie.onetable.anonymise import anonymise_file, write_result
 from coterie.onetable.inspection.inspect import inspect_path
 from coterie.onetable.inspection.settings import Settings
-from coterie.onetable.table_file import load_table_file
+from coterie.onetable.methods.generalizing.run import anonymise_file
+from coterie.onetable.methods.reading import load_table_file
 
 BUDGET = 48_000_000
 TABLE_FILE = """\
@@ -55,11 +55,11 @@ LIMITED = """
 import json, resource, sys
 from pathlib import Path
 from coterie.coordinator.results.verify import verify
-from coterie.onetable.anonymise import anonymise_file
+from coterie.onetable.methods.generalizing.run import anonymise_file
 from coterie.onetable.inspection.inspect import inspect_path
 from coterie.onetable.inspection.settings import Settings
-from coterie.onetable.large.release import anonymise_large
-from coterie.onetable.table_file import load_table_file
+from coterie.onetable.methods.generalizing.large import anonymise_large
+from coterie.onetable.methods.reading import load_table_file
 
 folder, budget = Path(sys.argv[1]), int(sys.argv[2])
 settings = Settings(memory=budget, seed=1)
@@ -109,9 +109,9 @@ def test_a_table_several_times_the_memory_is_inspected_and_released_as_if_it_fit
     assert told["bites"]
 
     file = load_table_file(tmp_path / "large.yaml")
-    prepared, answer, expected = anonymise_file(file)
+    made = anonymise_file(file)
     (tmp_path / "memory").mkdir()
-    write_result(file, prepared, answer, expected, tmp_path / "memory")
+    made.write(tmp_path / "memory")
     whole, pieces = (tmp_path / name / "release.csv" for name in ("memory", "large-disk"))
     assert whole.read_bytes() == pieces.read_bytes()
 
@@ -141,10 +141,10 @@ STREAMED = """
 import json, resource, sys
 from pathlib import Path
 from coterie.coordinator.results.verify import verify
-from coterie.onetable.anonymise import anonymise_file
-from coterie.onetable.large.release import anonymise_large
+from coterie.onetable.methods.generalizing.run import anonymise_file
+from coterie.onetable.methods.generalizing.large import anonymise_large
 from coterie.onetable.large.stored import store
-from coterie.onetable.table_file import load_table_file
+from coterie.onetable.methods.reading import load_table_file
 
 folder, budget = Path(sys.argv[1]), int(sys.argv[2])
 
@@ -196,9 +196,9 @@ def test_a_stream_whose_values_all_differ_is_released_in_less_memory_than_they_t
     ]  # neither the table nor its codes fit
 
     file = load_table_file(tmp_path / "large-csv.yaml")
-    prepared, answer, expected = anonymise_file(file)
+    made = anonymise_file(file)
     (tmp_path / "memory").mkdir()
-    write_result(file, prepared, answer, expected, tmp_path / "memory")
+    made.write(tmp_path / "memory")
     whole = (tmp_path / "memory" / "release.csv").read_bytes()
     for kind in ("csv", "parquet"):
         assert (tmp_path / f"large-{kind}-disk" / "release.csv").read_bytes() == whole

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.anonymity.algorithms.methods import Settings, anonymise
-from coterie.anonymity.algorithms.one_dimension.recoding import CLUSTERS, Options
+from coterie.anonymity.algorithms.one_dimension.recoding import CLUSTERS, Options, quantiles
 from coterie.anonymity.models.options import model_from_options
 from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import categorical_column, continuous_column
@@ -23,7 +22,7 @@ def table_of(ages: list[int], ill: list[int] | None = None) -> Table:
 
 
 def released(table: Table, requirements: list[Requirement], options: Options, most: int = 0):
-    return anonymise("quantiles", table, requirements, most, Settings(quantiles=options))
+    return quantiles(table, requirements, most, options)
 
 
 CUTS = {"Age": (3.0, 7.0, 20.0)}

@@ -8,12 +8,12 @@ import pytest
 
 from coterie.anonymity.table.stored import SLICE
 from coterie.base.errors import UsageError
-from coterie.onetable.large import streamed
-from coterie.onetable.large.release import anonymise_large, is_large
-from coterie.onetable.table_file import load_table_file
-from tests.onetable.large.test_release import both_ways, with_gaps
+from coterie.onetable.methods.generalizing.large import anonymise_large, is_large
+from coterie.onetable.methods.quantiles import streamed
+from coterie.onetable.methods.reading import load_table_file
+from tests.onetable.methods.generalizing.test_large import both_ways, with_gaps
+from tests.onetable.methods.quantiles.test_verify import TABLE
 from tests.onetable.people import write_people
-from tests.onetable.quantiles.test_verify import TABLE
 
 GIVEN = TABLE.replace("[17, 90]}", "[17, 90], cuts: [25, 30, 50]}") + "clusters: given\n"
 WAYS = {

@@ -1,0 +1,54 @@
+"""`method: mondrian`: `anonymity.algorithms.mondrian`, in memory, on disk and on a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from functools import partial
+
+from coterie.anonymity.algorithms.anonymized import Anonymized
+from coterie.anonymity.algorithms.mondrian import Options, mondrian
+from coterie.anonymity.algorithms.stored_recoding import StoredRelease, mondrian_stored
+from coterie.anonymity.algorithms.width import WidthOptions, cut_by_width
+from coterie.anonymity.specialization.specialize import suppression_limit
+from coterie.anonymity.table.stored import StoredTable
+from coterie.anonymity.table.table import Table
+from coterie.jobs.file.document import Section
+from coterie.onetable.methods.generalizing.method import Generalizing, Room
+from coterie.onetable.methods.mondrian.cluster_pieces import Cluster
+from coterie.onetable.methods.mondrian.keys import read_options
+from coterie.onetable.table_file import TableFile
+
+
+class Mondrian(Generalizing):
+    name = "mondrian"
+    keys = ("rule", "boxes", "cuts")
+    local = True
+    on_clusters = True
+
+    def options(self, section: Section, file: TableFile) -> Options | WidthOptions:
+        return read_options(section, file.class_name)
+
+    def options_of(self, class_name: str | None, given: Mapping[str, str]) -> Options:
+        return Options()
+
+    def anonymised(self, file: TableFile, table: Table, most: int) -> Anonymized:
+        if isinstance(file.options, WidthOptions):
+            return cut_by_width(table, file.requirements, most, file.options)
+        return mondrian(table, file.requirements, most, file.options)
+
+    def in_pieces(self, file: TableFile) -> bool:
+        return isinstance(file.options, Options)
+
+    def stored(self, file: TableFile, table: StoredTable, room: Room) -> StoredRelease:
+        limit = suppression_limit(file.max_suppression, table.records)
+        work = partial(
+            mondrian_stored, table, file.requirements, limit, file.options, room.memory, room.folder
+        )
+        if room.compute is None:
+            return work(None, room.most)
+        with closing(Cluster(room.compute, room.memory)) as cluster:
+            return work(cluster.pieces, room.most or cluster.most(table.records))
+
+
+METHOD = Mondrian()
