@@ -67,6 +67,19 @@ def about_job(file: TableFile | MethodFile) -> dict[str, str]:
     }
 
 
+def choices(file: TableFile) -> list[str]:
+    """What was chosen for a table without a table file; the result says the rest."""
+    unchanged = [a.name for a in file.attributes if not a.in_qid]
+    return [
+        *(
+            [f"left out, as identifiers: {first_names(file.identifiers)}"]
+            if file.identifiers
+            else []
+        ),
+        *([f"released unchanged, in no qid: {first_names(unchanged)}"] if unchanged else []),
+    ]
+
+
 def generalized_lines(result: dict[str, Any], out: Path) -> list[str]:
     """A result that generalizes values in a few lines for a person."""
     gone = f", {result['suppressed']:,} suppressed" if result["suppressed"] else ""
@@ -86,4 +99,5 @@ def generalized_lines(result: dict[str, Any], out: Path) -> list[str]:
     together = together_claimed(entries, result["records"], risk)
     if together is not None and together.exposed:
         found.append(f"  not promised: {together.sentence}")
-    return [*found, f"release: {out / RELEASE}", f"result: {out / RESULT}"]
+    found += [f"release: {out / RELEASE}", f"result: {out / RESULT}"]
+    return [*found, *([f"report: {page}"] if (page := out / "report.html").exists() else [])]

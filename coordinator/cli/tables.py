@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from coterie.base.errors import UsageError
-from coterie.coordinator.cli.options import FORCE, JSON, OUT, SPREADSHEET, TABLE, print_result
+from coterie.coordinator.cli.options import FORCE, JSON, SPREADSHEET, TABLE, print_result
 
 _ALPHA = click.option(
     "--alpha",
@@ -39,7 +39,17 @@ MEMORY = click.option(
 
 @click.command()
 @TABLE
-@OUT
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Folder for the result; TABLE-anonymised, without the suffix, by default.",
+)
+@click.option(
+    "--qid", metavar="A,B,...", help="Of a data file: the columns by which people could be found."
+)
+@click.option(
+    "--k", type=click.IntRange(1), help="Of a data file: the fewest records that agree in them."
+)
 @FORCE
 @click.option("--parquet", is_flag=True, help="Also write the release as release.parquet.")
 @SPREADSHEET
@@ -52,7 +62,9 @@ MEMORY = click.option(
 @JSON
 def anonymise(
     table: Path,
-    out: Path,
+    out: Path | None,
+    qid: str | None,
+    k: int | None,
     force: bool,
     parquet: bool,
     spreadsheet: bool,
@@ -62,14 +74,32 @@ def anonymise(
 ) -> None:
     """Make an anonymous release of one table, as the table file TABLE says.
 
+    TABLE may also be a data file (.csv, .parquet): 'coterie advise' then chooses what --qid and --k
+    leave open. A column with another value in every record is left out, and columns in no qid are
+    released unchanged.
+
     Nothing is written before the release is whole and has been audited.
     """
     from coterie.base.sizes import half_of_the_memory
     from coterie.coordinator.results.folder import result_folder
     from coterie.onetable.methods.reading import load_table_file
     from coterie.onetable.methods.registry import table_method
+    from coterie.onetable.released import choices
 
-    file = load_table_file(table)
+    out = out or Path(f"{table.stem}-anonymised")
+    if table.suffix.lower() in (".yaml", ".yml"):
+        if qid is not None or k is not None:
+            raise UsageError(
+                f"{table}: a table file names its qids and k; --qid and --k go with data"
+            )
+        file = load_table_file(table)
+    else:
+        from coterie.onetable.advice.advise import proposed_table
+        from coterie.onetable.advice.suggestion import Wishes
+
+        file = proposed_table(table, Wishes(qid=tuple(dict.fromkeys(_names(qid))), k=k))
+        for line in () if as_json else choices(file):
+            click.echo(line)
     budget = half_of_the_memory() if memory is None else memory
     with table_method(file.method).release(file, budget, compute) as made:
         with result_folder(out, force, spreadsheet):

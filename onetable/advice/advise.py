@@ -43,6 +43,7 @@ from coterie.onetable.advice.suggestion import (
 from coterie.onetable.coded import coded_table
 from coterie.onetable.methods.reading import load_table_file, parse_table_file
 from coterie.onetable.methods.registry import table_method
+from coterie.onetable.table_file import TableFile
 
 _TELLS_APART = 0.999  # a set that tells so many pairs apart is mentioned
 
@@ -77,16 +78,36 @@ def advise(
     return _for_table_file(path, text, wishes)
 
 
+def proposed_table(path: Path, wishes: Wishes) -> TableFile:
+    """The table file for a data file, where the wishes leave something open by the advice."""
+    _, _, text = _proposed(path, wishes, None)
+    return parse_table_file(text, Path(), str(path))
+
+
 def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
+    case, plan, text = _proposed(path, wishes, out)
+    folder = Path() if out is None else out.parent
+    return _checked_table(case, plan, text, folder, wishes.class_name)
+
+
+def _proposed(path: Path, wishes: Wishes, out: Path | None) -> tuple[Case, Suggestion, str]:
+    """What is proposed for a data file, and the text of its table file."""
     source = file_source(path)
     names = column_names(source)
     chosen = [*wishes.sensitive, *wishes.identifiers, *filter(None, [wishes.class_name])]
+    chosen += wishes.qid
     require_columns(chosen, names, str(source))
     table = coded_table(batches(source, names), names, str(source))
     alone = [c.name for c in table.columns if c.distinct == table.records > 1]
     identifiers = list(dict.fromkeys([*wishes.identifiers, *(n for n in alone if n not in chosen)]))
     apart = {*identifiers, *wishes.sensitive, wishes.class_name}
-    candidates = [c.name for c in table.columns if c.name not in apart and c.distinct > 1]
+    if wrong := [name for name in wishes.qid if name in apart]:
+        raise UsageError(
+            f"'{wrong[0]}' cannot be in the qid and an identifier, sensitive or the class"
+        )
+    candidates = list(wishes.qid) or [
+        c.name for c in table.columns if c.name not in apart and c.distinct > 1
+    ]
     if not candidates:
         raise DataError(f"{source}: no column is left that could be in a qid")
     flat = {n for n in candidates if table.column(n).kind not in ("number", "date")}
@@ -119,9 +140,7 @@ def _for_data(path: Path, wishes: Wishes, out: Path | None) -> dict[str, Any]:
             else "in no qid: released as it is"
         )
         lines.append(f"  {written(column.name)}: {{{', '.join(keys)}}}  # {comment}")
-    text = "\n".join([*lines, "requirement:", *plan.lines(case.bound)]) + "\n"
-    folder = Path() if out is None else out.parent
-    return _checked_table(case, plan, text, folder, wishes.class_name)
+    return case, plan, "\n".join([*lines, "requirement:", *plan.lines(case.bound)]) + "\n"
 
 
 def _relative(path: Path, folder: Path) -> Path:

@@ -43,6 +43,8 @@ class Wishes:
     sensitive: tuple[str, ...] = ()
     class_name: str | None = None
     identifiers: tuple[str, ...] = ()
+    qid: tuple[str, ...] = ()  # the columns of the one qid, instead of those to propose
+    k: int | None = None  # instead of that to propose
 
 
 @dataclass(frozen=True)
@@ -119,10 +121,11 @@ def suggest(case: Case, wishes: Wishes) -> Suggestion:
     everywhere = {name: _in_population(case, name, sizes[name], wishes) for name in sizes}
     search = possible(everywhere, population, wishes.alpha)
     minimal = search.sets
-    qids = qids_for(everywhere, population, wishes.alpha, wishes.known)
+    qids = [wishes.qid] if wishes.qid else []
+    qids = qids or qids_for(everywhere, population, wishes.alpha, wishes.known)
     share = table.records / population
     from_crowd = least_group(wishes.crowd, wishes.beta, share)
-    k = max(wishes.smallest_k, from_crowd)
+    k = wishes.k or max(wishes.smallest_k, from_crowd)
     if k > table.records:
         raise DataError(
             f"{table.source}: has {numbered(table.records, 'record')}, fewer than the k = {k} to propose"

@@ -2,6 +2,8 @@
 
 import csv
 import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -187,3 +189,29 @@ def test_a_column_that_tells_all_records_apart_is_released_only_if_the_file_says
         assert "column 'ID' has another value in every record" in error
         assert "'keep: true'" in error
         assert not (tmp_path / "out").exists()
+
+
+def test_a_data_file_is_anonymised_without_a_table_file(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        f"p{i},{20 + i % 50},{'FM'[i % 2]},{10000 + i % 7},2000-01-{1 + i % 28:02},{'ab'[i % 2]}"
+        for i in range(300)
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(["ID,Age,Sex,Zip,Born,Ill", *rows]) + "\n")
+    assert run(["anonymise", "people.csv", "--qid", "Age,Sex,Born", "--k", "10"]) == 0
+    out = capsys.readouterr().out
+    assert "left out, as identifiers: ID" in out
+    assert "released unchanged, in no qid: Zip, Ill" in out
+    assert f"report: {Path('people-anonymised') / 'report.html'}" in out
+    assert (tmp_path / "people-anonymised/report.html").exists()
+    with (tmp_path / "people-anonymised/release.csv").open() as file:
+        shown = list(csv.DictReader(file))
+    groups = Counter((row["Age"], row["Sex"], row["Born"]) for row in shown)
+    assert min(groups.values()) >= 10
+    assert list(shown[0]) == ["Age", "Sex", "Zip", "Born", "Ill"]
+    assert run(["verify", "people-anonymised", "--data", "people.csv"]) == 0
+    assert run(["anonymise", "people.csv", "--out", "all"]) == 0  # qid and k as advise would say
+    assert run(["anonymise", "people.csv", "--qid", "Age", "--k", "301", "--out", "x"]) != 0
+    (tmp_path / "table.yaml").write_text("data: people.csv\n")
+    assert run(["anonymise", "table.yaml", "--k", "3"]) == 2
+    assert "--qid and --k go with data" in capsys.readouterr().err
