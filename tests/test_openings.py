@@ -93,7 +93,13 @@ HIDDEN = {
     "protocols/transfer/oblivious_transfer.py": {
         "Sender.send": "messages, of which the receiver can unmask its choice",
         "Sender.multiply_bits": "words of which the receiver can unmask its choice",
-        "Receiver._rows": "columns masked by the base transfers",
+        "Receiver._rows": "choices under random bits",
+    },
+    "protocols/transfer/punctured_leaves.py": {
+        "own_leaves": "sums under keys of base transfers, and material of a check",
+    },
+    "protocols/transfer/small_field.py": {
+        "ChooserRows._fill": "sums of streams that the peer does not know, and a check of them",
     },
 }
 

@@ -40,8 +40,8 @@ from coterie.protocols.messaging.wrappers import Metered, Traffic
 from coterie.protocols.primitives.randomness import Random
 
 # The version of the protocol between parties. 1 had no version in its first message; 3 goes on after
-# an interruption.
-WIRE = 3
+# an interruption; 4 checks transfers.
+WIRE = 4
 SUMMARY = "summary.json"
 OPENED = "opened.json"
 EXCLUDED = "excluded.txt"  # kept: which opened number the job's promise excludes

@@ -20,18 +20,18 @@ place of garbled ones; the transfers of a punctured function are those of Boyle 
 width * s_1 elements for each record. The owner may be a grouper as well; its own share it puts into
 the right place itself.
 
-Adversary: semi-honest, any number colluding. The owner sees the columns of the transfers alone. A
+Adversary: semi-honest, any number colluding. The owner sees the transfers alone. A
 grouper sees, of each tree, one of two sums on each level, from which the pad of its record's group
 looks random, and the vector under that pad.
 
 `offer`, `receive` and `place` are the turns of one grouper, for tables that are made otherwise
 (`mixed_tables`).
 
-Messages, for each chunk of records, grouper, and party before it: the transfers' columns (16 bytes
+Messages, for each chunk of records, grouper, and party before it: the transfers (4 bytes
 for each record and level, from the grouper), both sums of each level, sealed (32 bytes), and the
-vector under its pads. Cost for one grouper and a group of s: log2 s transfers and 48 log2 s +
+vector under its pads. Cost for one grouper and a group of s: log2 s transfers and 36 log2 s +
 8 width bytes a record, and 2 s + s width / 2 hashed blocks at either party; products of 0/1 columns
-(`shared_counts`) need s transfers and (16 + 4 width) s bytes.
+(`shared_counts`) need s transfers and (4 + 4 width) s bytes.
 """
 
 from __future__ import annotations

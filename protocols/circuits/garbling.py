@@ -7,8 +7,8 @@ from one of the two parties. Out: each named output, revealed as both parties sa
 "garbler", "evaluator" or "both", or kept as XOR "shares"; a party that does not learn an output
 gets None for it. Nothing else is learned.
 
-Adversary: semi-honest, and only that. A garbler that garbles another circuit gets what that circuit
-computes. Both sides check that they run the same circuit with the same instances, inputs and
+Adversary: semi-honest. An evaluator's transfers are checked, so that it cannot read the garbler's
+labels; but a garbler that garbles another circuit gets what that circuit computes. Both sides check that they run the same circuit with the same instances, inputs and
 reveals, that every message has its length, and that the tables lead to labels that the garbler
 knows: a wrong table is noticed (except with probability 2^-64 for each output bit) and the garbler
 named; so is an evaluator that invents output labels.
@@ -18,8 +18,8 @@ Assumptions: those of the transfers, and the circular correlation robustness of 
 under it has a tweak of its own.
 
 Messages for n instances of a circuit with e evaluator's input bits, a AND gates and o output bits:
-    evaluator -> garbler   the circuit's digest, instances, inputs and reveals; columns for n e
-                           transfers, 16 n e bytes
+    evaluator -> garbler   the circuit's digest, instances, inputs and reveals; n e
+                           transfers, of 4 bytes each
     garbler -> evaluator   the same and a seed, from which the evaluator draws the labels of the
                            garbler's inputs (a label is random whatever the input is; the garbler
                            chooses the wire's other label to fit)

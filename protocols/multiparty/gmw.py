@@ -18,14 +18,14 @@ and transfers. What it learns is what `reveal` opens.
 Messages:
     1. base transfers, once a session and ordered pair.
     2. `prepare`: member i of left draws a_i, member j of right b_j. For every i != j a transfer with
-       j's choice b_j gives the two of them shares of a_i * b_j: the extension's columns from j to
+       j's choice b_j gives the two of them shares of a_i * b_j: the transfers from j to
        i, then i's correction of `width` bits. The shares of all pairs, and a_i * b_i, make
        c = a * b.
     3. `multiply`, one round: x + a and y + b are opened to the group (both uniform), and
        z = c + (x + a) b + (y + b) a + (x + a)(y + b), the last at the group's first member only.
     4. `reveal`, one round: everybody's share to everybody.
 
-Cost of a product of m members on both sides, width w: m(m-1) transfers of 128 + w bits ahead; w + 1
+Cost of a product of m members on both sides, width w: m(m-1) transfers of 32 + w bits ahead; w + 1
 bits from each to each in the one round. With disjoint sides of p and q members: p*q transfers.
 """
 

@@ -15,11 +15,12 @@ and wrong with at most that probability for each transfer.
 cheapest way to get a matrix of products. Shares of x and of y become shares of x y by
 `multiply_shares`, and bits that are shared by XOR shares of numbers by `numbers_of_bits`.
 
-Adversary: semi-honest; a cheating party can make the shares wrong, and with an extension that is
-not checked learn more (`protocols.transfer.oblivious_transfer`, whose assumptions are the ones
-here).
+Adversary: semi-honest. The transfers are checked, so that a cheating party learns neither the sender's
+secret nor the receiver's choices (`protocols.transfer.oblivious_transfer`, whose assumptions are the
+ones here). But it can make the shares wrong, and nothing here notices: a wrong correction adds its
+error where the receiver's bit is one, and an opened result then tells that bit.
 
-Messages: receiver -> sender n bits transfers (16 bytes each); sender -> receiver a correction for
+Messages: receiver -> sender n bits transfers (4 bytes each); sender -> receiver a correction for
 each, of as many bytes as the pads. In chunks; one round. Cost: the transfers, and a handful of word
 operations for each word of a pad.
 

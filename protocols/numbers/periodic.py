@@ -19,7 +19,7 @@ the series. The first party's factors are rounded to 2^-15 or, `coarse`, to 2^-1
 coarse series of 6e-4.
 
 Adversary: semi-honest (`multiplication`). Messages and cost for n numbers, f functions of K terms:
-26 n K transfers, 16 + 8 f bytes each; one round.
+26 n K transfers, 4 + 8 f bytes each; one round.
 """
 
 from __future__ import annotations

@@ -92,21 +92,25 @@ def _reduced(builder: Any, low: Any, middle: Any, high: Any) -> Any:
     none, fold = ir.Constant(_WORD, 0), ir.Constant(_WORD, _FOLD)
     second = builder.xor(word(low, 1), word(middle, 0))
     third = builder.xor(word(high, 0), word(middle, 1))
-    folded = _product(builder, block_of(builder, word(high, 1), none), block_of(builder, fold, none))
+    folded = _product(
+        builder, block_of(builder, word(high, 1), none), block_of(builder, fold, none)
+    )
     second = builder.xor(second, word(folded[0], 0))
     third = builder.xor(third, word(folded[0], 1))
     folded = _product(builder, block_of(builder, third, none), block_of(builder, fold, none))
     return builder.xor(block_of(builder, word(low, 0), second), folded[0])
 
 
-@intrinsic
-def _multiply_one(typing: Any, a: Any, b: Any, out: Any) -> Any:
+def _multiply_one_code(typing: Any, a: Any, b: Any, out: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         product = _product(builder, load(builder, arguments[0]), load(builder, arguments[1]))
         store(builder, _reduced(builder, *product), arguments[2])
         return context.get_dummy_value()
 
     return types.void(*[types.uintp] * 3), generate
+
+
+_multiply_one = intrinsic(_multiply_one_code)
 
 
 def _add_intrinsic(width: int) -> Any:
@@ -131,14 +135,16 @@ def _add_intrinsic(width: int) -> Any:
 _add_some, _add_one = _add_intrinsic(_AT_ONCE), _add_intrinsic(1)
 
 
-@intrinsic
-def _reduce(typing: Any, sums: Any, out: Any) -> Any:
+def _reduce_code(typing: Any, sums: Any, out: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         parts = [load(builder, arguments[0], part) for part in range(3)]
         store(builder, _reduced(builder, *parts), arguments[1])
         return context.get_dummy_value()
 
     return types.void(*[types.uintp] * 2), generate
+
+
+_reduce = intrinsic(_reduce_code)
 
 
 @compiled

@@ -19,7 +19,7 @@ transfers and an owner's rows under pads of which a masker knows one of two; see
 
 Messages: for masker t (counted from 1), each of the t earlier parties plays the sender of
 records * s_t transfers with it and sends one correction of 4 * w bytes for each, where w is the
-width so far. Cost for one masker: records * s * (16 + 4 width) bytes, one round a chunk of records.
+width so far. Cost for one masker: records * s * (4 + 4 width) bytes, one round a chunk of records.
 
 `share_out` moves the shares of any holders to two parties, the servers, which go on with them:
 logarithms and garbled circuits are two-party protocols.

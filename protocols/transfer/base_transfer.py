@@ -7,10 +7,15 @@ In: one choice bit for each transfer at the receiver. Out: `count` pairs of 16-b
 sender, and at the receiver the key of each pair that its choice bit selects. The sender does not
 learn the choice bits, the receiver nothing about the other keys.
 
-Adversary: semi-honest is what the rest of Coterie claims. By the paper the protocol also resists a
-malicious peer in the random oracle model if the Diffie-Hellman problem is hard in the group; keys
-are then uniform only for the honest side (a cheating one may bias its own). Received points are
-checked to be elements of the group, and the choice bits are hidden perfectly.
+Adversary: malicious, by the paper, in the random oracle model if the Diffie-Hellman problem is hard in
+the group. Neither attack on "simplest" transfers (Chou and Orlandi, LATINCRYPT 2015) applies: a
+receiver that knows the logarithm of one shifted point cannot know that of the other, which an oracle
+ties to the first, and its choices follow from its points and its questions to the oracle; the oracle
+takes the session, the roles and the number of the run, so that nobody's points serve twice. Keys are
+uniform only for the honest side: a cheating one may choose its own ("endemic"). The trees of
+`punctured_leaves` bear that: their owner knows all keys anyway, and their holder opens with a chosen
+key what it may open, while the other key of each pair stays random to it. Received points are checked
+to be elements of the group, and the choice bits are hidden perfectly.
 
 Messages, both independent of each other (one round):
     receiver -> sender   for each transfer two points R0, R1: with choice c the receiver draws a,

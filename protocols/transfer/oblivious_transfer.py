@@ -1,10 +1,11 @@
 """Many oblivious transfers between two parties, extended from 128 base transfers per session.
 
-Ishai, Kilian, Nissim and Petrank, "Extending Oblivious Transfers Efficiently" (CRYPTO 2003), figure
-1, with the sender's choice string fixed for the session as the correlation, in the form of Asharov,
-Lindell, Schneider and Zohner (CCS 2013), sections 4 and 5. A `Sender` and a `Receiver` are made
-once for an ordered pair of parties (which runs `base_transfer`). Then both sides call the same
-kinds of transfer any number of times, in the same order:
+The rows are those of `small_field`: random choices r, and blocks t = q ^ r delta under one secret
+`delta` of the session. The receiver sends choice ^ r for every transfer (Beaver, "Precomputing
+Oblivious Transfer", CRYPTO 1995), and the sender adds delta to its row where that is 1; messages are
+then sealed as in Asharov, Lindell, Schneider and Zohner (CCS 2013), section 5. A `Sender` and a
+`Receiver` are made once for an ordered pair of parties. Then both sides call the same kinds of
+transfer any number of times, in the same order:
 
     Sender                        Receiver
     correlated(count) -> q        correlated(choices) -> t       t = q ^ choice * delta
@@ -16,16 +17,20 @@ kinds of transfer any number of times, in the same order:
 Inputs and outputs of each kind stand in the table. The sender learns nothing about the choices and
 the receiver nothing about the message that it did not choose.
 
-Adversary: semi-honest. A receiver that sends inconsistent columns can learn bits of delta; nothing
-here checks for that. Assumptions: those of the base transfer, AES-128 in counter mode as a
-generator, and the correlation robustness of the hash in `protocols.primitives.aes` (TMMO, random
-permutation model). All hashes of one session have different tweaks.
+Adversary: malicious, for delta and the choices. A receiver that deviates is named before anything
+is sealed with its rows, but for a guess of bits of delta, which passes with probability 2^-d for d
+bits; a sender has nothing to deviate in but its points and its messages. What a sender puts into a
+message is its own choice: a protocol above that asks for a certain message (a correction of a
+product, say) does not learn here whether it is the right one. Assumptions: those of `small_field`, and
+the correlation robustness of the hash in `protocols.primitives.aes` (TMMO, random permutation model),
+against receivers that choose their rows, too. All hashes of one session have different tweaks.
 
-Messages for n transfers: the receiver sends 16 n bytes (128 columns of n bits, in chunks of 2^17
-transfers); the sender answers `send` with 2 n messages and `multiply_bits` with n bits; nothing
-otherwise. Half a round, or one with the answer. The sender's session starts with one round and 8 kB
-of base transfers. Cost: per transfer two blocks of generator and one hash at the receiver, one and
-two at the sender.
+Messages for n transfers: the receiver sends 4 n bytes and 2,064 for each 65,408 of them, or some rows
+fewer or more, since batches come by 1,024 rows and some ahead; the sender answers `send` with 2 n
+messages and `multiply_bits` with n bits; nothing otherwise. Half a round, or one with the answer. A
+session starts with 8 kB of base transfers and 4 kB of trees, in one round and a half. Cost: at either
+side 4 blocks of AES and a product in GF(2^128) for each transfer, and one hash at the receiver, two at
+the sender.
 
 Bits are uint8 zeros and ones, one to an item; "packed" means eight to a byte, lowest first.
 """
@@ -33,20 +38,18 @@ Bits are uint8 zeros and ones, one to an item; "packed" means eight to a byte, l
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from coterie.base.arrays import Array, Blocks, Bytes
+from coterie.base.compiled import compiled
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.primitives.aes import TRANSFER, hashed, hashed_bits
 from coterie.protocols.primitives.randomness import Random
-from coterie.protocols.primitives.transpose import transpose
-from coterie.protocols.transfer.base_transfer import receive_keys, send_keys
+from coterie.protocols.transfer.small_field import BASE_STEP, STEP, ChooserRows, HolderRows
 
-WIDTH = 128  # columns: the security parameter
-CHUNK = 1 << 17  # transfers per message, which then has 2 MB; a multiple of 8
-BASE_STEP, STEP = "base transfers", "transfers"
+CHUNK = 1 << 17  # transfers that are worked on together; a multiple of 8
 
 
 def pack(bits: Array) -> Bytes:
@@ -58,28 +61,24 @@ def unpack(packed: Bytes, count: int) -> Bytes:
     return np.unpackbits(packed, count=count, bitorder="little")
 
 
-class _Generators:
-    """The columns' pseudorandom streams, each under the key of one base transfer."""
-
-    def __init__(self, keys: Bytes) -> None:
-        self._streams = [
-            Cipher(algorithms.AES(key.tobytes()), modes.CTR(bytes(16))).encryptor() for key in keys
-        ]
-
-    def columns(self, width: int) -> Bytes:
-        """The next `width` bytes of every stream."""
-        # update_into needs one more block than it writes; the next row overwrites that block.
-        out = np.empty((WIDTH + 1) * width + 16, np.uint8)
-        zeros = bytes(width)
-        for index, stream in enumerate(self._streams):
-            stream.update_into(zeros, out[index * width : (index + 1) * width + 16].data)
-        return out[: WIDTH * width].reshape(WIDTH, width)
-
-
 def _chunks(count: int) -> Iterator[tuple[int, int]]:
     """The start of each chunk and its number of transfers."""
     for start in range(0, count, CHUNK):
         yield start, min(CHUNK, count - start)
+
+
+def _padded(count: int) -> int:
+    return -(-count // 8) * 8
+
+
+@compiled
+def _chosen(rows: Any, packed: Any, delta: Any, out: Any) -> None:
+    """out[i] = rows[i] ^ bit i * delta, without a decision."""
+    for i in range(rows.shape[0]):
+        bit = (np.uint64(packed[i >> 3]) >> np.uint64(i & 7)) & np.uint64(1)
+        mask = np.uint64(0) - bit
+        out[i, 0] = rows[i, 0] ^ (mask & delta[0])
+        out[i, 1] = rows[i, 1] ^ (mask & delta[1])
 
 
 class _Side:
@@ -120,27 +119,24 @@ class Sender(_Side):
 
     def __init__(self, channel: Channel, peer: str, rng: Random) -> None:
         super().__init__(channel, peer)
-        bits = rng.bits(WIDTH)
-        bits[0] = 1  # garbling reads the colour of a label from this bit
-        self.delta: Blocks = pack(bits).view(np.uint64)
         with channel.step(BASE_STEP):
-            self._generators = _Generators(receive_keys(channel, peer, bits, rng))
-        self._mask = (-bits).astype(np.uint8)[:, None]  # 0xff where delta has a one
+            self._source = HolderRows(channel, peer, rng)
+        self.delta = self._source.delta
 
-    def _rows(self, count: int) -> Blocks:
-        """Receives a chunk of columns for `count` transfers; returns their rows, padded to eight."""
-        width = (count + 7) // 8
-        columns = self._expect((WIDTH, width), "columns")
-        rows = self._generators.columns(width)
-        rows ^= columns & self._mask
-        return transpose(rows).view(np.uint64)
+    def _rows(self, size: int, wanted: int) -> Blocks:
+        """Rows for the next `size` transfers of `wanted` that the call still has, padded to eight."""
+        rows = self._source.take(_padded(size), _padded(wanted))
+        differences = self._expect((len(rows) // 8,), "choices")
+        out = np.empty_like(rows)
+        _chosen(rows, differences, self.delta, out)
+        return out
 
     def correlated(self, count: int) -> Blocks:
         """q of shape (count, 2): the pair of transfer i is q[i], q[i] ^ delta."""
         out = np.empty((count, 2), np.uint64)
         with self.channel.step(STEP):
             for start, size in _chunks(count):
-                out[start : start + size] = self._rows(size)[:size]
+                out[start : start + size] = self._rows(size, count - start)[:size]
         return out
 
     def random(self, count: int, words: int = 2) -> tuple[Blocks, Blocks]:
@@ -148,7 +144,7 @@ class Sender(_Side):
         first, second = np.empty((2, count, words), np.uint64)
         with self.channel.step(STEP):
             for start, size in _chunks(count):
-                pads = self._hash(self._rows(size), words, (None, self.delta))
+                pads = self._hash(self._rows(size, count - start), words, (None, self.delta))
                 first[start : start + size] = pads[0][:size]
                 second[start : start + size] = pads[1][:size]
         return first, second
@@ -160,7 +156,9 @@ class Sender(_Side):
         count, width = first.shape
         with self.channel.step(STEP):
             for start, size in _chunks(count):
-                pads = self._hash(self._rows(size), (width + 7) // 8, (None, self.delta))
+                pads = self._hash(
+                    self._rows(size, count - start), (width + 7) // 8, (None, self.delta)
+                )
                 sealed = np.empty((2, size, width), np.uint8)
                 for index, message in enumerate((first, second)):
                     pad = np.ascontiguousarray(pads[index][:size]).view(np.uint8)[:, :width]
@@ -171,8 +169,8 @@ class Sender(_Side):
         """Two random bits for every transfer, packed."""
         parts: list[list[Bytes]] = []
         with self.channel.step(STEP):
-            for _, size in _chunks(count):
-                parts.append(self._hash_bits(self._rows(size), (None, self.delta)))
+            for start, size in _chunks(count):
+                parts.append(self._hash_bits(self._rows(size, count - start), (None, self.delta)))
         return _joined([part[0] for part in parts]), _joined([part[1] for part in parts])
 
     def multiply_bits(self, bits: Bytes, count: int) -> Bytes:
@@ -181,7 +179,7 @@ class Sender(_Side):
         parts = []
         with self.channel.step(STEP):
             for start, size in _chunks(count):
-                zero, one = self._hash_bits(self._rows(size), (None, self.delta))
+                zero, one = self._hash_bits(self._rows(size, count - start), (None, self.delta))
                 one ^= zero
                 one ^= bits[start // 8 : (start + size + 7) // 8]
                 self.channel.send(self.peer, one)
@@ -195,18 +193,13 @@ class Receiver(_Side):
     def __init__(self, channel: Channel, peer: str, rng: Random) -> None:
         super().__init__(channel, peer)
         with channel.step(BASE_STEP):
-            keys = send_keys(channel, peer, WIDTH, rng)
-        self._generators = _Generators(keys[0]), _Generators(keys[1])
+            self._source = ChooserRows(channel, peer, rng)
 
-    def _rows(self, choices: Bytes) -> Blocks:
-        """Sends one chunk of columns for packed choices; returns one row for each choice."""
-        width = len(choices)
-        kept = self._generators[0].columns(width)
-        columns = self._generators[1].columns(width)
-        columns ^= kept
-        columns ^= choices
-        self.channel.send(self.peer, columns)
-        return transpose(kept).view(np.uint64)
+    def _rows(self, choices: Bytes, wanted: int) -> Blocks:
+        """Sends packed choices under random bits; returns one row for each choice."""
+        bits, rows = self._source.take(8 * len(choices), _padded(wanted))
+        self.channel.send(self.peer, bits ^ choices)
+        return rows
 
     def correlated(self, choices: Bytes) -> Blocks:
         """t of shape (count, 2): q of the sender where the choice is 0, q ^ delta where it is 1."""
@@ -214,7 +207,7 @@ class Receiver(_Side):
         out = np.empty((count, 2), np.uint64)
         with self.channel.step(STEP):
             for start, size in _chunks(count):
-                rows = self._rows(packed[start // 8 : (start + size + 7) // 8])
+                rows = self._rows(packed[start // 8 : (start + size + 7) // 8], count - start)
                 out[start : start + size] = rows[:size]
         return out
 
@@ -224,7 +217,7 @@ class Receiver(_Side):
         out = np.empty((count, words), np.uint64)
         with self.channel.step(STEP):
             for start, size in _chunks(count):
-                rows = self._rows(packed[start // 8 : (start + size + 7) // 8])
+                rows = self._rows(packed[start // 8 : (start + size + 7) // 8], count - start)
                 out[start : start + size] = self._hash(rows, words, (None,))[0][:size]
         return out
 
@@ -247,7 +240,7 @@ class Receiver(_Side):
         parts = []
         with self.channel.step(STEP):
             for start, size in _chunks(count):
-                rows = self._rows(choices[start // 8 : (start + size + 7) // 8])
+                rows = self._rows(choices[start // 8 : (start + size + 7) // 8], count - start)
                 parts.append(self._hash_bits(rows, (None,))[0])
         return _joined(parts)
 

@@ -16,7 +16,7 @@ from coterie.protocols.primitives.randomness import Random
 RESISTS = (
     "'adversary: malicious' resists a partner that takes and does not give, and names one that "
     "declares a false score or instructs what the rules do not permit; it does not resist false data, "
-    "wrong shares, inconsistent oblivious transfers, or partners that conspire"
+    "wrong shares, or partners that conspire"
 )
 
 

@@ -97,7 +97,8 @@ def test_an_array_in_place_of_a_jobs_digest_is_the_peers_fault():
     [
         (["the digest, as version 1 sends it"], 1),
         ([2, "digest", "head"], 2),
-        ([4, "later", "x", "y"], 4),
+        ([3, "digest", "head", b"nonce", []], 3),
+        ([5, "later", "x", "y"], 5),
     ],
 )
 def test_a_peer_of_another_wire_version_is_named_with_both_versions(message, version):

@@ -59,7 +59,8 @@ def test_a_model_of_columns_at_parties_is_the_exact_one_up_to_the_bound_it_state
     assert np.abs(apart).max() <= fit.measures["approximation"] < 0.05
     assert fit.intercept == pytest.approx(due.params[0], abs=0.01 * due.bse[0])
     np.testing.assert_allclose([fit.intercept_error, *fit.errors], due.bse, rtol=0.03)
-    assert fit.measures["log_likelihood"] == pytest.approx(due.llf, abs=2e-5 * N)
+    # Roundings of shares are drawn: their sum has a deviation of some 0.003.
+    assert fit.measures["log_likelihood"] == pytest.approx(due.llf, abs=0.018)
     area = roc_auc_score(y, x @ due.params[1:])
     assert abs(fit.measures["auc"] - area) <= fit.measures["auc_error"] < 0.01
 

@@ -12,6 +12,7 @@ from coterie.protocols.numbers.paillier import KeySizeError, generate
 from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import ENGINES, KEY, run_engines
+from tests.protocols.transfer.sizes import transfer_bytes
 from tests.views import watch
 
 RINGS = [Ring(2**64), Ring(2**62), Ring(2**17), Ring(2**32 - 5), Ring(2**61 - 1)]
@@ -136,5 +137,5 @@ def test_inner_products_cost_what_the_module_says() -> None:
         for name, meter in meters.items()
     }
     transfers = rows * columns * 64
-    assert 0 <= sent["bob"] - 16 * transfers < frame
+    assert 0 <= sent["bob"] - transfer_bytes(transfers) < frame
     assert 0 <= sent["alice"] - 8 * transfers < frame

@@ -21,6 +21,7 @@ from coterie.protocols.numbers.scalar_product import (
 from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives.randomness import Random
 from tests.protocols.pairs import KEY, run_pair
+from tests.protocols.transfer.sizes import transfer_bytes
 
 KINDS = ("paillier", "transfer")
 
@@ -233,7 +234,7 @@ def test_the_traffic_is_what_the_module_says() -> None:
             assert 0 <= sent["bob"] - 2 * KEY.width < 500
         else:
             assert 0 <= sent["alice"] - 100 * 2 * 7 * 4 < 500
-            assert 0 <= sent["bob"] - 16 * 100 * 2 < 500
+            assert 0 <= sent["bob"] - transfer_bytes(100 * 2) < 500
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -22,7 +22,7 @@ def choices_of_base_transfers(watched, world):
     )
 
 
-@scene("transfer/oblivious_transfer", TWO)
+@scene("transfer/oblivious_transfer transfer/small_field transfer/punctured_leaves", TWO)
 def transferred_messages(watched, world):
     """Alice does not learn the choices; Bob, who chooses the first, nothing of the second."""
     choices = np.full(512, world if watched == "alice" else 0, np.uint8)

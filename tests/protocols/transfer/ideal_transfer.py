@@ -18,7 +18,7 @@ import numpy as np
 
 from coterie.protocols.intersection import oprf
 from coterie.protocols.messaging.channel import Channel
-from coterie.protocols.transfer import oblivious_transfer
+from coterie.protocols.transfer import punctured_leaves
 from coterie.protocols.transfer.base_transfer import KEY_BYTES
 
 _SEED = 16
@@ -46,8 +46,8 @@ def receive_keys(channel: Channel, peer: str, choices: np.ndarray, rng) -> np.nd
 def ideal_transfers() -> Iterator[None]:
     """Within it, whatever is built on base transfers in this process starts from ideal ones."""
     with (
-        mock.patch.object(oblivious_transfer, "send_keys", send_keys),
-        mock.patch.object(oblivious_transfer, "receive_keys", receive_keys),
+        mock.patch.object(punctured_leaves, "send_keys", send_keys),
+        mock.patch.object(punctured_leaves, "receive_keys", receive_keys),
         mock.patch.object(oprf, "send_keys", send_keys),
         mock.patch.object(oprf, "receive_keys", receive_keys),
     ):

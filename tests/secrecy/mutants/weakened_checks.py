@@ -4,9 +4,45 @@ from __future__ import annotations
 
 from tests.secrecy.mutants.form import mutant
 
+_ROWS = "tests/protocols/transfer/test_small_field.py::test_"
 _CHECKS = "tests/protocols/test_whole_checks.py::test_"
 
 MUTANTS = [
+    mutant(
+        "half of the planes of transfers",
+        "protocols/transfer/small_field.py",
+        "if (found != check[1:] ^ (check[0] & self._words)).any():",
+        "if (found != check[1:] ^ (check[0] & self._words))[::2].any():",
+        f"{_ROWS}every_bit_of_the_check_is_compared",
+    ),
+    mutant(
+        "half of each plane of transfers",
+        "protocols/transfer/small_field.py",
+        "if (found != check[1:] ^ (check[0] & self._words)).any():",
+        "if (found != check[1:] ^ (check[0] & self._words))[:, 0].any():",
+        f"{_ROWS}every_bit_of_the_check_is_compared",
+    ),
+    mutant(
+        "the first batch of transfers alone",
+        "protocols/transfer/small_field.py",
+        "        self._check(flat, self._factors(corrections, rows), check)\n",
+        "        if not self._made:\n            self._check(flat, self._factors(corrections, rows), check)\n",
+        f"{_ROWS}every_batch_is_checked",
+    ),
+    mutant(
+        "factors of 8 bits of the check of transfers",
+        "protocols/transfer/small_field.py",
+        "key = self._transcript.digest()[:16]",
+        "key = self._transcript.digest()[:1] * 16",
+        f"{_ROWS}a_session_of_factors_has_keys_of_all_bits",
+    ),
+    mutant(
+        "half of the digest of small trees",
+        "protocols/transfer/punctured_leaves.py",
+        "if hashlib.sha256(material.tobytes()).digest() != digest:",
+        "if hashlib.sha256(material.tobytes()).digest()[:16] != digest[:16]:",
+        "tests/protocols/transfer/test_punctured_leaves.py::test_a_false_digest_is_found_in_every_byte",
+    ),
     mutant(
         "half of the ciphertexts of a peer",
         "protocols/numbers/paillier.py",

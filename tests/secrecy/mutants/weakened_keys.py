@@ -240,9 +240,9 @@ MUTANTS = [
     ),
     mutant(
         "a secret of 8 bits of the transfers",
-        "protocols/transfer/oblivious_transfer.py",
-        "bits = rng.bits(WIDTH)",
-        "bits = np.resize(rng.bits(8), WIDTH)",
+        "protocols/transfer/small_field.py",
+        "bits = rng.bits(SECRET_BITS)",
+        "bits = np.resize(rng.bits(8), SECRET_BITS)",
         f"{_KEYS}the_secret_of_the_transfers_has_all_its_bits",
     ),
     mutant(

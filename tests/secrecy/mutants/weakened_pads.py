@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.secrecy.mutants.form import mutant
 
+_TREES = "tests/protocols/transfer/test_punctured_leaves.py::test_"
+_ROWS = "tests/protocols/transfer/test_small_field.py::test_"
 _ONCE = "tests/protocols/test_pads_once.py::test_"
 
 MUTANTS = [
@@ -32,16 +34,44 @@ MUTANTS = [
     mutant(
         "one pad for both messages of a transfer",
         "protocols/transfer/oblivious_transfer.py",
-        "pads = self._hash(self._rows(size), (width + 7) // 8, (None, self.delta))",
-        "pads = self._hash(self._rows(size), (width + 7) // 8, (None, None))",
+        "self._rows(size, count - start), (width + 7) // 8, (None, self.delta)",
+        "self._rows(size, count - start), (width + 7) // 8, (None, None)",
         "tests/protocols/transfer/test_oblivious_transfer.py::test_every_kind_of_transfer_delivers_what_was_chosen",
     ),
     mutant(
-        "columns of transfers that restart",
-        "protocols/transfer/oblivious_transfer.py",
-        "stream.update_into(zeros, out[",
-        "stream.reset_nonce(bytes(16)) or stream.update_into(zeros, out[",
-        f"{_ONCE}rows_of_two_calls_and_of_two_chunks_are_different",
+        "streams of transfers that restart",
+        "protocols/transfer/small_field.py",
+        "self._counter += rows // 128",
+        "self._counter += 0",
+        f"{_ROWS}many_rows_span_batches_and_are_all_different",
+    ),
+    mutant(
+        "rows that hide the check of transfers and are given out",
+        "protocols/transfer/small_field.py",
+        "_HIDING = 128  #",
+        "_HIDING = 8  #",
+        f"{_ROWS}no_row_that_hides_the_check_is_given_out",
+    ),
+    mutant(
+        "keys of 8 bits over the sums of small trees",
+        "protocols/transfer/punctured_leaves.py",
+        "return sums ^ keys",
+        "return sums ^ keys[..., :1]",
+        f"{_TREES}every_sum_is_under_a_key_of_its_own",
+    ),
+    mutant(
+        "leaves of 8 bits of small trees",
+        "protocols/transfer/punctured_leaves.py",
+        "return both[..., :KEY_BYTES].copy(), both",
+        "return np.repeat(both[..., :1], KEY_BYTES, axis=-1), both",
+        f"{_TREES}the_holder_knows_every_leaf_but_one_of_each_tree",
+    ),
+    mutant(
+        "keys that the material of the check repeats",
+        "protocols/transfer/punctured_leaves.py",
+        "both[..., KEY_BYTES:].copy()",
+        "both[..., :_MATERIAL].copy()",
+        f"{_TREES}the_material_of_a_leaf_does_not_have_its_key",
     ),
     mutant(
         "a stream that restarts with every piece",

@@ -51,7 +51,7 @@ def test_entries_whose_columns_may_be_unique_together_are_named():
     [
         ("hide_scores: false", "how much your best column", True),
         ("adversary: malicious", "what each party has contributed", True),
-        ("adversary: malicious", "it does not resist false data, wrong shares, inconsistent", True),
+        ("adversary: malicious", "it does not resist false data, wrong shares, or partners", True),
     ],
 )
 def test_a_key_of_integrate_changes_what_is_said(key, sentence, said):
