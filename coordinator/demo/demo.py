@@ -179,7 +179,7 @@ def play(
         )
         check_interrupt = stack.enter_context(page)(check_interrupt)
         stack.enter_context(result_folder(out / "result", force=True))
-        servers = {name: stack.enter_context(_server(out / name)) for name in PARTIES}
+        servers = stack.enter_context(_servers(out))
         for party in job.parties:
             _wait_until_up(
                 party.name, party.address or "", servers[party.name], identity, out, check_interrupt
@@ -201,10 +201,28 @@ def play(
 
 
 @contextlib.contextmanager
-def _server(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _servers(out: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+    """The servers of all organisations, which start and stop side by side."""
+    running: dict[str, subprocess.Popen[bytes]] = {}
+    try:
+        for name in PARTIES:
+            running[name] = _server(out / name)
+        yield running
+    finally:
+        for process in running.values():
+            process.terminate()
+        for process in running.values():
+            try:
+                process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _server(folder: Path) -> subprocess.Popen[bytes]:
     """One organisation's server process, in its own session, so that it does not get Ctrl-C."""
     with (folder / _LOG).open("wb") as log:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-m", "coterie", "party", "serve", str(folder / "party.yaml")],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -212,15 +230,6 @@ def _server(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
             start_new_session=True,
         )
-        try:
-            yield process
-        finally:
-            process.terminate()
-            try:
-                process.wait(_STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
 
 
 def _wait_until_up(

@@ -45,7 +45,7 @@ def _tidy(server: PartyServer, stopping: threading.Event) -> None:
 
     The allocators would keep most of it, and arrays that refer to each other would wait for a
     collection that a server with many modules hardly ever begins. What was there at the start stays
-    and is not looked at again, so that a collection takes no time.
+    and is not looked at again, so that neither a collection nor the end takes time.
     """
     gc.collect()
     gc.freeze()
@@ -95,7 +95,6 @@ def serve(file: Path, as_json: bool) -> int:
         finally:
             server.stop()
     finally:
-        gc.unfreeze()
         for number, handler in previous.items():
             signal.signal(number, handler)
     return INTERRUPTED if caught[0] == signal.SIGINT else 0
