@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from coterie.anonymity.models.audit import Released, audit
 from coterie.anonymity.specialization.generalized import Requirement
 from coterie.base.errors import DataError, UsageError, VerificationError
 from coterie.base.text import first_names, numbered
 from coterie.jobs.data.sources import read_table
+from coterie.jobs.data.text_form import filled
 from coterie.jobs.file.result_file import RESULT
 
 
@@ -49,13 +49,10 @@ def coded_columns(table: pa.Table) -> dict[str, Released]:
     """The columns of a table of texts, each as codes and the different texts; null is the empty text."""
     found = {}
     for name in table.column_names:
-        column = table.column(name)
-        # Of calls that do the same, those that do not import pandas where it is installed.
-        if column.null_count:  # not in a CSV file
-            column = pc.fill_null(column, "")
-        column = column.combine_chunks().dictionary_encode()
+        column = filled(table.column(name)).combine_chunks().dictionary_encode()
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
+        # Not `to_numpy`, which imports pandas where that is installed.
         codes = np.from_dlpack(column.indices).astype(np.int64)
         found[name] = Released(codes, tuple(column.dictionary.to_pylist()))
     return found

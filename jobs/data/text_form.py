@@ -13,6 +13,14 @@ import pyarrow.compute as pc
 from coterie.base.errors import DataError
 
 
+def filled(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The texts, with the empty text for null.
+
+    Where there is none, Arrow is not asked: its call imports pandas where that is installed.
+    """
+    return pc.fill_null(texts, "") if texts.null_count else texts
+
+
 def as_text(table: pa.Table, source: str) -> pa.Table:
     """The table with every value in its text form."""
     arrays = [

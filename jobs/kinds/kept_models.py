@@ -27,7 +27,6 @@ from coterie.base.names import is_name
 from coterie.jobs.data.domains import CodedAttribute
 from coterie.jobs.file.document import Section
 from coterie.jobs.file.job import read_name
-from coterie.protocols.statistics.family_costs import COST_BITS
 
 FILE = "model.json"  # among what a party keeps of the job that made the model
 VERSION = 1
@@ -318,6 +317,8 @@ def _rows_due(model: KeptModel, size: int) -> list[int]:
 
 def _sound_net(model: KeptModel, net: KeptNet) -> bool:
     """Whether the families of a net have the class in them, and as many numbers as due."""
+    from coterie.protocols.statistics.family_costs import COST_BITS  # with all its protocols
+
     due: dict[str, dict[str, int]] = {"tables": {}, "shares": {}}
     for node, parents in net.parents.items():
         family = (*parents, node)

@@ -18,6 +18,7 @@ import pyarrow.csv as pacsv
 
 from coterie.jobs.data.batches import batches, column_names
 from coterie.jobs.data.sources import file_source
+from coterie.jobs.data.text_form import filled
 
 COPY = ".spreadsheet.csv"  # the end of a copy's name, in place of .csv
 _BEGINS = r"\A[=+\-@\t\r\n]"
@@ -39,7 +40,7 @@ def _pieces(path: Path) -> Iterator[pa.Table]:
     source = file_source(path)
     names = column_names(source)
     for piece in batches(source, names, memory=1 << 20):
-        yield pa.table([pc.fill_null(column, "") for column in piece.columns], names=names)
+        yield pa.table([filled(column) for column in piece.columns], names=names)
 
 
 def released_tables(folder: Path) -> list[Path]:

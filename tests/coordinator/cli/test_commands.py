@@ -38,17 +38,6 @@ def test_the_version_is_told():
     assert coterie("--version").out == f"coterie {__version__}\n"
 
 
-def test_help_loads_nothing_heavy():
-    code = (
-        "import sys; from coterie.__main__ import run\n"
-        "run(['--help']); run(['simulate', '--help']); run(['run'])\n"
-        "heavy = {'numpy', 'pyarrow', 'grpc', 'rich', 'numba', 'cryptography', 'yaml'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
