@@ -25,6 +25,7 @@ from coterie.base.text import one_line
 from coterie.jobs.file.job import Job
 from coterie.jobs.kinds.job_file import parse_job
 from coterie.jobs.kinds.registry import KINDS
+from coterie.jobs.run.party_run import WIRE
 from coterie.party.answers import DECISION, RECORDS, SERVER, STATE, about_identifiers
 from coterie.party.books.audit import AuditLog
 from coterie.party.books.models import promised
@@ -223,7 +224,7 @@ class Proposals:
             State.Name(decision.state).lower(),
             reason,
         )
-        decision.unix_time = tell(SERVER, time.time())
+        decision.unix_time, decision.wire = tell(SERVER, time.time()), WIRE
         return decision
 
     def _count(self, caller: Caller) -> None:

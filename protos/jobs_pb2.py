@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x63oterie/protos/jobs.proto\x12\ncoterie.v1\"\x88\x01\n\x0f\x44\x65scribeRequest\x12\x10\n\x08job_yaml\x18\x01 \x01(\t\x12\x35\n\x05\x66iles\x18\x02 \x03(\x0b\x32&.coterie.v1.DescribeRequest.FilesEntry\x1a,\n\nFilesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x0c:\x02\x38\x01\"1\n\x05\x43heck\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\n\n\x02ok\x18\x02 \x01(\x08\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\"\xa3\x01\n\x0b\x44\x65scription\x12\r\n\x05party\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x11\n\tunix_time\x18\x03 \x01(\x01\x12!\n\x06\x63hecks\x18\x04 \x03(\x0b\x32\x11.coterie.v1.Check\x12\x0c\n\x04wire\x18\x05 \x01(\r\x12\x30\n\rconfiguration\x18\x06 \x01(\x0b\x32\x19.coterie.v1.Configuration\"?\n\rConfiguration\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12\r\n\x05since\x18\x02 \x01(\x01\x12\x0f\n\x07refused\x18\x03 \x01(\t\"\x9d\x01\n\x08Proposal\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x10\n\x08job_yaml\x18\x02 \x01(\t\x12.\n\x05\x66iles\x18\x03 \x03(\x0b\x32\x1f.coterie.v1.Proposal.FilesEntry\x12\x11\n\tunix_time\x18\x04 \x01(\x01\x1a,\n\nFilesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x0c:\x02\x38\x01\"\x86\x01\n\x08\x44\x65\x63ision\x12 \n\x05state\x18\x01 \x01(\x0e\x32\x11.coterie.v1.State\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x11\n\texit_code\x18\x03 \x01(\x05\x12\x0f\n\x07records\x18\x04 \x01(\x04\x12\x11\n\tresumable\x18\x05 \x01(\x08\x12\x11\n\tunix_time\x18\x06 \x01(\x01\"V\n\x08\x41pproval\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0b\n\x03yes\x18\x02 \x01(\x08\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0e\n\x06person\x18\x04 \x01(\t\x12\r\n\x05\x61\x62out\x18\x05 \x01(\t\"\x18\n\x06JobRef\x12\x0e\n\x06job_id\x18\x01 \x01(\t\"\t\n\x07Started\">\n\x0c\x43\x61ncellation\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0e\n\x06person\x18\x03 \x01(\t\"\x0b\n\tCancelled\"\xb2\x02\n\x05\x45vent\x12 \n\x05state\x18\x01 \x01(\x0e\x32\x11.coterie.v1.State\x12\x0c\n\x04step\x18\x02 \x01(\t\x12\x0c\n\x04\x64one\x18\x03 \x01(\x04\x12\r\n\x05total\x18\x04 \x01(\x04\x12\x12\n\nsent_bytes\x18\x05 \x01(\x04\x12\x16\n\x0ereceived_bytes\x18\x06 \x01(\x04\x12\x0f\n\x07seconds\x18\x07 \x01(\x01\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x11\n\texit_code\x18\t \x01(\x05\x12\x0f\n\x07\x63ulprit\x18\n \x01(\t\x12\r\n\x05place\x18\x0b \x01(\r\x12.\n\x07sent_to\x18\x0c \x03(\x0b\x32\x1d.coterie.v1.Event.SentToEntry\x1a-\n\x0bSentToEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x04:\x02\x38\x01\"E\n\tFileChunk\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\x0c\x12\x0c\n\x04last\x18\x03 \x01(\x08\x12\x0e\n\x06job_id\x18\x04 \x01(\t\"8\n\tDelivered\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12\r\n\x05holds\x18\x02 \x03(\t\x12\x0c\n\x04same\x18\x03 \x03(\t\"\x1c\n\x0bListRequest\x12\r\n\x05\x61\x66ter\x18\x01 \x01(\t\"=\n\x07JobList\x12$\n\x04jobs\x18\x01 \x03(\x0b\x32\x16.coterie.v1.JobSummary\x12\x0c\n\x04more\x18\x02 \x01(\x08\"\x0e\n\x0cPruneRequest\"(\n\x08ModelRef\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06person\x18\x02 \x01(\t\"\x1b\n\x0b\x45xplanation\x12\x0c\n\x04json\x18\x01 \x01(\t\"\xcf\x01\n\nJobSummary\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x13\n\x0b\x63oordinator\x18\x04 \x01(\t\x12 \n\x05state\x18\x05 \x01(\x0e\x32\x11.coterie.v1.State\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t\x12\x10\n\x08job_yaml\x18\x07 \x01(\t\x12\r\n\x05place\x18\x08 \x01(\r\x12\x10\n\x08proposed\x18\t \x01(\x01\x12\r\n\x05since\x18\n \x01(\x01\x12\x0c\n\x04held\x18\x0b \x01(\t*\x88\x01\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x0b\n\x07WAITING\x10\x01\x12\x0c\n\x08\x41\x43\x43\x45PTED\x10\x02\x12\x0b\n\x07REFUSED\x10\x03\x12\x0b\n\x07RUNNING\x10\x04\x12\x0c\n\x08\x46INISHED\x10\x05\x12\n\n\x06\x46\x41ILED\x10\x06\x12\r\n\tCANCELLED\x10\x07\x12\n\n\x06QUEUED\x10\x08\x32\xd5\x06\n\x04Jobs\x12@\n\x08\x44\x65scribe\x12\x1b.coterie.v1.DescribeRequest\x1a\x17.coterie.v1.Description\x12\x35\n\x07Propose\x12\x14.coterie.v1.Proposal\x1a\x14.coterie.v1.Decision\x12\x35\n\x07\x41pprove\x12\x14.coterie.v1.Approval\x1a\x14.coterie.v1.Decision\x12\x30\n\x05Start\x12\x12.coterie.v1.JobRef\x1a\x13.coterie.v1.Started\x12\x30\n\x05Queue\x12\x12.coterie.v1.JobRef\x1a\x13.coterie.v1.Started\x12\x32\n\x06Resume\x12\x12.coterie.v1.JobRef\x1a\x14.coterie.v1.Decision\x12\x30\n\x05Watch\x12\x12.coterie.v1.JobRef\x1a\x11.coterie.v1.Event0\x01\x12\x39\n\x06\x43\x61ncel\x12\x18.coterie.v1.Cancellation\x1a\x15.coterie.v1.Cancelled\x12\x34\n\x05\x46\x65tch\x12\x12.coterie.v1.JobRef\x1a\x15.coterie.v1.FileChunk0\x01\x12\x39\n\x07\x44\x65liver\x12\x15.coterie.v1.FileChunk\x1a\x15.coterie.v1.Delivered(\x01\x12:\n\x05Prune\x12\x18.coterie.v1.PruneRequest\x1a\x17.coterie.v1.Explanation\x12?\n\nWouldPrune\x12\x18.coterie.v1.PruneRequest\x1a\x17.coterie.v1.Explanation\x12<\n\x0bRemoveModel\x12\x14.coterie.v1.ModelRef\x1a\x17.coterie.v1.Explanation\x12\x36\n\x07\x45xplain\x12\x12.coterie.v1.JobRef\x1a\x17.coterie.v1.Explanation\x12\x34\n\x04List\x12\x17.coterie.v1.ListRequest\x1a\x13.coterie.v1.JobListb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x63oterie/protos/jobs.proto\x12\ncoterie.v1\"\x88\x01\n\x0f\x44\x65scribeRequest\x12\x10\n\x08job_yaml\x18\x01 \x01(\t\x12\x35\n\x05\x66iles\x18\x02 \x03(\x0b\x32&.coterie.v1.DescribeRequest.FilesEntry\x1a,\n\nFilesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x0c:\x02\x38\x01\"1\n\x05\x43heck\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\n\n\x02ok\x18\x02 \x01(\x08\x12\x0e\n\x06\x64\x65tail\x18\x03 \x01(\t\"\xa3\x01\n\x0b\x44\x65scription\x12\r\n\x05party\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x11\n\tunix_time\x18\x03 \x01(\x01\x12!\n\x06\x63hecks\x18\x04 \x03(\x0b\x32\x11.coterie.v1.Check\x12\x0c\n\x04wire\x18\x05 \x01(\r\x12\x30\n\rconfiguration\x18\x06 \x01(\x0b\x32\x19.coterie.v1.Configuration\"?\n\rConfiguration\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12\r\n\x05since\x18\x02 \x01(\x01\x12\x0f\n\x07refused\x18\x03 \x01(\t\"\x9d\x01\n\x08Proposal\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x10\n\x08job_yaml\x18\x02 \x01(\t\x12.\n\x05\x66iles\x18\x03 \x03(\x0b\x32\x1f.coterie.v1.Proposal.FilesEntry\x12\x11\n\tunix_time\x18\x04 \x01(\x01\x1a,\n\nFilesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x0c:\x02\x38\x01\"\x94\x01\n\x08\x44\x65\x63ision\x12 \n\x05state\x18\x01 \x01(\x0e\x32\x11.coterie.v1.State\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x11\n\texit_code\x18\x03 \x01(\x05\x12\x0f\n\x07records\x18\x04 \x01(\x04\x12\x11\n\tresumable\x18\x05 \x01(\x08\x12\x11\n\tunix_time\x18\x06 \x01(\x01\x12\x0c\n\x04wire\x18\x07 \x01(\r\"V\n\x08\x41pproval\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0b\n\x03yes\x18\x02 \x01(\x08\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0e\n\x06person\x18\x04 \x01(\t\x12\r\n\x05\x61\x62out\x18\x05 \x01(\t\"\x18\n\x06JobRef\x12\x0e\n\x06job_id\x18\x01 \x01(\t\"\t\n\x07Started\">\n\x0c\x43\x61ncellation\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x0e\n\x06person\x18\x03 \x01(\t\"\x0b\n\tCancelled\"\xb2\x02\n\x05\x45vent\x12 \n\x05state\x18\x01 \x01(\x0e\x32\x11.coterie.v1.State\x12\x0c\n\x04step\x18\x02 \x01(\t\x12\x0c\n\x04\x64one\x18\x03 \x01(\x04\x12\r\n\x05total\x18\x04 \x01(\x04\x12\x12\n\nsent_bytes\x18\x05 \x01(\x04\x12\x16\n\x0ereceived_bytes\x18\x06 \x01(\x04\x12\x0f\n\x07seconds\x18\x07 \x01(\x01\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12\x11\n\texit_code\x18\t \x01(\x05\x12\x0f\n\x07\x63ulprit\x18\n \x01(\t\x12\r\n\x05place\x18\x0b \x01(\r\x12.\n\x07sent_to\x18\x0c \x03(\x0b\x32\x1d.coterie.v1.Event.SentToEntry\x1a-\n\x0bSentToEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x04:\x02\x38\x01\"E\n\tFileChunk\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\x0c\x12\x0c\n\x04last\x18\x03 \x01(\x08\x12\x0e\n\x06job_id\x18\x04 \x01(\t\"8\n\tDelivered\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12\r\n\x05holds\x18\x02 \x03(\t\x12\x0c\n\x04same\x18\x03 \x03(\t\"\x1c\n\x0bListRequest\x12\r\n\x05\x61\x66ter\x18\x01 \x01(\t\"=\n\x07JobList\x12$\n\x04jobs\x18\x01 \x03(\x0b\x32\x16.coterie.v1.JobSummary\x12\x0c\n\x04more\x18\x02 \x01(\x08\"\x0e\n\x0cPruneRequest\"(\n\x08ModelRef\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06person\x18\x02 \x01(\t\"\x1b\n\x0b\x45xplanation\x12\x0c\n\x04json\x18\x01 \x01(\t\"\xcf\x01\n\nJobSummary\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04kind\x18\x03 \x01(\t\x12\x13\n\x0b\x63oordinator\x18\x04 \x01(\t\x12 \n\x05state\x18\x05 \x01(\x0e\x32\x11.coterie.v1.State\x12\x0e\n\x06\x64\x65tail\x18\x06 \x01(\t\x12\x10\n\x08job_yaml\x18\x07 \x01(\t\x12\r\n\x05place\x18\x08 \x01(\r\x12\x10\n\x08proposed\x18\t \x01(\x01\x12\r\n\x05since\x18\n \x01(\x01\x12\x0c\n\x04held\x18\x0b \x01(\t*\x88\x01\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x0b\n\x07WAITING\x10\x01\x12\x0c\n\x08\x41\x43\x43\x45PTED\x10\x02\x12\x0b\n\x07REFUSED\x10\x03\x12\x0b\n\x07RUNNING\x10\x04\x12\x0c\n\x08\x46INISHED\x10\x05\x12\n\n\x06\x46\x41ILED\x10\x06\x12\r\n\tCANCELLED\x10\x07\x12\n\n\x06QUEUED\x10\x08\x32\xd5\x06\n\x04Jobs\x12@\n\x08\x44\x65scribe\x12\x1b.coterie.v1.DescribeRequest\x1a\x17.coterie.v1.Description\x12\x35\n\x07Propose\x12\x14.coterie.v1.Proposal\x1a\x14.coterie.v1.Decision\x12\x35\n\x07\x41pprove\x12\x14.coterie.v1.Approval\x1a\x14.coterie.v1.Decision\x12\x30\n\x05Start\x12\x12.coterie.v1.JobRef\x1a\x13.coterie.v1.Started\x12\x30\n\x05Queue\x12\x12.coterie.v1.JobRef\x1a\x13.coterie.v1.Started\x12\x32\n\x06Resume\x12\x12.coterie.v1.JobRef\x1a\x14.coterie.v1.Decision\x12\x30\n\x05Watch\x12\x12.coterie.v1.JobRef\x1a\x11.coterie.v1.Event0\x01\x12\x39\n\x06\x43\x61ncel\x12\x18.coterie.v1.Cancellation\x1a\x15.coterie.v1.Cancelled\x12\x34\n\x05\x46\x65tch\x12\x12.coterie.v1.JobRef\x1a\x15.coterie.v1.FileChunk0\x01\x12\x39\n\x07\x44\x65liver\x12\x15.coterie.v1.FileChunk\x1a\x15.coterie.v1.Delivered(\x01\x12:\n\x05Prune\x12\x18.coterie.v1.PruneRequest\x1a\x17.coterie.v1.Explanation\x12?\n\nWouldPrune\x12\x18.coterie.v1.PruneRequest\x1a\x17.coterie.v1.Explanation\x12<\n\x0bRemoveModel\x12\x14.coterie.v1.ModelRef\x1a\x17.coterie.v1.Explanation\x12\x36\n\x07\x45xplain\x12\x12.coterie.v1.JobRef\x1a\x17.coterie.v1.Explanation\x12\x34\n\x04List\x12\x17.coterie.v1.ListRequest\x1a\x13.coterie.v1.JobListb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,8 +37,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PROPOSAL_FILESENTRY']._serialized_options = b'8\001'
   _globals['_EVENT_SENTTOENTRY']._loaded_options = None
   _globals['_EVENT_SENTTOENTRY']._serialized_options = b'8\001'
-  _globals['_STATE']._serialized_start=1790
-  _globals['_STATE']._serialized_end=1926
+  _globals['_STATE']._serialized_start=1804
+  _globals['_STATE']._serialized_end=1940
   _globals['_DESCRIBEREQUEST']._serialized_start=42
   _globals['_DESCRIBEREQUEST']._serialized_end=178
   _globals['_DESCRIBEREQUEST_FILESENTRY']._serialized_start=134
@@ -54,37 +54,37 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PROPOSAL_FILESENTRY']._serialized_start=134
   _globals['_PROPOSAL_FILESENTRY']._serialized_end=178
   _globals['_DECISION']._serialized_start=623
-  _globals['_DECISION']._serialized_end=757
-  _globals['_APPROVAL']._serialized_start=759
-  _globals['_APPROVAL']._serialized_end=845
-  _globals['_JOBREF']._serialized_start=847
-  _globals['_JOBREF']._serialized_end=871
-  _globals['_STARTED']._serialized_start=873
-  _globals['_STARTED']._serialized_end=882
-  _globals['_CANCELLATION']._serialized_start=884
-  _globals['_CANCELLATION']._serialized_end=946
-  _globals['_CANCELLED']._serialized_start=948
-  _globals['_CANCELLED']._serialized_end=959
-  _globals['_EVENT']._serialized_start=962
-  _globals['_EVENT']._serialized_end=1268
-  _globals['_EVENT_SENTTOENTRY']._serialized_start=1223
-  _globals['_EVENT_SENTTOENTRY']._serialized_end=1268
-  _globals['_FILECHUNK']._serialized_start=1270
-  _globals['_FILECHUNK']._serialized_end=1339
-  _globals['_DELIVERED']._serialized_start=1341
-  _globals['_DELIVERED']._serialized_end=1397
-  _globals['_LISTREQUEST']._serialized_start=1399
-  _globals['_LISTREQUEST']._serialized_end=1427
-  _globals['_JOBLIST']._serialized_start=1429
-  _globals['_JOBLIST']._serialized_end=1490
-  _globals['_PRUNEREQUEST']._serialized_start=1492
-  _globals['_PRUNEREQUEST']._serialized_end=1506
-  _globals['_MODELREF']._serialized_start=1508
-  _globals['_MODELREF']._serialized_end=1548
-  _globals['_EXPLANATION']._serialized_start=1550
-  _globals['_EXPLANATION']._serialized_end=1577
-  _globals['_JOBSUMMARY']._serialized_start=1580
-  _globals['_JOBSUMMARY']._serialized_end=1787
-  _globals['_JOBS']._serialized_start=1929
-  _globals['_JOBS']._serialized_end=2782
+  _globals['_DECISION']._serialized_end=771
+  _globals['_APPROVAL']._serialized_start=773
+  _globals['_APPROVAL']._serialized_end=859
+  _globals['_JOBREF']._serialized_start=861
+  _globals['_JOBREF']._serialized_end=885
+  _globals['_STARTED']._serialized_start=887
+  _globals['_STARTED']._serialized_end=896
+  _globals['_CANCELLATION']._serialized_start=898
+  _globals['_CANCELLATION']._serialized_end=960
+  _globals['_CANCELLED']._serialized_start=962
+  _globals['_CANCELLED']._serialized_end=973
+  _globals['_EVENT']._serialized_start=976
+  _globals['_EVENT']._serialized_end=1282
+  _globals['_EVENT_SENTTOENTRY']._serialized_start=1237
+  _globals['_EVENT_SENTTOENTRY']._serialized_end=1282
+  _globals['_FILECHUNK']._serialized_start=1284
+  _globals['_FILECHUNK']._serialized_end=1353
+  _globals['_DELIVERED']._serialized_start=1355
+  _globals['_DELIVERED']._serialized_end=1411
+  _globals['_LISTREQUEST']._serialized_start=1413
+  _globals['_LISTREQUEST']._serialized_end=1441
+  _globals['_JOBLIST']._serialized_start=1443
+  _globals['_JOBLIST']._serialized_end=1504
+  _globals['_PRUNEREQUEST']._serialized_start=1506
+  _globals['_PRUNEREQUEST']._serialized_end=1520
+  _globals['_MODELREF']._serialized_start=1522
+  _globals['_MODELREF']._serialized_end=1562
+  _globals['_EXPLANATION']._serialized_start=1564
+  _globals['_EXPLANATION']._serialized_end=1591
+  _globals['_JOBSUMMARY']._serialized_start=1594
+  _globals['_JOBSUMMARY']._serialized_end=1801
+  _globals['_JOBS']._serialized_start=1943
+  _globals['_JOBS']._serialized_end=2796
 # @@protoc_insertion_point(module_scope)

@@ -99,20 +99,22 @@ class Proposal(_message.Message):
     def __init__(self, job_id: _Optional[str] = ..., job_yaml: _Optional[str] = ..., files: _Optional[_Mapping[str, bytes]] = ..., unix_time: _Optional[float] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("state", "reason", "exit_code", "records", "resumable", "unix_time")
+    __slots__ = ("state", "reason", "exit_code", "records", "resumable", "unix_time", "wire")
     STATE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     EXIT_CODE_FIELD_NUMBER: _ClassVar[int]
     RECORDS_FIELD_NUMBER: _ClassVar[int]
     RESUMABLE_FIELD_NUMBER: _ClassVar[int]
     UNIX_TIME_FIELD_NUMBER: _ClassVar[int]
+    WIRE_FIELD_NUMBER: _ClassVar[int]
     state: State
     reason: str
     exit_code: int
     records: int
     resumable: bool
     unix_time: float
-    def __init__(self, state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ..., exit_code: _Optional[int] = ..., records: _Optional[int] = ..., resumable: _Optional[bool] = ..., unix_time: _Optional[float] = ...) -> None: ...
+    wire: int
+    def __init__(self, state: _Optional[_Union[State, str]] = ..., reason: _Optional[str] = ..., exit_code: _Optional[int] = ..., records: _Optional[int] = ..., resumable: _Optional[bool] = ..., unix_time: _Optional[float] = ..., wire: _Optional[int] = ...) -> None: ...
 
 class Approval(_message.Message):
     __slots__ = ("job_id", "yes", "reason", "person", "about")

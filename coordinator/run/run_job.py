@@ -31,6 +31,7 @@ from coterie.base.errors import (
     EnvironmentFaultError,
     PeerLostError,
     RefusedError,
+    UnreachableError,
     UsageError,
 )
 from coterie.base.skew import LARGEST_SKEW, skew_in_words
@@ -289,6 +290,7 @@ class Drive:
             first = next(iter(refusals.values()))
             text = "; ".join(f"{name}: {one.reason}" for name, one in refusals.items())
             raise _FIRST_ERRORS.get(first.exit_code, RefusedError)(text)
+        check_wire({name: decision.wire for name, decision in decisions.items()})
         return decisions
 
     def _propose_to(self, name: str) -> pb.Decision:
@@ -315,6 +317,17 @@ class Drive:
 
     def _cancel(self, error: BaseException) -> None:
         cancel_everywhere(self._clients.values(), self._job_id, error, self._patience.cancel)
+
+
+def check_wire(versions: Mapping[str, int]) -> None:
+    """Raises unless all parties speak one version with each other; 0 is one before decisions told it."""
+    newest = max(versions.values())
+    if older := [name for name, version in versions.items() if version != newest]:
+        told = f"version {versions[older[0]]}" if versions[older[0]] else "a version before 4"
+        raise UnreachableError(
+            f"{', '.join(older)}: speaks {told} of the wire, and other parties version {newest}; "
+            "bring the older ones up to date"
+        )
 
 
 def cancel_everywhere(

@@ -17,9 +17,10 @@ from coterie.base.errors import (
     PeerLostError,
     UnreachableError,
 )
+from coterie.coordinator.run.client import PartyClient
 from coterie.coordinator.run.follower import Follower, Heard, Patience
 from coterie.coordinator.run.progress import Board
-from coterie.coordinator.run.run_job import Drive, addresses_of, run_job
+from coterie.coordinator.run.run_job import Drive, addresses_of, check_wire, run_job
 from coterie.jobs.kinds.job_file import load_job, parse_job
 from coterie.party.books.append_file import AppendFile
 from coterie.protos import jobs_pb2 as pb
@@ -82,6 +83,37 @@ def test_a_column_the_policy_does_not_list_is_refused_by_name(organisations, tmp
     assert done.code == 4
     assert "lender: policy.columns.id does not list Salary as an identifier" in done.error
     assert "card: policy" in done.error
+
+
+def test_a_party_of_an_older_version_is_named_at_the_proposal(organisations, tmp_path, monkeypatch):
+    """Whose decision does not say which wire it speaks."""
+    propose = PartyClient.propose
+
+    def as_older(self, *job):
+        decision = propose(self, *job)
+        if self.name == "bank":
+            decision.ClearField("wire")
+        return decision
+
+    monkeypatch.setattr(PartyClient, "propose", as_older)
+    done = run(organisations, tmp_path / "out")
+    assert done.code == 5
+    assert done.error.startswith("bank: speaks a version before 4 of the wire, and other parties")
+    assert "started" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("versions", "match"),
+    [
+        ({"a": 4, "b": 5, "c": 5}, "^a: speaks version 4 of the wire, and other parties version 5"),
+        ({"a": 5, "b": 0, "c": 0}, "^b, c: speaks a version before 4 of the wire"),
+    ],
+)
+def test_parties_of_two_versions_are_told_apart(versions, match):
+    check_wire(dict.fromkeys(versions, 4))
+    check_wire(dict.fromkeys(versions, 0))
+    with pytest.raises(UnreachableError, match=match):
+        check_wire(versions)
 
 
 def test_a_coordinator_that_is_not_listed_is_refused(organisations, tmp_path):
