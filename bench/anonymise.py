@@ -42,10 +42,10 @@ from coterie.anonymity.specialization.specialize import Requirement
 from coterie.anonymity.table.columns import ContinuousColumn
 from coterie.anonymity.table.table import Labels, Table
 from coterie.base.errors import UsageError
+from coterie.bench._inspect_speed import adult_entries, wide_entry
 from coterie.bench.one_table.larger_than_memory import larger_than_memory
 from coterie.bench.one_table.lattice_by_force import by_force
 from coterie.bench.one_table.targets import one_table_targets
-from coterie.experiments.masking_quasi_identifiers.speed import adult_entries, wide_entry
 from coterie.experiments.secure_data_integration.adult_data import (
     Adult,
     add_data_option,

@@ -53,7 +53,7 @@ class Peer:
     pin: Pin | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartyConfig:
     file: Path
     name: str
@@ -143,9 +143,6 @@ def load_party(path: Path) -> PartyConfig:
     no_tables: dict[str, tuple[Source, Policy, dict[str, Pin]]] = {}
     tables = section.read("tables", lambda node: _tables(node, folder, pins), no_tables)
     source = _source(section, folder, bool(tables))
-    state = folder / section.required("state").text()
-    memory = section.read("memory", read_size, half_of_the_memory())
-    heartbeat = section.read("heartbeat", _heartbeat, Heartbeat())
     no_pins: dict[str, Pin] = {}
     policy, pinned = section.read("policy", lambda node: _policy(node, pins), (Policy(), no_pins))
     for _, _, more in tables.values():
@@ -153,39 +150,34 @@ def load_party(path: Path) -> PartyConfig:
     proposers = policy.coordinators.union(*(one.coordinators for _, one, _ in tables.values()))
     taken = {name, *peers, *proposers}
     operators = section.read("operators", lambda node: _operators(node, pins, taken), no_pins)
-    compute = section.read("compute", read_compute, "local")
-    audit_head = section.read("audit_head", lambda node: folder / node.text(), None)
-    limits = section.read("limits", read_limits, Limits())
-    reflection = section.read("reflection", Node.boolean, False)
-    retention = section.read("retention", read_retention, Retention())
-    notify = section.read("notify", read_notify, None)
-    section.close()
     own = identity.files
     listed = (own.revoked,) if own.revoked else ()
     named = (own.certificate, own.authority, *listed, *pins.files)
-    return PartyConfig(
-        path,
-        name,
-        listen,
-        identity,
-        peers,
-        source,
-        state,
-        memory,
-        heartbeat,
-        policy,
-        compute,
-        audit_head,
-        limits,
-        reflection,
-        pinned,
-        (path, own.key, *named),
-        retention,
-        notify,
-        _digest(text, named),
-        {name: (source, policy) for name, (source, policy, _) in tables.items()},
-        operators,
+    config = PartyConfig(
+        file=path,
+        name=name,
+        listen=listen,
+        identity=identity,
+        peers=peers,
+        source=source,
+        state=folder / section.required("state").text(),
+        memory=section.read("memory", read_size, half_of_the_memory()),
+        heartbeat=section.read("heartbeat", _heartbeat, Heartbeat()),
+        policy=policy,
+        compute=section.read("compute", read_compute, "local"),
+        audit_head=section.read("audit_head", lambda node: folder / node.text(), None),
+        limits=section.read("limits", read_limits, Limits()),
+        reflection=section.read("reflection", Node.boolean, False),
+        pins=pinned,
+        files=(path, own.key, *named),
+        retention=section.read("retention", read_retention, Retention()),
+        notify=section.read("notify", read_notify, None),
+        digest=_digest(text, named),
+        tables={name: (source, policy) for name, (source, policy, _) in tables.items()},
+        operators=operators,
     )
+    section.close()
+    return config
 
 
 @dataclass(frozen=True)

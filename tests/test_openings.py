@@ -74,8 +74,6 @@ HIDDEN = {
     "protocols/numbers/paillier.py": {"announce_key": "a public key"},
     "protocols/numbers/scalar_product.py": {
         "_agree": "sizes and ranges, which are public",
-        "PaillierProducts._send": "ciphertexts",
-        "PaillierProducts._combine": "re-randomized ciphertexts of masked sums",
         "TransferProducts._offer": "masked words of transfers",
     },
     "protocols/numbers/scaling.py": {"scale_autonomously": "shares under a mask of 40 bits more"},

@@ -13,9 +13,9 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Protocol
 
-Array = Any  # of NumPy
+from coterie.base.arrays import Array
 
 
 class Executor(Protocol):

@@ -8,6 +8,7 @@ from phe import PaillierPrivateKey, PaillierPublicKey
 
 from coterie.anonymity.specialization.specialize import Labels
 from coterie.base.errors import DataError
+from coterie.bench._paillier_products import PaillierProducts
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.circuits.minindex import minindex
 from coterie.protocols.integration import class_labels
@@ -19,7 +20,7 @@ from coterie.protocols.multiparty import set_union
 from coterie.protocols.multiparty.set_union import union
 from coterie.protocols.numbers.inner_product import PaillierEngine
 from coterie.protocols.numbers.paillier import adopt, generate
-from coterie.protocols.numbers.scalar_product import PaillierProducts, Sizes, scalar_products
+from coterie.protocols.numbers.scalar_product import Sizes, scalar_products
 from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.primitives import cipher
 from coterie.protocols.primitives.randomness import Random

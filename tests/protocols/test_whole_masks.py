@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from coterie.base.errors import UsageError
+from coterie.bench._paillier_products import PaillierProducts
 from coterie.protocols.aggregates import grouped_sums
 from coterie.protocols.aggregates.noise import Noise, Query
 from coterie.protocols.aggregates.noisy_sums import draw_noise
@@ -23,7 +24,7 @@ from coterie.protocols.multiparty.gmw import Gmw, Product
 from coterie.protocols.multiparty.secure_sum import SecureSum
 from coterie.protocols.numbers.inner_product import PaillierEngine
 from coterie.protocols.numbers.logarithm import Session, Settings, logarithms
-from coterie.protocols.numbers.scalar_product import PaillierProducts, Sizes, scalar_products
+from coterie.protocols.numbers.scalar_product import Sizes, scalar_products
 from coterie.protocols.numbers.scaling import scale_autonomously, scale_exactly
 from coterie.protocols.numbers.shares import Ring
 from coterie.protocols.patterns.separation import _levels

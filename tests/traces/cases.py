@@ -11,6 +11,7 @@ import numpy as np
 
 from coterie.anonymity.table.columns import continuous_column
 from coterie.anonymity.table.levels import ladder
+from coterie.bench._paillier_products import PaillierProducts
 from coterie.coordinator.simulate.simulation import simulate
 from coterie.jobs.kinds.job_file import load_job
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
@@ -25,7 +26,6 @@ from coterie.protocols.numbers.logarithm import Session, logarithms
 from coterie.protocols.numbers.logarithm_settings import Settings
 from coterie.protocols.numbers.multiplication import receive_products, send_products
 from coterie.protocols.numbers.scalar_product import (
-    PaillierProducts,
     Sizes,
     TransferProducts,
     scalar_products,

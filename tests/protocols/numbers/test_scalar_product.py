@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.base.errors import CoterieError, DataError, PeerFaultError, UsageError
+from coterie.bench._paillier_products import PaillierProducts
 from coterie.protocols.messaging.channel import Channel
 from coterie.protocols.messaging.wrappers import Fault, Faulty, Metered
 from coterie.protocols.numbers.paillier import KeySizeError, adopt, generate
 from coterie.protocols.numbers.scalar_product import (
-    PaillierProducts,
     Sizes,
     TransferProducts,
     scalar_products,

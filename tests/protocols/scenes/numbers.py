@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from coterie.bench._paillier_products import PaillierProducts
 from coterie.protocols.circuits.garbling import Evaluator, Garbler
 from coterie.protocols.numbers.inner_product import PaillierEngine, TransferEngine
 from coterie.protocols.numbers.logarithm import Session, Settings, logarithms
@@ -14,7 +15,6 @@ from coterie.protocols.numbers.multiplication import multiply_shares
 from coterie.protocols.numbers.periodic import COARSE_SIGMOID, evaluate
 from coterie.protocols.numbers.polynomial import evaluate_coefficients, evaluate_points
 from coterie.protocols.numbers.scalar_product import (
-    PaillierProducts,
     Sizes,
     TransferProducts,
     scalar_products,

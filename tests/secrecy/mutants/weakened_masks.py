@@ -24,14 +24,14 @@ MUTANTS = [
     ),
     mutant(
         "a mask of 8 bits in scalar products",
-        "protocols/numbers/scalar_product.py",
+        "bench/_paillier_products.py",
         "masks[:, : sizes.many, :size] = rng.array((sizes.few, sizes.many, size), np.uint8)",
         "masks[:, : sizes.many, :1] = rng.array((sizes.few, sizes.many, 1), np.uint8)",
         f"{_MASKS}a_masked_scalar_product_hides_its_sum_by_64_bits",
     ),
     mutant(
         "one mask for all scalar products",
-        "protocols/numbers/scalar_product.py",
+        "bench/_paillier_products.py",
         "masks[:, : sizes.many, :size] = rng.array((sizes.few, sizes.many, size), np.uint8)",
         "masks[:, : sizes.many, :size] = rng.array((1, 1, size), np.uint8)",
         f"{_MASKS}a_masked_scalar_product_hides_its_sum_by_64_bits",

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from coterie.experiments.masking_quasi_identifiers.speed import (
+from coterie.bench._inspect_speed import (
     adult_entries,
     random_columns,
     wide_entry,
