@@ -138,7 +138,7 @@ class PartyServer:
             listen=self.config.listen,
             file=self.config.digest,
         )
-        threading.Thread(target=self._keep_house, name="house", daemon=True).start()
+        threading.Thread(target=self._keep_clean, name="upkeep", daemon=True).start()
         threading.Thread(target=self._watch_files, name="files", daemon=True).start()
         queued = [record for record in self._book.all() if record.state == State.QUEUED]
         for record in sorted(queued, key=lambda record: record.since):
@@ -183,7 +183,7 @@ class PartyServer:
         log.error("%s; the file of before stays in force", reason)
         self._audit.note("file refused", reason=one_line(reason), file=self.config.digest)
 
-    def _keep_house(self) -> None:
+    def _keep_clean(self) -> None:
         """Runs periodic tasks, whether anybody calls or not."""
         pruned = -_PRUNING
         self._worker.turns.inquire(since=-1.0)  # this party was away: what has become of its jobs?

@@ -13,7 +13,7 @@ both tables are sorted by what they show, so that no order tells which row has w
 
 Not promised: k-anonymity. Every quasi-identifier is published as it is. Whoever looks for a person
 in the QIT sees whether the person is in the table, and everything else in the row; the quasi-
-identifiers of everybody leave the house raw. Paper 5 repeats that anatomy and generalization
+identifiers of everybody are released raw. Paper 5 repeats that anatomy and generalization
 protect equally: that is so for sensitive values only, not for membership or identity. Dependencies
 between a quasi-identifier and a sensitive column (birth date, date of diagnosis and age at
 diagnosis, in the paper's own data) separate the records of a group from outside.

@@ -125,7 +125,7 @@ def _opened(folder: Path) -> list[dict[str, Any]]:
 
 
 def _kept(folder: Path) -> dict[str, Any] | None:
-    """The files that a job left in this house alone, and where they are; None if there are none."""
+    """The files that a job left at this organisation alone, and where they are; None if there are none."""
     place = folder / "kept"
     names = sorted(path.name for path in place.glob("*") if path.name != OPENED)
     return {"folder": str(place), "files": names} if names else None

@@ -19,7 +19,7 @@ _NOTHING = "nobody: the rows of people who are not common, or any column that is
 
 
 def plain_words(job: Job, party: str, needs: Needs, records: int) -> list[str]:
-    """A sentence for each thing that somebody outside this house learns of its table."""
+    """A sentence for each thing that somebody outside this organisation learns of its table."""
     told = [*_of_people(job, party, needs, records), *_of_the_kind(job, party)]
     if needs.answers.recipients:
         others = [name for name in needs.answers.recipients if name != party]

@@ -67,7 +67,7 @@ CHANGED = declare(
 )
 GROUPS = declare(
     "integrate: groups within the bounds",
-    what="With bounds on generalization in two houses or more, whether they cost no more records than may be left out; if so, which combinations of start values have enough records.",
+    what="With bounds on generalization at two organisations or more, whether they cost no more records than may be left out; if so, which combinations of start values have enough records.",
     to="every party",
     why="The release shows the combinations that have; a job that would leave out too many ends.",
 )

@@ -4,16 +4,16 @@ A requirement entry with `k_map` asks for k people of a population in place of k
 table (`anonymity.specialization.universe` has the definition, the rule and why it is stricter than
 the definition). The population is another party's, which the job names by `universe`. The witness
 takes no part in the intersection, holds no attribute of the table, and its people have no
-identifiers here; the houses are all other parties.
+identifiers here; the organisations are all other parties.
 
-In: at the houses, the joint specialization (`rounds`), whose winner has a candidate; at the witness,
+In: at the organisations, the joint specialization (`rounds`), whose winner has a candidate; at the witness,
 the population's columns of all attributes in entries with `k_map`. Public: the job. Out, at every
-house: whether the candidate is permitted, and at the end whether every group of the table has people
+organisation: whether the candidate is permitted, and at the end whether every group of the table has people
 in the population. The course of the specialization equals that of `specialize(…, universe=…)` on
 the joined table.
 
 Who learns what. Adversary: semi-honest.
-    witness    in each round which house has won and its candidate (attribute, value, split of an
+    witness    in each round which organisation has won and its candidate (attribute, value, split of an
                interval), also of a candidate that is then refused; or only that the candidate
                concerns no column of the population, or that a sensitive column has refused it. So it
                learns the course of the cut, and of each split that somebody in the table has a
@@ -22,27 +22,27 @@ Who learns what. Adversary: semi-honest.
                part of the release. Verdicts depend on the population and the cut alone, so that they
                tell the witness nothing that it does not know: no record, and of nobody that he or
                she is one of less than k of its people.
-    houses     the values of each column of numbers that k people of the population have, not how
+    organisations     the values of each column of numbers that k people of the population have, not how
                many; one bit for each candidate: whether every combination of the cut after it would have
                nobody or k people in the population; and how many groups of the final table have
                nobody there, which is 0 in a job that comes to a release.
 A witness that deviates can permit or refuse what it likes: nobody can check a count in a population
-that only the witness has. It cannot tell different houses different answers, which they compare,
-and a house cannot ask about one candidate and instruct another, since a granted candidate is told to
-all houses (the instruction tells it to them anyway).
+that only the witness has. It cannot tell different organisations different answers, which they compare,
+and an organisation cannot ask about one candidate and instruct another, since a granted candidate is told to
+all organisations (the instruction tells it to them anyway).
 
 Messages, in the step `population`:
-    first       if entries with `k_map` have columns of numbers, witness to all houses: the values at
+    first       if entries with `k_map` have columns of numbers, witness to all organisations: the values at
                 which they may be split; all compare digests (`broadcast_check`)
-    each round  house to witness: the candidate, or that another house has it, that a sensitive
-                column has refused it, or that no house has one, which is the end; witness to all
-                houses: no, or yes and the candidate; digests as above
-    at the end  house to witness: the combinations of the final cut; witness to all houses: for each
+    each round  organisation to witness: the candidate, or that another organisation has it, that a sensitive
+                column has refused it, or that no organisation has one, which is the end; witness to all
+                organisations: no, or yes and the candidate; digests as above
+    at the end  organisation to witness: the combinations of the final cut; witness to all organisations: for each
                 entry, how many of them nobody in the population has; digests as above
-Kept answers: at the houses, those of `integrate`, and the numbers at the end; at the witness at the
+Kept answers: at the organisations, those of `integrate`, and the numbers at the end; at the witness at the
 same places a blank for what it does not take part in, and each candidate that it has judged.
 
-Cost, for p houses: three messages in sequence a round, of some 100 bytes, and p (p + 1) digests; at
+Cost, for p organisations: three messages in sequence a round, of some 100 bytes, and p (p + 1) digests; at
 the witness, one pass over the people who have the value. At the end 8 bytes for each group and
 attribute.
 """
@@ -112,7 +112,7 @@ LACKING = declare(
 
 Candidate: TypeAlias = "tuple[str, int, float | None]"  # the attribute, the value, the split
 
-_OTHER, _MINE, _REFUSED, _END = range(4)  # what a house says of a round
+_OTHER, _MINE, _REFUSED, _END = range(4)  # what an organisation says of a round
 _NO_COLUMN = -1  # the place of an attribute that the population does not have
 _MOST = 1 << 31
 
@@ -126,7 +126,7 @@ def witness_names(plan: Plan) -> tuple[str, ...]:
 def points_of_population(
     channel: Channel, plan: Plan, columns: Mapping[str, Column]
 ) -> dict[str, Column]:
-    """A house's columns, whose numbers are rounded to the values that the witness permits."""
+    """An organisation's columns, whose numbers are rounded to the values that the witness permits."""
     assert plan.witness is not None  # noqa: S101
     witness, everybody = plan.witness, witness_names(plan)
     names = [
@@ -152,7 +152,7 @@ def points_of_population(
 
 
 class Asking:
-    """The side of a house; made by all houses before the first round."""
+    """The side of an organisation; made by all organisations before the first round."""
 
     def __init__(self, channel: Channel, plan: Plan, table: GeneralizedTable) -> None:
         assert plan.witness is not None  # noqa: S101
@@ -192,7 +192,7 @@ class Asking:
         self._say(_REFUSED)
 
     def end(self) -> None:
-        """Tells the witness that no house has a candidate any more."""
+        """Tells the witness that no organisation has a candidate any more."""
         self._say(_END)
 
     def _say(self, state: int) -> None:
@@ -230,13 +230,13 @@ class Asking:
 
 
 def bear_witness(
-    channel: Channel, houses: Sequence[str], universe: Universe, blanks: Sequence[str]
+    channel: Channel, organisations: Sequence[str], universe: Universe, blanks: Sequence[str]
 ) -> None:
     """The side of the witness, whose columns are in the order of the job.
 
-    `blanks` are the answers that the houses keep before the first round.
+    `blanks` are the answers that the organisations keep before the first round.
     """
-    everybody = (*houses, channel.me)
+    everybody = (*organisations, channel.me)
     for what in blanks:
         channel.once(what, lambda: 0)
     with channel.step("specialize"):
@@ -247,12 +247,12 @@ def bear_witness(
                 what = "values at which numbers may be split"
                 compare_digests(channel, everybody, {channel.me: digest_of(points)}, what)
         rounds = 0
-        while _judge(channel, houses, everybody, universe):
+        while _judge(channel, organisations, everybody, universe):
             rounds += 1
             channel.progress(rounds, 0)
 
         def count() -> list[Value]:
-            told = _gathered_groups(channel, houses, universe)
+            told = _gathered_groups(channel, organisations, universe)
             found: list[Value] = [universe.lacking(j, groups) for j, groups in enumerate(told)]
             channel.broadcast(channel.open(LACKING, found))
             what = "numbers of groups without people"
@@ -265,13 +265,13 @@ def bear_witness(
 
 
 def _judge(
-    channel: Channel, houses: Sequence[str], everybody: Sequence[str], universe: Universe
+    channel: Channel, organisations: Sequence[str], everybody: Sequence[str], universe: Universe
 ) -> bool:
     """Answers the candidate of one round; False if there is none any more."""
     kept = channel.next_kept(ROUND)
     if kept is None:
         with channel.step("population"):
-            kept = _answer(channel, houses, everybody, universe)
+            kept = _answer(channel, organisations, everybody, universe)
         channel.keep(ROUND, kept)
     if not kept:
         return False
@@ -282,9 +282,9 @@ def _judge(
 
 
 def _answer(
-    channel: Channel, houses: Sequence[str], everybody: Sequence[str], universe: Universe
+    channel: Channel, organisations: Sequence[str], everybody: Sequence[str], universe: Universe
 ) -> list[Value]:
-    winner, candidate = _gathered(channel, houses)
+    winner, candidate = _gathered(channel, organisations)
     if winner is None:
         return candidate
     channel.open(CANDIDATE, candidate, to=channel.me)
@@ -303,41 +303,47 @@ def _answer(
     return answer
 
 
-def _gathered(channel: Channel, houses: Sequence[str]) -> tuple[str | None, list[Any]]:
+def _gathered(channel: Channel, organisations: Sequence[str]) -> tuple[str | None, list[Any]]:
     """The winner and its candidate; without a winner, what the witness keeps of the round."""
     what = "candidate, or word that it has none"
     said: dict[str, int] = {}
     told: dict[str, list[Any]] = {}
-    for house in houses:
-        state, *rest = channel.recv_list(house, 4, what)
-        said[house] = channel.check_int(house, state, _OTHER, _END, what)
-        told[house] = _sound(channel, house, rest, what)
+    for organisation in organisations:
+        state, *rest = channel.recv_list(organisation, 4, what)
+        said[organisation] = channel.check_int(organisation, state, _OTHER, _END, what)
+        told[organisation] = _sound(channel, organisation, rest, what)
     states = set(said.values())
     if states == {_END}:
         return None, []
     if states == {_REFUSED}:
         return None, [0, *_nothing()]
-    winners = [house for house in houses if said[house] == _MINE]
+    winners = [organisation for organisation in organisations if said[organisation] == _MINE]
     if len(winners) != 1 or not states <= {_OTHER, _MINE}:
-        odd = next((h for h in houses if said[h] != said[houses[0]]), houses[0])
-        raise channel.fault(odd, "does not agree with the other houses about the winner of a round")
+        odd = next(
+            (h for h in organisations if said[h] != said[organisations[0]]), organisations[0]
+        )
+        raise channel.fault(
+            odd, "does not agree with the other organisations about the winner of a round"
+        )
     return winners[0], told[winners[0]]
 
 
-def _gathered_groups(channel: Channel, houses: Sequence[str], universe: Universe) -> list[Array]:
-    """The combinations of the final table, which must be the same from all houses."""
+def _gathered_groups(
+    channel: Channel, organisations: Sequence[str], universe: Universe
+) -> list[Array]:
+    """The combinations of the final table, which must be the same from all organisations."""
     what = "combinations of the final table"
     first: list[Array] | None = None
-    for house in houses:
-        listed = channel.recv_list(house, len(universe.requirements), what)
+    for organisation in organisations:
+        listed = channel.recv_list(organisation, len(universe.requirements), what)
         groups = [
-            channel.check_array(house, one, np.int64, (None, len(entry.qid)), what)
+            channel.check_array(organisation, one, np.int64, (None, len(entry.qid)), what)
             for one, entry in zip(listed, universe.requirements, strict=True)
         ]
         if first is None:
             first = groups
         elif not all(map(np.array_equal, first, groups)):
-            raise channel.fault(house, f"told other combinations than {houses[0]}")
+            raise channel.fault(organisation, f"told other combinations than {organisations[0]}")
     assert first is not None  # noqa: S101
     return channel.open(COMBINATIONS, first, to=channel.me)
 

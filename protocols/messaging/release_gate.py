@@ -32,7 +32,7 @@ APPROVED = declare(
     "job: output approved",
     what="Whether the party's steward, who has looked at what the party would release, lets it go out; under `output: ask` in its policy.",
     to="every party and the coordinator",
-    why="The steward has the last word on what leaves the house, as far as the rounds have not told it.",
+    why="The steward has the last word on what leaves the organisation, as far as the rounds have not told it.",
 )
 
 

@@ -42,7 +42,7 @@ from tests.world.tasks import Process, Scheduler
 PATIENCE = Patience(connect=3.0, consent=15.0, heartbeat=4.0, cancel=2.0, fetch=5.0, gather=0.5)
 _LONGEST = 3600.0  # simulated seconds after which a world hangs
 _SHM = Path("/dev/shm")
-IDLE = {"main", "house", "files", "queue", "notify"}  # the threads of an idle server
+IDLE = {"main", "upkeep", "files", "queue", "notify"}  # the threads of an idle server
 
 
 class World:

@@ -8,7 +8,7 @@ of numbers, dates or times. `clusters` says how its records are grouped:
 | `even` | floor(n/k) of even size: the least difference in ranks | `groups` |
 | `median`, `centre`, `cellular` | of least cost, by dynamic programme | `clusters` |
 | `sampled` | even by a sample, in two passes over the column | `sampled` |
-| `given` | between given cuts, such as joint quantiles of several houses | |
+| `given` | between given cuts, such as joint quantiles of several organisations | |
 
 `by: value` (the default) shows every value in one way; `by: rank` may divide equal values, so that no
 group is larger than it has to be. Groups that violate a model on a sensitive column are merged with

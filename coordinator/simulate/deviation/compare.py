@@ -35,7 +35,7 @@ def compare(
     """Runs both and returns the content of `deviation.json`."""
     if not isinstance(job, IntegrateJob):
         raise UsageError(f"--deviate is for integrate jobs; this one is of kind '{job.kind}'")
-    deviations = read_deviations(texts, job.houses)
+    deviations = read_deviations(texts, job.record_holders)
     with result_folder(out, force):
         result = _compare(job, folder, out, deviations, seed)
         (out / FILE).write_text(json.dumps(result, indent=2) + "\n")
@@ -60,7 +60,7 @@ def _compare(
             raise
         caught = {"party": error.peer, "error": str(error)}
     given = {
-        run: {name: mu / SCALE for name, mu in watch.contributions(job.houses).items()}
+        run: {name: mu / SCALE for name, mu in watch.contributions(job.record_holders).items()}
         for run, watch in {"honest": honest, "deviating": deviating}.items()
     }
     taken = {run: received(mu) for run, mu in given.items()}
@@ -71,7 +71,7 @@ def _compare(
         "caught": caught,
         "parties": {
             name: {run: {"mu": given[run][name], "phi": taken[run][name]} for run in given}
-            for name in job.houses
+            for name in job.record_holders
         },
     }
 

@@ -56,7 +56,9 @@ def tell_domains(
                     raise channel.fault(peer, f"told no proper values of '{attribute.name}'")
                 found[attribute.name] = flat_taxonomy([*values, GAP] if attribute.gap else values)
         with channel.step("compare"):
-            compare_digests(channel, job.houses, _digests(job, flat, found), "the flat values")
+            compare_digests(
+                channel, job.record_holders, _digests(job, flat, found), "the flat values"
+            )
     return found
 
 
@@ -77,7 +79,7 @@ def _digests(
     job: IntegrateJob, flat: Sequence[ReleasedAttribute], found: Mapping[str, Taxonomy]
 ) -> dict[str, bytes]:
     heard = {}
-    for party in job.houses:
+    for party in job.record_holders:
         total = hashlib.sha256()
         for attribute in flat:
             if attribute.party == party:

@@ -74,7 +74,7 @@ class IntegrateJob(Job):
     universe: str | None  # the party that holds the population of entries with `k_map`
 
     @property
-    def houses(self) -> tuple[str, ...]:
+    def record_holders(self) -> tuple[str, ...]:
         """The parties whose records are matched: all but the one that holds a population."""
         return tuple(name for name in self.party_names if name != self.universe)
 
@@ -125,7 +125,7 @@ class IntegrateJob(Job):
     def bound_holders(self) -> list[str]:
         """The holders of bounded attributes, in the order of the parties."""
         holders = {attribute.party for attribute in self.bounded}
-        return [name for name in self.houses if name in holders]
+        return [name for name in self.record_holders if name in holders]
 
     @property
     def flat_names(self) -> set[str]:
@@ -279,14 +279,14 @@ def _between_holders(
     if not isinstance(model, TupleModel):
         return requirement
     holders = {a.name: a.party for a in attributes if a.name in requirement.sensitive_columns}
-    houses = set(holders.values())
-    if len(houses) > 2:
+    parties = set(holders.values())
+    if len(parties) > 2:
         where = ", ".join(f"'{name}' is {party}'s" for name, party in holders.items())
         raise node.error(
             f"the sensitive columns of one entry must be at one party or at two ({where}): whether "
             "they are diverse together is decided by the party that has them, or between two"
         )
-    if len(houses) < 2:
+    if len(parties) < 2:
         return requirement
     if not isinstance(model, JointDiversity):
         raise node.error(f"{model.name}: the sensitive columns must be at one party")

@@ -88,7 +88,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
         return parse_integrate(section, common)
 
     def reporters(self, job: IntegrateJob) -> Sequence[str]:
-        return job.houses
+        return job.record_holders
 
     def needs(self, job: IntegrateJob, party: str) -> Needs:
         if party == job.universe:
@@ -174,7 +174,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
         wanted = [attribute.name for attribute in job.attributes]
         if job.class_name is not None:
             wanted.append(job.class_name)
-        released = {party: released[party] for party in job.houses}
+        released = {party: released[party] for party in job.record_holders}
         for party, folder in released.items():
             own = [attribute.name for attribute in job.of_party(party)]
             share = read_share(folder, party)
@@ -203,7 +203,7 @@ class Integrate(Kind[IntegrateJob, Coding]):
     def appraise(self, job: IntegrateJob, released: Mapping[str, Path]) -> Mapping[str, Json]:
         """The risk to be found by the generalized columns, and what each model has reached."""
         columns: dict[str, Coded] = {}
-        for party in job.houses:
+        for party in job.record_holders:
             columns |= read_share(released[party], party)
         ordered = {a.name: columns[a.name].codes for a in job.attributes if a.in_qid}
         reached: list[Json] = [reached_by(columns, entry) for entry in job.requirements]

@@ -21,7 +21,6 @@ from coterie.anonymity.specialization.specialize import (
 from coterie.anonymity.specialization.starting import start_codes
 from coterie.anonymity.table.columns import CategoricalColumn, Column, TaxonomyTree
 from coterie.anonymity.table.groups import group_numbers
-from coterie.anonymity.table.taxonomy import Taxonomy
 from coterie.base.arrays import Mask, Rows
 from coterie.jobs.data.workspace import Workspace
 from coterie.jobs.kinds.integrate.behaviour import BehaviourOf
@@ -29,7 +28,7 @@ from coterie.jobs.kinds.integrate.exhibit import exhibit_of
 from coterie.jobs.kinds.integrate.flat import tell_domains
 from coterie.jobs.kinds.integrate.job import IntegrateJob
 from coterie.jobs.kinds.integrate.pages.own_columns import write_own_columns
-from coterie.jobs.kinds.integrate.prepared import Prepared
+from coterie.jobs.kinds.integrate.prepared import Columns, Prepared
 from coterie.jobs.kinds.integrate.received import keep_expected
 from coterie.jobs.kinds.integrate.release_table import (
     Coded,
@@ -85,105 +84,93 @@ def run_party_side(
     behaviour_of: BehaviourOf,
 ) -> dict[str, Any]:
     """The whole run of one party that has records; returns its part of the result."""
-    with channel.among(job.houses):
-        return _run_house(job, prepared, channel, rng, workspace, behaviour_of)
-
-
-def _run_house(
-    job: IntegrateJob,
-    prepared: Prepared,
-    channel: Channel,
-    rng: Random,
-    workspace: Workspace,
-    behaviour_of: BehaviourOf,
-) -> dict[str, Any]:
-    prepared.dropped.write(workspace.kept)
-    rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace, job.houses)
-    columns = {name: column.take(rows) for name, column in prepared.columns.items()}
-    plain = {name: labels.take(rows) for name, labels in prepared.plain.items()}
-    classes = None if prepared.classes is None else prepared.classes.take(rows)
-    prepared.columns, prepared.plain, prepared.classes = {}, {}, None
-
-    labels = {name: plain[name] for name in job.sensitive_holders if name in plain}
-    if classes is not None and job.class_name is not None:
-        labels[job.class_name] = classes
-    check_sizes(job.requirements, len(rows))
-    models_of(job.requirements, labels)
-    cost = 0
-    stays = np.arange(len(rows))
-    raw = dict(columns)
-    all_classes = classes
-    if job.bounded:
-        stays = np.flatnonzero(_within_bounds(job, channel, columns, len(rows), rng))
+    names = job.record_holders
+    with channel.among(names):
+        prepared.dropped.write(workspace.kept)
+        rows = line_up(job, job.matching, prepared.identifiers, channel, rng, workspace, names)
+        common = prepared.give(rows)
+        # The protocol checks this, too; here it comes before values or bounds are told to anybody.
+        check_sizes(job.requirements, len(rows))
+        models_of(job.requirements, _labels(job, common))
+        stays = np.arange(len(rows))
+        if job.bounded:
+            stays = np.flatnonzero(_within_bounds(job, channel, common.columns, len(rows), rng))
         cost = len(rows) - len(stays)
-        if cost:
-            rows = rows[stays]
-            columns = {name: column.take(stays) for name, column in columns.items()}
-            plain = {name: column.take(stays) for name, column in plain.items()}
-            labels = {name: column.take(stays) for name, column in labels.items()}
-            classes = None if classes is None else classes.take(stays)
-    behaviour = behaviour_of(job, channel.me, rng)
-    domains = {
-        own.name: own.taxonomy
-        for own in columns.values()
-        if isinstance(own, CategoricalColumn) and own.name in job.flat_names
-    }
-    flat = tell_domains(job, channel, domains)
-    plan = _plan(job, channel, classes is not None, behaviour.round_by_round, flat)
-    outcome = integrate(
-        channel,
-        plan,
-        columns,
-        labels,
-        len(rows),
-        rng,
-        book=workspace.book,
-        left_out=cost,
-        **behaviour.hooks,
-    )
-    behaviour.contributions = outcome.contributions
-    result = _result(job, outcome, cost)
-    there = stays[outcome.table.kept]
-    if workspace.exhibits is not None:
-        exhibit = exhibit_of(outcome.table, raw, all_classes, there, result["utility"])
-        workspace.exhibits["exhibit"] = exhibit
-
-    with channel.step("release"):
-        _show_groups(job, outcome, rows, channel, workspace)
-        write_own_columns(
-            job, channel.me, raw, plain, outcome.table, there, len(rows) + cost, workspace
+        own = common.take(stays) if cost else common
+        behaviour = behaviour_of(job, channel.me, rng)
+        plan = _plan(job, channel, own, behaviour.round_by_round)
+        outcome = integrate(
+            channel,
+            plan,
+            own.columns,
+            _labels(job, own),
+            len(stays),
+            rng,
+            book=workspace.book,
+            left_out=cost,
+            **behaviour.hooks,
         )
-        own = {attribute.name for attribute in job.of_party(channel.me)}
-        share: dict[str, Coded] = {}
-        known: dict[str, str] = {}
-        whole: dict[str, Coded] = {}  # what a recipient compares the release with
-        for name in plan.trees:  # one after the other, since each has a code for every record
-            column = Coded(*outcome.table.generalized(name))
-            known[name] = digest(column)
-            if name in own:
-                share[name] = column
-            if channel.me in job.recipients:
-                whole[name] = column
-        kept = outcome.table.kept if outcome.table.suppressed else slice(None)
-        share |= {name: coded(labels.take(kept)) for name, labels in plain.items()}
-        share = {a.name: share[a.name] for a in job.of_party(channel.me)}
-        whole |= share
-        if outcome.classes is not None and job.class_name is not None:
-            column = coded(outcome.classes.take(kept))
-            known[job.class_name] = digest(column)
-            whole[job.class_name] = column
-            if channel.me == plan.class_holders[0]:
-                share[job.class_name] = column
-        if job.recipients:
-            channel.open(RECEIVED, None, to=job.recipients)
-        if len(job.recipients) > 1:
-            channel.open(COMPARED, None, to=job.recipients)
-        if channel.me in job.recipients:
-            order = [a.name for a in job.attributes] + [job.class_name or ""]
-            keep_expected({n: whole[n] for n in order if n in whole}, workspace.kept)
-        write_known(channel.open(DIGESTS, known, to=COORDINATOR), workspace.released)
-        write_share(channel.open(COLUMNS, share, to=COORDINATOR), workspace.released)
+        behaviour.contributions = outcome.contributions
+        result = _result(job, outcome, cost)
+        there = stays[outcome.table.kept]
+        if workspace.exhibits is not None:
+            workspace.exhibits["exhibit"] = exhibit_of(
+                outcome.table, common.columns, common.classes, there, result["utility"]
+            )
+        with channel.step("release"):
+            _show_groups(job, outcome, rows[stays], channel, workspace)
+            write_own_columns(
+                job, channel.me, common.columns, own.plain, outcome.table, there, len(rows),
+                workspace,
+            )  # fmt: skip
+            _release(job, plan, outcome, own.plain, channel, workspace)
     return result
+
+
+def _labels(job: IntegrateJob, own: Columns) -> dict[str, Labels]:
+    """The party's sensitive columns, and the class if it has it."""
+    labels = {name: own.plain[name] for name in job.sensitive_holders if name in own.plain}
+    if own.classes is not None and job.class_name is not None:
+        labels[job.class_name] = own.classes
+    return labels
+
+
+def _release(
+    job: IntegrateJob,
+    plan: Plan,
+    outcome: Outcome,
+    plain: Mapping[str, Labels],
+    channel: Channel,
+    workspace: Workspace,
+) -> None:
+    """Leaves this party's columns and the digests of all that it knows for the coordinator."""
+    own = [attribute.name for attribute in job.of_party(channel.me)]
+    recipient = channel.me in job.recipients
+    known: dict[str, str] = {}
+    held: dict[str, Coded] = {}  # a recipient compares the release with all of it
+    for name in plan.trees:  # one after the other, since each has a code for every record
+        column = Coded(*outcome.table.generalized(name))
+        known[name] = digest(column)
+        if name in own or recipient:
+            held[name] = column
+    kept = outcome.table.kept if outcome.table.suppressed else slice(None)
+    held |= {name: coded(labels.take(kept)) for name, labels in plain.items()}
+    share = {name: held[name] for name in own}
+    if outcome.classes is not None and job.class_name is not None:
+        column = coded(outcome.classes.take(kept))
+        known[job.class_name] = digest(column)
+        held[job.class_name] = column
+        if channel.me == plan.class_holders[0]:
+            share[job.class_name] = column
+    if job.recipients:
+        channel.open(RECEIVED, None, to=job.recipients)
+    if len(job.recipients) > 1:
+        channel.open(COMPARED, None, to=job.recipients)
+    if recipient:
+        order = [a.name for a in job.attributes] + [job.class_name or ""]
+        keep_expected({n: held[n] for n in order if n in held}, workspace.kept)
+    write_known(channel.open(DIGESTS, known, to=COORDINATOR), workspace.released)
+    write_share(channel.open(COLUMNS, share, to=COORDINATOR), workspace.released)
 
 
 def _show_groups(
@@ -200,20 +187,21 @@ def _show_groups(
     show_groups(workspace.gate, channel, released, groups)
 
 
-def _plan(
-    job: IntegrateJob,
-    channel: Channel,
-    has_class: bool,
-    round_by_round: bool,
-    flat: Mapping[str, Taxonomy],
-) -> Plan:
-    """The plan of the protocol, once all parties know who holds the class."""
+def _plan(job: IntegrateJob, channel: Channel, own: Columns, round_by_round: bool) -> Plan:
+    """The plan of the protocol, once all parties know the flat values and who holds the class."""
+    domains = {
+        name: column.taxonomy
+        for name, column in own.columns.items()
+        if isinstance(column, CategoricalColumn) and name in job.flat_names
+    }
+    flat = tell_domains(job, channel, domains)
     holders: tuple[str, ...] = ()
     if job.class_name is not None:
-        holders = class_holders(channel, job.houses, job.class_name, has_class)
+        has_class = own.classes is not None
+        holders = class_holders(channel, job.record_holders, job.class_name, has_class)
     in_qid = [attribute for attribute in job.attributes if attribute.in_qid]
     return Plan(
-        names=job.houses,
+        names=job.record_holders,
         trees={
             attribute.name: TaxonomyTree(flat[attribute.name])
             if attribute.flat
@@ -254,7 +242,9 @@ def _within_bounds(
     ]
     most = suppression_limit(job.max_suppression, records)
     fork = rng.fork("bounds")
-    return records_within_bounds(channel, job.houses, axes, codes, demands, records, most, fork)
+    return records_within_bounds(
+        channel, job.record_holders, axes, codes, demands, records, most, fork
+    )
 
 
 def coded(labels: Labels) -> Coded:

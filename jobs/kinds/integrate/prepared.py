@@ -12,6 +12,7 @@ from coterie.anonymity.specialization.specialize import (
     warm_up,
 )
 from coterie.anonymity.table.columns import Column, encode_text
+from coterie.base.arrays import Rows
 from coterie.base.errors import DataError
 from coterie.jobs.data.missing import Dropped
 from coterie.jobs.data.own_columns import plain_column, qid_column
@@ -34,6 +35,23 @@ class Population(Coding):
     """The columns of a population, one row for each person (`witness_side`)."""
 
 
+@dataclass(frozen=True)
+class Columns:
+    """All columns of a party for the same records: codes of a QID's, and the others unchanged."""
+
+    columns: dict[str, Column]
+    plain: dict[str, Labels]
+    classes: Labels | None
+
+    def take(self, rows: Rows) -> Columns:
+        """The columns of some records."""
+        return Columns(
+            {name: column.take(rows) for name, column in self.columns.items()},
+            {name: labels.take(rows) for name, labels in self.plain.items()},
+            None if self.classes is None else self.classes.take(rows),
+        )
+
+
 @dataclass(kw_only=True)
 class Prepared(Coding):
     """All columns of a party that has records."""
@@ -41,6 +59,12 @@ class Prepared(Coding):
     identifiers: PreparedIdentifiers
     plain: dict[str, Labels]  # in no QID: released unchanged
     classes: Labels | None
+
+    def give(self, rows: Rows) -> Columns:
+        """The columns of some records; none stays here, since both might not fit into memory."""
+        given = Columns(self.columns, self.plain, self.classes).take(rows)
+        self.columns, self.plain, self.classes = {}, {}, None
+        return given
 
 
 def prepared_columns(

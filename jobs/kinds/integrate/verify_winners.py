@@ -118,7 +118,7 @@ def check_winners(
     """Replays the specializations from the topmost values down to the cut."""
     attributes = {attribute.name: attribute for attribute in job.attributes if attribute.in_qid}
     cuts = {name: _Cut(attributes[name], result["cut"][name]) for name in attributes}
-    contributions = dict.fromkeys(job.houses, 0.0)
+    contributions = dict.fromkeys(job.record_holders, 0.0)
     steps = []
     for number, winner in enumerate(result["winners"]):
         where = f"{RESULT}: winner {number + 1}"

@@ -98,7 +98,7 @@ class Holders:
                 if not both.hold(np.zeros(len(every), np.int64), every, 1):
                     raise DataError(
                         f"requirement {j + 1} ({', '.join(requirement.qid)}): not even the whole "
-                        f"table satisfies {model.name}: the sensitive columns must be in one house"
+                        f"table satisfies {model.name}: the sensitive columns must be at one organisation"
                     )
             self._joint[j] = both
 

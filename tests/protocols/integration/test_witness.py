@@ -116,7 +116,7 @@ def test_a_witness_that_tells_houses_different_answers_is_named():
         ((1, 0, 0, np.array([np.nan])), "sent no candidate"),
         ((7, 0, 0, np.empty(0)), "sent no candidate"),
         ((1, 0, 0), "sent no candidate"),
-        ((3, -1, 0, np.empty(0)), "does not agree with the other houses"),
+        ((3, -1, 0, np.empty(0)), "does not agree with the other organisations"),
     ],
 )
 def test_a_message_that_no_house_sends_names_its_sender(message, said):

@@ -54,7 +54,7 @@ def write_own_columns(
     text = page(
         "Your columns before and after",
         ["Job ", foreign(job.name), ", as ", foreign(party), " sees it"],
-        Opinion("unchecked", "This page stays in your house", lines),
+        Opinion("unchecked", "This page stays in your organisation", lines),
         [_part(raw[name], joined, kept) for name in names[:_COLUMNS]],
     )
     path = workspace.kept / FILE

@@ -45,7 +45,7 @@ def _debts(party: str, given: Mapping[str, float]) -> list[str]:
 def _course(job: IntegrateJob, result: Claim) -> Part:
     """Who specialized what, and how each party's contribution grew."""
     winners = result.entry("winners").items()
-    grown: dict[str, list[float]] = {name: [0.0] for name in job.houses}
+    grown: dict[str, list[float]] = {name: [0.0] for name in job.record_holders}
     rows: list[list[Content]] = []
     for number, winner in enumerate(winners, 1):
         party, score = winner.entry("party").text(), winner.entry("score").number()
@@ -96,7 +96,7 @@ def _course(job: IntegrateJob, result: Claim) -> Part:
                 [foreign(name), f"{totals.get(name, 0.0):.4f}",
                  str(sum(w.entry("party").value == name for w in winners)),
                  listed(_debts(name, totals), 20) or "nothing"]
-                for name in job.houses
+                for name in job.record_holders
             ],
             (1, 2),
             sentences=True,

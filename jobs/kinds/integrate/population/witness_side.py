@@ -49,5 +49,5 @@ def run_witness_side(
     universe = Universe(list(prepared.columns.values()), job.requirements)
     prepared.columns = {}
     kept_before = ["common records"] if job.class_name is None else ["common records", "class"]
-    bear_witness(channel, job.houses, universe, kept_before)
+    bear_witness(channel, job.record_holders, universe, kept_before)
     return {"universe": job.universe}

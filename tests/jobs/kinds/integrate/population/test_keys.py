@@ -82,7 +82,7 @@ def test_two_parties_must_have_records_beside_the_population(tmp_path):
 
 def test_a_job_knows_its_houses_and_its_population(tmp_path):
     job = load_job(loan_folder(tmp_path, WITNESSED))
-    assert job.houses == ("lender", "bank")
+    assert job.record_holders == ("lender", "bank")
     assert [attribute.name for attribute in job.in_population] == ["Sex", "Job"]
     assert (job.smallest_k, job.smallest_k_map) == (5, 20)
     [said] = [w for w in job.warnings if "k_map" in w]
