@@ -7,6 +7,7 @@ NumPy inside the loop (`np.uintp`, which numba knows).
 
 from __future__ import annotations
 
+import platform
 import secrets
 import threading
 from collections.abc import Callable
@@ -107,6 +108,21 @@ def portable() -> bool:
     import numba
 
     return bool(numba.config.DISABLE_JIT)
+
+
+@cache
+def processor_has(feature: str) -> bool:
+    """Whether numba compiles for an x86 processor with these instructions, as LLVM calls them."""
+    import llvmlite.binding
+    import numba
+
+    if portable() or platform.machine() not in ("x86_64", "AMD64"):
+        return False
+    if numba.config.CPU_FEATURES is not None:
+        return f"+{feature}" in numba.config.CPU_FEATURES
+    if numba.config.CPU_NAME == "generic":
+        return False
+    return bool(llvmlite.binding.get_host_cpu_features().get(feature, False))
 
 
 def _compiled(function: Callable[..., Any]) -> Any:

@@ -24,9 +24,7 @@ Blocks are arrays of shape (n, 2), uint64, little-endian: word 0 holds bytes 0 t
 from __future__ import annotations
 
 import hashlib
-import platform
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +32,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from llvmlite import ir
 
 from coterie.base.arrays import Array, Blocks, Words
-from coterie.base.compiled import Instructions, compiled, portable
+from coterie.base.compiled import Instructions, compiled, processor_has
 
 FIXED_KEY = hashlib.sha256(b"coterie: fixed key of the public permutation").digest()[:16]
 
@@ -42,19 +40,9 @@ FIXED_KEY = hashlib.sha256(b"coterie: fixed key of the public permutation").dige
 TRANSFER, GATE, OUTPUT = 1, 2, 3
 
 
-@cache
 def accelerated() -> bool:
     """Whether numba compiles for a processor with AES instructions."""
-    import llvmlite.binding
-    import numba
-
-    if portable() or platform.machine() not in ("x86_64", "AMD64"):
-        return False
-    if numba.config.CPU_FEATURES is not None:
-        return "+aes" in numba.config.CPU_FEATURES
-    if numba.config.CPU_NAME == "generic":
-        return False
-    return bool(llvmlite.binding.get_host_cpu_features().get("aes", False))
+    return processor_has("aes")
 
 
 def expand_key(key: bytes) -> Words:

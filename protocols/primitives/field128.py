@@ -14,19 +14,13 @@ Blocks are arrays of shape (n, 2), uint64, little-endian: word 0 holds bits 0 to
 
 from __future__ import annotations
 
-import platform
-from functools import cache
 from typing import Any
 
-import llvmlite.binding
-import numba
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from coterie.base.arrays import Blocks
-from coterie.base.compiled import compiled
+from coterie.base.compiled import Instructions, compiled, processor_has
 from coterie.protocols.primitives.aes import BLOCK, block_of, load, store
 
 _FOLD = 0x87  # X^128 modulo the field's polynomial
@@ -34,16 +28,9 @@ _WORD, _LANE = ir.IntType(64), ir.IntType(32)
 _AT_ONCE = 4  # products side by side, which hides the latency of the instruction
 
 
-@cache
 def accelerated() -> bool:
     """Whether numba compiles for a processor with carry-less multiplication."""
-    if numba.config.DISABLE_JIT or platform.machine() not in ("x86_64", "AMD64"):
-        return False
-    if numba.config.CPU_FEATURES is not None:
-        return "+pclmul" in numba.config.CPU_FEATURES
-    if numba.config.CPU_NAME == "generic":
-        return False
-    return bool(llvmlite.binding.get_host_cpu_features().get("pclmul", False))
+    return processor_has("pclmul")
 
 
 def multiply(a: Blocks, b: Blocks) -> Blocks:
@@ -101,58 +88,45 @@ def _reduced(builder: Any, low: Any, middle: Any, high: Any) -> Any:
     return builder.xor(block_of(builder, word(low, 0), second), folded[0])
 
 
-def _multiply_one_code(typing: Any, a: Any, b: Any, out: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        product = _product(builder, load(builder, arguments[0]), load(builder, arguments[1]))
-        store(builder, _reduced(builder, *product), arguments[2])
-        return context.get_dummy_value()
-
-    return types.void(*[types.uintp] * 3), generate
+def _write_multiply(builder: Any, a: Any, b: Any, out: Any) -> None:
+    product = _product(builder, load(builder, a), load(builder, b))
+    store(builder, _reduced(builder, *product), out)
 
 
-_multiply_one = intrinsic(_multiply_one_code)
+_multiply_one = Instructions("uintp uintp uintp", _write_multiply)
 
 
-def _add_intrinsic(width: int) -> Any:
+def _add_instructions(width: int) -> Instructions:
     """add(a, b, sums): adds `width` products to three blocks, without a reduction."""
 
-    def add(typing: Any, a: Any, b: Any, sums: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            a, b, sums = arguments
-            total = [load(builder, sums, part) for part in range(3)]
-            for i in range(width):
-                product = _product(builder, load(builder, a, i), load(builder, b, i))
-                total = [builder.xor(x, y) for x, y in zip(total, product, strict=True)]
-            for part, value in enumerate(total):
-                store(builder, value, sums, part)
-            return context.get_dummy_value()
+    def write(builder: Any, a: Any, b: Any, sums: Any) -> None:
+        total = [load(builder, sums, part) for part in range(3)]
+        for i in range(width):
+            product = _product(builder, load(builder, a, i), load(builder, b, i))
+            total = [builder.xor(x, y) for x, y in zip(total, product, strict=True)]
+        for part, value in enumerate(total):
+            store(builder, value, sums, part)
 
-        return types.void(*[types.uintp] * 3), generate
-
-    return intrinsic(add)
+    return Instructions("uintp uintp uintp", write)
 
 
-_add_some, _add_one = _add_intrinsic(_AT_ONCE), _add_intrinsic(1)
+_add_some, _add_one = _add_instructions(_AT_ONCE), _add_instructions(1)
 
 
-def _reduce_code(typing: Any, sums: Any, out: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        parts = [load(builder, arguments[0], part) for part in range(3)]
-        store(builder, _reduced(builder, *parts), arguments[1])
-        return context.get_dummy_value()
-
-    return types.void(*[types.uintp] * 2), generate
+def _write_reduce(builder: Any, sums: Any, out: Any) -> None:
+    parts = [load(builder, sums, part) for part in range(3)]
+    store(builder, _reduced(builder, *parts), out)
 
 
-_reduce = intrinsic(_reduce_code)
+_reduce = Instructions("uintp uintp", _write_reduce)
 
 
 @compiled
 def _multiply(a: Any, b: Any, out: Any) -> None:
-    x, y, z = numba.uintp(a.ctypes.data), numba.uintp(b.ctypes.data), numba.uintp(out.ctypes.data)
+    x, y, z = np.uintp(a.ctypes.data), np.uintp(b.ctypes.data), np.uintp(out.ctypes.data)
     for i in range(a.shape[0]):
-        at = numba.uintp(16 * i)
-        _multiply_one(numba.uintp(x + at), numba.uintp(y + at), numba.uintp(z + at))
+        at = np.uintp(16 * i)
+        _multiply_one(np.uintp(x + at), np.uintp(y + at), np.uintp(z + at))
 
 
 @compiled
@@ -160,18 +134,18 @@ def _inner(rows: Any, factors: Any, out: Any) -> None:
     count, size = rows.shape[0], rows.shape[1]
     some = size - size % _AT_ONCE
     sums = np.empty(6, np.uint64)
-    row, first = numba.uintp(rows.ctypes.data), numba.uintp(factors.ctypes.data)
-    total, target = numba.uintp(sums.ctypes.data), numba.uintp(out.ctypes.data)
+    row, first = np.uintp(rows.ctypes.data), np.uintp(factors.ctypes.data)
+    total, target = np.uintp(sums.ctypes.data), np.uintp(out.ctypes.data)
     for j in range(count):
         sums[:] = 0
         for i in range(0, some, _AT_ONCE):
-            at = numba.uintp(16 * i)
-            _add_some(numba.uintp(row + at), numba.uintp(first + at), total)
+            at = np.uintp(16 * i)
+            _add_some(np.uintp(row + at), np.uintp(first + at), total)
         for i in range(some, size):
-            at = numba.uintp(16 * i)
-            _add_one(numba.uintp(row + at), numba.uintp(first + at), total)
-        _reduce(total, numba.uintp(target + numba.uintp(16 * j)))
-        row = numba.uintp(row + numba.uintp(16 * size))
+            at = np.uintp(16 * i)
+            _add_one(np.uintp(row + at), np.uintp(first + at), total)
+        _reduce(total, np.uintp(target + np.uintp(16 * j)))
+        row = np.uintp(row + np.uintp(16 * size))
 
 
 def _times_x(blocks: Blocks) -> Blocks:

@@ -17,15 +17,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from coterie.base.arrays import Array, Bytes, Words
-from coterie.base.compiled import compiled
+from coterie.base.compiled import Instructions, compiled
 from coterie.protocols.primitives.aes import (
     BLOCK,
     accelerated,
@@ -98,84 +95,71 @@ def schedules(keys: Bytes) -> Words:
     return out
 
 
-def _expand_one_code(typing: Any, key: Any, out: Any) -> Any:
+def _write_schedule(builder: Any, key: Any, out: Any) -> None:
     """The key schedule of AES-128, of which the processor has the substitution."""
     row = ir.VectorType(ir.IntType(32), 4)
+    kind = ir.FunctionType(BLOCK, [BLOCK, ir.IntType(8)])
+    name = "llvm.x86.aesni.aeskeygenassist"
+    known = builder.module.globals.get(name)
+    assist = known if known is not None else ir.Function(builder.module, kind, name)
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(BLOCK, [BLOCK, ir.IntType(8)])
-        name = "llvm.x86.aesni.aeskeygenassist"
-        known = builder.module.globals.get(name)
-        assist = known if known is not None else ir.Function(builder.module, kind, name)
+    def shuffled(a: Any, b: Any, places: list[int]) -> Any:
+        return builder.shuffle_vector(a, b, ir.Constant(row, places))
 
-        def shuffled(a: Any, b: Any, places: list[int]) -> Any:
-            return builder.shuffle_vector(a, b, ir.Constant(row, places))
-
-        zeros = ir.Constant(row, [0] * 4)
-        current = load(builder, arguments[0])
-        store(builder, current, arguments[1])
-        for number, constant in enumerate(_ROUND_CONSTANTS, 1):
-            word = builder.call(assist, [current, ir.Constant(ir.IntType(8), constant)])
-            word = builder.bitcast(word, row)
-            value = builder.bitcast(current, row)
-            for _ in range(3):  # each word becomes the sum of the words up to it
-                moved = shuffled(zeros, builder.bitcast(current, row), [0, 4, 5, 6])
-                value = builder.xor(value, moved)
-                current = builder.bitcast(moved, BLOCK)
-            value = builder.xor(value, shuffled(word, zeros, [3, 3, 3, 3]))
-            current = builder.bitcast(value, BLOCK)
-            store(builder, current, arguments[1], number)
-        return context.get_dummy_value()
-
-    return types.void(types.uintp, types.uintp), generate
+    zeros = ir.Constant(row, [0] * 4)
+    current = load(builder, key)
+    store(builder, current, out)
+    for number, constant in enumerate(_ROUND_CONSTANTS, 1):
+        word = builder.call(assist, [current, ir.Constant(ir.IntType(8), constant)])
+        word = builder.bitcast(word, row)
+        value = builder.bitcast(current, row)
+        for _ in range(3):  # each word becomes the sum of the words up to it
+            moved = shuffled(zeros, builder.bitcast(current, row), [0, 4, 5, 6])
+            value = builder.xor(value, moved)
+            current = builder.bitcast(moved, BLOCK)
+        value = builder.xor(value, shuffled(word, zeros, [3, 3, 3, 3]))
+        current = builder.bitcast(value, BLOCK)
+        store(builder, current, out, number)
 
 
-_expand_one = intrinsic(_expand_one_code)
-
-
-def _encrypt_counters_code(typing: Any, schedule: Any, first: Any, out: Any) -> Any:
+def _write_counters(builder: Any, schedule: Any, first: Any, out: Any) -> None:
     """The encryption of `PIECE` counters."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        schedule, first, out = arguments
-        none = ir.Constant(first.type, 0)
-        counters = [
-            block_of(builder, builder.add(first, ir.Constant(first.type, i)), none)
-            for i in range(PIECE)
-        ]
-        for i, block in enumerate(encrypt_blocks(builder, counters, schedule)):
-            store(builder, block, out, i)
-        return context.get_dummy_value()
-
-    return types.void(types.uintp, types.uint64, types.uintp), generate
+    none = ir.Constant(first.type, 0)
+    counters = [
+        block_of(builder, builder.add(first, ir.Constant(first.type, i)), none)
+        for i in range(PIECE)
+    ]
+    for i, block in enumerate(encrypt_blocks(builder, counters, schedule)):
+        store(builder, block, out, i)
 
 
-_encrypt_counters = intrinsic(_encrypt_counters_code)
+_expand_one = Instructions("uintp uintp", _write_schedule)
+_encrypt_counters = Instructions("uintp uint64 uintp", _write_counters)
 
 
 @compiled
 def _expand(keys: Any, out: Any) -> None:
-    source, target = numba.uintp(keys.ctypes.data), numba.uintp(out.ctypes.data)
+    source, target = np.uintp(keys.ctypes.data), np.uintp(out.ctypes.data)
     for i in range(keys.shape[0]):
         _expand_one(
-            numba.uintp(source + numba.uintp(16 * i)),
-            numba.uintp(target + numba.uintp(8 * _SCHEDULE * i)),
+            np.uintp(source + np.uintp(16 * i)),
+            np.uintp(target + np.uintp(8 * _SCHEDULE * i)),
         )
 
 
 @compiled
 def _sums(schedule: Any, first: Any, known: Any, totals: Any, by_bit: Any, space: Any) -> None:
-    keys, buffer = numba.uintp(schedule.ctypes.data), numba.uintp(space.ctypes.data)
+    keys, buffer = np.uintp(schedule.ctypes.data), np.uintp(space.ctypes.data)
     start = 0 if known else 1
     for tree in range(totals.shape[0]):
         for at in range(0, totals.shape[1], _WORDS):
-            counter = numba.uint64(first + numba.uint64(at // 2))
+            counter = np.uint64(first + np.uint64(at // 2))
             space[0, :] = 0
             for place in range(start, LEAVES):
                 _encrypt_counters(
-                    numba.uintp(keys + numba.uintp(8 * _SCHEDULE * (LEAVES * tree + place))),
+                    np.uintp(keys + np.uintp(8 * _SCHEDULE * (LEAVES * tree + place))),
                     counter,
-                    numba.uintp(buffer + numba.uintp(8 * _WORDS * place)),
+                    np.uintp(buffer + np.uintp(8 * _WORDS * place)),
                 )
             for bit in range(BITS - 1, -1, -1):
                 half = 1 << bit
