@@ -9,6 +9,7 @@ spreadsheets take for a mark of text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,18 +23,18 @@ from coterie.jobs.data.text_form import filled
 
 COPY = ".spreadsheet.csv"  # the end of a copy's name, in place of .csv
 _BEGINS = r"\A[=+\-@\t\r\n]"
-_NUMBER = r"\A[+-]?(\d[\d.,]*|[.,]\d+)([eE][+-]?\d+)?\z"
+_NUMBER = r"[+-]?([0-9][0-9.,]*|[.,][0-9]+)([eE][+-]?[0-9]+)?"
 
 
 def _formulas(texts: pa.ChunkedArray) -> pa.ChunkedArray:
     """Which texts a spreadsheet would run."""
     begins = pc.match_substring_regex(texts, _BEGINS)
-    return pc.and_not(begins, pc.match_substring_regex(texts, _NUMBER))
+    return pc.and_not(begins, pc.match_substring_regex(texts, rf"\A{_NUMBER}\z"))
 
 
 def _marked(names: list[str]) -> list[bool]:
-    marks: list[bool] = _formulas(pa.chunked_array([names], pa.string())).to_pylist()
-    return marks
+    """As `_formulas`, without an Arrow array, whose making imports pandas where it is installed."""
+    return [bool(re.match(_BEGINS, name)) and not re.fullmatch(_NUMBER, name) for name in names]
 
 
 def _pieces(path: Path) -> Iterator[pa.Table]:
